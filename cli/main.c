@@ -1,0 +1,9 @@
+#include "tandem.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+    printf("tandem %s\n", td_version());
+    return 0;
+}

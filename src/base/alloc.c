@@ -1,0 +1,195 @@
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* The header sits right below the block; `base` is what goes back to the system. */
+typedef struct header {
+    void *base;
+    size_t held;   /* bytes taken from the system */
+    size_t bytes;  /* bytes asked for */
+    bool mapped;
+} header;
+
+enum { ALIGNMENT = 64, PAGE = 4096 };
+#define HUGE ((size_t)2 << 20)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MAP_LARGE 0 /* red zones around every block */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define MAP_LARGE 0
+#endif
+#endif
+#ifndef MAP_LARGE
+#define MAP_LARGE 1
+#endif
+
+static _Atomic uint64_t held_now, held_peak, budget, requests, fail_at;
+static _Atomic bool huge_pages = true;
+
+static header *header_of(const void *block) { return (header *)((char *)block - sizeof(header)); }
+
+td_memory_stats td_memory(void)
+{
+    return (td_memory_stats){held_now, held_peak, budget, requests};
+}
+
+void td_memory_reset_peak(void) { held_peak = held_now; }
+void td_memory_set_budget(uint64_t bytes) { budget = bytes; }
+void td_huge_pages(bool on) { huge_pages = on; }
+bool td_huge_pages_on(void) { return huge_pages; }
+void td_alloc_fail_at(uint64_t nth) { fail_at = nth; }
+
+static bool injected_failure(void)
+{
+    requests++;
+    uint64_t left = fail_at;
+    while (left != 0)
+        if (atomic_compare_exchange_weak(&fail_at, &left, left - 1)) return left == 1;
+    return false;
+}
+
+static bool charge(uint64_t bytes)
+{
+    uint64_t now = atomic_fetch_add(&held_now, bytes) + bytes;
+    uint64_t limit = budget;
+    if (limit != 0 && now > limit) {
+        held_now -= bytes;
+        return false;
+    }
+    uint64_t peak = held_peak;
+    while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {}
+    return true;
+}
+
+static void *map_aligned(size_t bytes)
+{
+    size_t room = bytes + HUGE;
+    char *raw = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED) return NULL;
+    char *base = (char *)(((uintptr_t)raw + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
+    if (base > raw) munmap(raw, (size_t)(base - raw));
+    size_t tail = (size_t)(raw + room - (base + bytes));
+    if (tail > 0) munmap(base + bytes, tail);
+    if (huge_pages) madvise(base, bytes, MADV_HUGEPAGE);
+    return base;
+}
+
+/* `lead` bytes precede the block: the header, padded to the alignment wanted. */
+static void *allocate(size_t bytes, size_t lead, bool zeroed)
+{
+    if (injected_failure()) return NULL;
+    if (bytes > SIZE_MAX / 2) return NULL;
+    size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
+    bool mapped = MAP_LARGE && bytes >= HUGE;
+    if (!mapped) held = (bytes + lead + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!charge(held)) return NULL;
+    char *base = mapped ? map_aligned(held) : aligned_alloc(lead, (held + lead - 1) / lead * lead);
+    if (base == NULL) {
+        held_now -= held;
+        return NULL;
+    }
+    if (zeroed && !mapped) memset(base, 0, held);
+    void *block = base + lead;
+    *header_of(block) = (header){base, held, bytes, mapped};
+    return block;
+}
+
+static td_status no_memory(uint64_t count, size_t element, const char *what)
+{
+    uint64_t limit = budget;
+    if (limit != 0)
+        return td_fail(TD_NO_MEMORY, "cannot allocate %llu x %zu bytes for %s: %llu bytes in use, budget %llu",
+                       (unsigned long long)count, element, what, (unsigned long long)held_now,
+                       (unsigned long long)limit);
+    return td_fail(TD_NO_MEMORY, "cannot allocate %llu x %zu bytes for %s: out of memory", (unsigned long long)count,
+                   element, what);
+}
+
+static td_status new_block(void **out, uint64_t count, size_t element, size_t lead, bool zeroed, const char *what)
+{
+    uint64_t bytes;
+    void *block = NULL;
+    if (!__builtin_mul_overflow(count, (uint64_t)element, &bytes) && bytes <= SIZE_MAX / 2)
+        block = allocate((size_t)bytes, lead, zeroed);
+    if (block == NULL) return no_memory(count, element, what);
+    *out = block;
+    return TD_OK;
+}
+
+td_status td_new_bytes(void **out, uint64_t count, size_t element, const char *what)
+{
+    return new_block(out, count, element, ALIGNMENT, false, what);
+}
+
+td_status td_new_zeroed_bytes(void **out, uint64_t count, size_t element, const char *what)
+{
+    return new_block(out, count, element, ALIGNMENT, true, what);
+}
+
+td_status td_new_pages(void **out, uint64_t bytes, const char *what)
+{
+    return new_block(out, bytes, 1, PAGE, false, what);
+}
+
+/* A large block shrinks or grows in place or by remapping, never by copying. */
+static bool remap(void **block, size_t bytes)
+{
+    header old = *header_of(*block);
+    size_t lead = (size_t)((char *)*block - (char *)old.base);
+    size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
+    if (held > old.held && !charge(held - old.held)) return false;
+    char *base = mremap(old.base, old.held, held, held > old.held ? MREMAP_MAYMOVE : 0);
+    if (base == MAP_FAILED) {
+        if (held > old.held) held_now -= held - old.held;
+        return false;
+    }
+    if (held > old.held && huge_pages) madvise(base, held, MADV_HUGEPAGE);
+    if (held < old.held) held_now -= old.held - held;
+    *block = base + lead;
+    *header_of(*block) = (header){base, held, bytes, true};
+    return true;
+}
+
+td_status td_resize_bytes(void **block, uint64_t count, size_t element, const char *what)
+{
+    if (*block == NULL) return td_new_bytes(block, count, element, what);
+    uint64_t bytes;
+    if (__builtin_mul_overflow(count, (uint64_t)element, &bytes) || bytes > SIZE_MAX / 2)
+        return no_memory(count, element, what);
+    header *old = header_of(*block);
+    if (old->mapped && bytes >= HUGE) {
+        if (injected_failure() || !remap(block, (size_t)bytes)) return no_memory(count, element, what);
+        return TD_OK;
+    }
+    void *moved = allocate((size_t)bytes, ALIGNMENT, false);
+    if (moved == NULL) return no_memory(count, element, what);
+    memcpy(moved, *block, old->bytes < bytes ? old->bytes : (size_t)bytes);
+    td_free(*block);
+    *block = moved;
+    return TD_OK;
+}
+
+void td_free(void *block)
+{
+    if (block == NULL) return;
+    header old = *header_of(block);
+    held_now -= old.held;
+    if (old.mapped)
+        munmap(old.base, old.held);
+    else
+        free(old.base);
+}
+
+size_t td_block_bytes(const void *block) { return block == NULL ? 0 : header_of(block)->bytes; }
+
+td_status td_string_copy(char **out, const char *text, const char *what)
+{
+    size_t length = strlen(text) + 1;
+    TD_CHECK(TD_NEW(out, length, what));
+    memcpy(*out, text, length);
+    return TD_OK;
+}

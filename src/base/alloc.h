@@ -1,0 +1,56 @@
+/* The one allocator.
+ *
+ * Every byte that Tandem holds on the host comes from here, so that a budget
+ * can be kept, a peak reported, and a test can make the Nth request fail.
+ * Blocks are 64-byte aligned. Large ones are their own mapping, aligned to
+ * 2 MiB and advised to huge pages, which is worth up to 1.5x to an engine that
+ * gathers at random (docs/lab.md); td_huge_pages(false) turns that off.
+ */
+#ifndef TD_BASE_ALLOC_H
+#define TD_BASE_ALLOC_H
+
+#include "base/status.h"
+
+/* Uninitialised, zeroed, resized. On failure *out is untouched and the message
+ * names `what`. A count of zero gives a valid block of no elements. */
+td_status td_new_bytes(void **out, uint64_t count, size_t element, const char *what);
+td_status td_new_zeroed_bytes(void **out, uint64_t count, size_t element, const char *what);
+td_status td_resize_bytes(void **block, uint64_t count, size_t element, const char *what);
+
+/* TD_NEW(&array, count, "vertex offsets") for any T *array. */
+#define TD_NEW(pointer, count, what) TD_NEW_BY(td_new_bytes, pointer, count, what)
+#define TD_NEW_ZEROED(pointer, count, what) TD_NEW_BY(td_new_zeroed_bytes, pointer, count, what)
+#define TD_RESIZE(pointer, count, what) TD_NEW_BY(td_resize_bytes, pointer, count, what)
+#define TD_NEW_BY(function, pointer, count, what)                                   \
+    ({                                                                              \
+        void *block_ = function == td_resize_bytes ? *(pointer) : NULL;             \
+        td_status made_ = function(&block_, (count), sizeof **(pointer), (what));   \
+        if (made_ == TD_OK) *(pointer) = block_;                                    \
+        made_;                                                                      \
+    })
+
+/* Page-aligned, for direct I/O and pinning. Freed by td_free, never resized. */
+td_status td_new_pages(void **out, uint64_t bytes, const char *what);
+
+void td_free(void *block); /* NULL is fine */
+size_t td_block_bytes(const void *block);
+
+td_status td_string_copy(char **out, const char *text, const char *what);
+
+typedef struct td_memory_stats {
+    uint64_t now;      /* bytes held */
+    uint64_t peak;     /* most bytes held at once since td_memory_reset_peak */
+    uint64_t budget;   /* 0: none */
+    uint64_t requests; /* calls so far */
+} td_memory_stats;
+
+td_memory_stats td_memory(void);
+void td_memory_reset_peak(void);
+void td_memory_set_budget(uint64_t bytes);
+void td_huge_pages(bool on);
+bool td_huge_pages_on(void);
+
+/* Tests: the nth request from now fails (1 = the next one), 0 = none. */
+void td_alloc_fail_at(uint64_t nth);
+
+#endif

@@ -1,0 +1,172 @@
+#include "base/loop.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct completion {
+    uint64_t time, sequence, value;
+    td_handler handler;
+    void *context;
+    td_status status;
+    char *message; /* NULL unless failed */
+} completion;
+
+struct td_loop {
+    pthread_mutex_t lock;
+    pthread_cond_t arrived;
+    completion *heap; /* earliest first; room for every expected completion */
+    uint64_t count, room, expected, posted, time;
+    bool stopped;
+    td_status trouble; /* the queue itself could not grow */
+};
+
+static bool earlier(const completion *a, const completion *b)
+{
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+static void swap(completion *a, completion *b)
+{
+    completion keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+static void sift_up(completion *heap, uint64_t i)
+{
+    for (; i > 0 && earlier(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static void sift_down(completion *heap, uint64_t count)
+{
+    for (uint64_t i = 0;;) {
+        uint64_t least = i;
+        for (uint64_t child = 2 * i + 1; child <= 2 * i + 2 && child < count; child++)
+            if (earlier(&heap[child], &heap[least])) least = child;
+        if (least == i) return;
+        swap(&heap[i], &heap[least]);
+        i = least;
+    }
+}
+
+td_status td_loop_create(td_loop **out)
+{
+    td_loop *loop = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&loop, 1, "event loop"));
+    pthread_mutex_init(&loop->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&loop->arrived, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    *out = loop;
+    return TD_OK;
+}
+
+void td_loop_destroy(td_loop *loop)
+{
+    if (loop == NULL) return;
+    for (uint64_t i = 0; i < loop->count; i++) td_free(loop->heap[i].message);
+    pthread_cond_destroy(&loop->arrived);
+    pthread_mutex_destroy(&loop->lock);
+    td_free(loop->heap);
+    td_free(loop);
+}
+
+/* Room is made here, on the announcing thread, so that a completion, which may
+ * come from a driver's callback, never has to allocate. */
+void td_loop_expect(td_loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    uint64_t needed = loop->count + loop->expected + 1;
+    if (needed > loop->room) {
+        td_status grown = TD_RESIZE(&loop->heap, needed * 2, "event queue");
+        if (grown == TD_OK) loop->room = needed * 2;
+        else loop->trouble = grown;
+    }
+    loop->expected++;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *context, td_status status,
+                      uint64_t value)
+{
+    char *message = NULL;
+    if (status != TD_OK && td_string_copy(&message, td_last_message(), "message") != TD_OK) message = NULL;
+    pthread_mutex_lock(&loop->lock);
+    if (loop->expected > 0) loop->expected--;
+    if (loop->count < loop->room) {
+        loop->heap[loop->count] = (completion){time, loop->posted++, value, handler, context, status, message};
+        sift_up(loop->heap, loop->count++);
+    } else {
+        td_free(message);
+    }
+    pthread_cond_signal(&loop->arrived);
+    pthread_mutex_unlock(&loop->lock);
+}
+
+uint64_t td_loop_time(const td_loop *loop) { return loop->time; }
+
+void td_loop_stop(td_loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    loop->stopped = true;
+    pthread_cond_signal(&loop->arrived);
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/* A completion stamped with a virtual time waits for all that was announced. */
+static bool deliverable(const td_loop *loop)
+{
+    return loop->count > 0 && (loop->heap[0].time == 0 || loop->expected == 0);
+}
+
+static void wait_a_little(td_loop *loop)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 100000000; /* look at the cancel flag ten times a second */
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&loop->arrived, &loop->lock, &until);
+}
+
+td_status td_loop_run(td_loop *loop)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&loop->lock);
+    loop->stopped = false;
+    while (!loop->stopped) {
+        if (loop->trouble != TD_OK) {
+            status = td_fail(loop->trouble, "cannot allocate room in the event queue");
+            break;
+        }
+        if (td_cancel_requested()) {
+            status = td_cancel_check();
+            break;
+        }
+        if (loop->count == 0 && loop->expected == 0) break;
+        if (!deliverable(loop)) {
+            wait_a_little(loop);
+            continue;
+        }
+        completion first = loop->heap[0];
+        loop->heap[0] = loop->heap[--loop->count];
+        sift_down(loop->heap, loop->count);
+        loop->time = first.time;
+        pthread_mutex_unlock(&loop->lock);
+        if (first.message != NULL) td_message_set(first.message);
+        td_free(first.message);
+        first.handler(first.context, first.status, first.value);
+        pthread_mutex_lock(&loop->lock);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    return status;
+}

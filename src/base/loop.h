@@ -1,0 +1,38 @@
+/* The event loop: everything that happens is a completion.
+ *
+ * Devices and I/O post completions from any thread; the one thread that runs
+ * the loop calls their handlers, one at a time, in the order of their times
+ * (ties: the order in which they were posted). A real device posts with the
+ * time 0, "now"; the emulator posts with the virtual time at which the work
+ * ends, and may post ahead: the loop delivers such a completion only when
+ * nothing earlier can still arrive, that is, once every operation announced
+ * with td_loop_expect has posted.
+ */
+#ifndef TD_BASE_LOOP_H
+#define TD_BASE_LOOP_H
+
+#include "base/status.h"
+
+typedef struct td_loop td_loop;
+typedef void (*td_handler)(void *context, td_status status, uint64_t value);
+
+td_status td_loop_create(td_loop **out);
+void td_loop_destroy(td_loop *loop); /* undelivered completions are dropped */
+
+/* Announces one completion to come, so that the loop waits for it. */
+void td_loop_expect(td_loop *loop);
+
+/* Delivers an announced completion. Any thread. `time` in nanoseconds of the
+ * poster's clock, 0 for now. The message of a failed status is carried along. */
+void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *context, td_status status,
+                      uint64_t value);
+
+/* The time of the completion being handled (0 for real devices). */
+uint64_t td_loop_time(const td_loop *loop);
+
+/* Handles completions until none is queued or announced, td_loop_stop is
+ * called, or the process is told to cancel (TD_CANCELLED). */
+td_status td_loop_run(td_loop *loop);
+void td_loop_stop(td_loop *loop);
+
+#endif

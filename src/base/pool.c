@@ -1,0 +1,204 @@
+#include "base/pool.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SPINS = 4000, MAX_THREADS = 1024 };
+
+typedef struct worker {
+    _Alignas(64) struct td_pool *pool;
+    pthread_t thread;
+    int index;
+    td_status status;
+    char message[TD_MESSAGE_BYTES];
+} worker;
+
+struct td_pool {
+    int threads, started;
+    int spins; /* 0 when there are more workers than cores */
+    worker *workers;
+    td_worker_fn work;
+    void *context;
+    bool stopping;
+    _Alignas(64) _Atomic uint32_t job;   /* counts jobs; workers wait for it to change */
+    _Alignas(64) _Atomic uint32_t busy;  /* workers not yet done with this job */
+};
+
+static _Thread_local bool inside_job;
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    sched_yield();
+#endif
+}
+
+/* Waits until *word is no longer `old`, and returns what it became. */
+static uint32_t wait_change(_Atomic uint32_t *word, uint32_t old, int spins)
+{
+    uint32_t now;
+    for (int i = 0; i < spins; i++) {
+        now = atomic_load_explicit(word, memory_order_acquire);
+        if (now != old) return now;
+        pause_cpu();
+    }
+    while ((now = atomic_load_explicit(word, memory_order_acquire)) == old)
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    return now;
+}
+
+static void wake_all(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0); }
+
+static void do_share(worker *self)
+{
+    td_pool *pool = self->pool;
+    inside_job = true;
+    self->status = pool->work(pool->context, self->index, pool->threads);
+    inside_job = false;
+    if (self->status != TD_OK) memcpy(self->message, td_last_message(), TD_MESSAGE_BYTES);
+}
+
+static void *worker_main(void *argument)
+{
+    worker *self = argument;
+    td_pool *pool = self->pool;
+    uint32_t seen = 0;
+    for (;;) {
+        seen = wait_change(&pool->job, seen, pool->spins);
+        if (pool->stopping) return NULL;
+        do_share(self);
+        if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) wake_all(&pool->busy);
+    }
+}
+
+static int usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+static void start_job(td_pool *pool)
+{
+    atomic_store_explicit(&pool->busy, (uint32_t)pool->started, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->job, 1, memory_order_release);
+    wake_all(&pool->job);
+}
+
+td_status td_pool_create(td_pool **out, int threads)
+{
+    td_status status = TD_OK;
+    td_pool *pool = NULL;
+    int cores = usable_cores();
+    if (threads <= 0) threads = cores;
+    if (threads > MAX_THREADS)
+        return td_fail(TD_LIMIT, "%d threads asked for, at most %d are supported", threads, MAX_THREADS);
+    TD_CHECK(TD_NEW_ZEROED(&pool, 1, "thread pool"));
+    pool->threads = threads;
+    pool->spins = threads <= cores ? SPINS : 0;
+    TD_TRY(TD_NEW_ZEROED(&pool->workers, (uint64_t)threads, "workers"));
+    for (int i = 0; i < threads; i++) {
+        worker *self = &pool->workers[i];
+        self->pool = pool;
+        self->index = i;
+        if (i == 0) continue;
+        int error = pthread_create(&self->thread, NULL, worker_main, self);
+        if (error != 0) TD_TRY(td_fail_errno(TD_NO_MEMORY, error, "cannot start thread %d of %d", i + 1, threads));
+        pool->started++;
+    }
+    *out = pool;
+    pool = NULL;
+done:
+    td_pool_destroy(pool);
+    return status;
+}
+
+void td_pool_destroy(td_pool *pool)
+{
+    if (pool == NULL) return;
+    pool->stopping = true;
+    start_job(pool);
+    for (int i = 1; i <= pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
+    td_free(pool->workers);
+    td_free(pool);
+}
+
+int td_pool_threads(const td_pool *pool) { return pool == NULL ? 1 : pool->threads; }
+
+td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
+{
+    if (pool == NULL || pool->threads == 1 || inside_job) return work(context, 0, 1);
+    pool->work = work;
+    pool->context = context;
+    start_job(pool);
+    do_share(&pool->workers[0]);
+    uint32_t left;
+    while ((left = atomic_load_explicit(&pool->busy, memory_order_acquire)) != 0)
+        wait_change(&pool->busy, left, pool->spins);
+    for (int i = 0; i < pool->threads; i++) {
+        if (pool->workers[i].status == TD_OK) continue;
+        td_message_set(pool->workers[i].message);
+        return pool->workers[i].status;
+    }
+    return TD_OK;
+}
+
+typedef struct chunked {
+    uint64_t count, grain;
+    td_range_fn work;
+    void *context;
+    _Atomic uint64_t next;
+    atomic_bool stop;
+    pthread_mutex_t lock; /* guards what follows */
+    uint64_t failed_at;
+    td_status status;
+    char message[TD_MESSAGE_BYTES];
+} chunked;
+
+static void record_failure(chunked *job, uint64_t begin, td_status status)
+{
+    pthread_mutex_lock(&job->lock);
+    if (begin < job->failed_at) {
+        job->failed_at = begin;
+        job->status = status;
+        memcpy(job->message, td_last_message(), TD_MESSAGE_BYTES);
+    }
+    pthread_mutex_unlock(&job->lock);
+    job->stop = true;
+}
+
+static td_status take_chunks(void *context, int worker, int workers)
+{
+    (void)workers;
+    chunked *job = context;
+    while (!job->stop) {
+        uint64_t begin = atomic_fetch_add_explicit(&job->next, job->grain, memory_order_relaxed);
+        if (begin >= job->count) break;
+        uint64_t end = job->count - begin < job->grain ? job->count : begin + job->grain;
+        td_status status = td_cancel_check();
+        if (status == TD_OK) status = job->work(job->context, begin, end, worker);
+        if (status != TD_OK) record_failure(job, begin, status);
+    }
+    return TD_OK;
+}
+
+td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn work, void *context)
+{
+    if (count == 0) return TD_OK;
+    chunked job = {.count = count, .grain = grain == 0 ? 1 : grain, .work = work, .context = context,
+                   .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = UINT64_MAX};
+    TD_CHECK(td_pool_run(pool, take_chunks, &job));
+    if (job.status != TD_OK) td_message_set(job.message);
+    return job.status;
+}

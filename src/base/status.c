@@ -1,0 +1,68 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[TD_MESSAGE_BYTES] = "";
+
+const char *td_version(void) { return TANDEM_VERSION; }
+
+const char *td_status_name(td_status status)
+{
+    static const char *const names[] = {
+#define NAME(code, text) #code,
+        TD_STATUS_LIST(NAME)
+#undef NAME
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "UNKNOWN";
+}
+
+const char *td_status_text(td_status status)
+{
+    static const char *const texts[] = {
+#define TEXT(code, text) text,
+        TD_STATUS_LIST(TEXT)
+#undef TEXT
+    };
+    return (size_t)status < sizeof texts / sizeof *texts ? texts[status] : "unknown status";
+}
+
+const char *td_last_message(void) { return message; }
+
+void td_message_set(const char *text)
+{
+    snprintf(message, sizeof message, "%s", text);
+}
+
+td_status td_fail(td_status status, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES]; /* the arguments may point into `message` */
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    td_message_set(text);
+    return status;
+}
+
+td_status td_fail_errno(td_status status, int error, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES], reason[128];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *words = strerror_r(error, reason, sizeof reason); /* the GNU one */
+    return td_fail(status, "%s: %s", text, words);
+}
+
+td_status td_fail_context(td_status status, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return td_fail(status, "%s: %s", text, message);
+}

@@ -1,0 +1,47 @@
+/* Failing with words.
+ *
+ * A function that fails calls td_fail (or td_fail_errno) once, where the cause
+ * is known, and its callers hand the status up: TD_TRY jumps to the single
+ * `done:` label of a function that has something to release, TD_CHECK returns
+ * at once from one that has nothing. The message is kept per thread; the
+ * thread pool carries it from a worker to the caller.
+ */
+#ifndef TD_BASE_STATUS_H
+#define TD_BASE_STATUS_H
+
+#include "tandem.h"
+
+#if defined(__GNUC__)
+#define TD_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define TD_PRINTF(text, first)
+#endif
+
+/* Sets the message and returns `status`. */
+td_status td_fail(td_status status, const char *format, ...) TD_PRINTF(2, 3);
+
+/* The same with ": " and the text of `error` (an errno value) behind it. */
+td_status td_fail_errno(td_status status, int error, const char *format, ...) TD_PRINTF(3, 4);
+
+/* Replaces the message, e.g. to carry it between threads. */
+void td_message_set(const char *message);
+
+/* Puts "context: " in front of the message (file names, mostly). */
+td_status td_fail_context(td_status status, const char *format, ...) TD_PRINTF(2, 3);
+
+#define TD_MESSAGE_BYTES 1024
+
+/* Needs `td_status status = TD_OK;` and a label `done:` in the function. */
+#define TD_TRY(call)                        \
+    do {                                    \
+        status = (call);                    \
+        if (status != TD_OK) goto done;     \
+    } while (0)
+
+#define TD_CHECK(call)                      \
+    do {                                    \
+        td_status check_ = (call);          \
+        if (check_ != TD_OK) return check_; \
+    } while (0)
+
+#endif

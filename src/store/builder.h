@@ -1,0 +1,31 @@
+/* From edges to a graph, in parallel, by counting.
+ *
+ * The list is scattered into buckets of neighbouring vertices that fit the
+ * cache, and each bucket is finished inside it: a radix sort by target, then
+ * by source, that never writes at random over the whole array (see builder.c).
+ */
+#ifndef TD_STORE_BUILDER_H
+#define TD_STORE_BUILDER_H
+
+#include "store/edges.h"
+#include "store/graph.h"
+
+typedef struct td_build_options {
+    bool symmetrize; /* every edge in both directions */
+    bool dedup;      /* one edge per pair, the lightest */
+    bool drop_loops;
+    bool drop_weights;
+    bool attach_weights; /* random, from weight_seed and the two ends, alike both ways */
+    bool weight_real;    /* floats in [low, high) instead of integers in [low, high] */
+    double weight_low, weight_high;
+    uint64_t weight_seed;
+    bool out_only;       /* no in-adjacency (GAP comparisons, writers) */
+} td_build_options;
+
+/* Parses "lo:hi" (integers, or reals if either has a point or exponent). */
+td_status td_parse_weight_range(const char *text, td_build_options *options);
+
+/* Consumes the list's chunks, also on failure; the list itself stays the caller's. */
+td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);
+
+#endif

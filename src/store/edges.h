@@ -1,0 +1,107 @@
+/* Edges on their way into a graph.
+ *
+ * Readers and generators fill chunks, each by one worker, and the builder
+ * consumes them. A chunk keeps its ends in 32 bits while it can and widens
+ * itself when an id needs more. Weights are kept as unsigned integers while all
+ * of the chunk's are, else as floats; the list settles on one kind at the end.
+ *
+ * A *declared* list knows its vertices: ends are 0..vertices-1 and original ids
+ * start at id_base (Matrix Market, DIMACS, ...). Otherwise ends are arbitrary
+ * 64-bit ids, and td_edges_compact numbers the distinct ones in ascending order.
+ */
+#ifndef TD_STORE_EDGES_H
+#define TD_STORE_EDGES_H
+
+#include "base/alloc.h"
+#include "base/pool.h"
+
+#include <pthread.h>
+
+typedef struct td_edge_chunk {
+    uint64_t count, room;
+    uint32_t *ends;    /* source, target, source, target, ...; NULL when wide */
+    uint64_t *wide;    /* the same with 64-bit ids, or NULL */
+    uint32_t *weights; /* integers, or the bits of floats when `real`; or NULL */
+    bool weighted;
+    bool real;         /* the weights are floats */
+    bool fraction;     /* some weight was written as a real number */
+    uint64_t inexact;  /* 1 + position of an integer that a float cannot hold, or 0 */
+} td_edge_chunk;
+
+typedef struct td_edge_list {
+    td_edge_chunk **chunks; /* by index; an index never filled is NULL */
+    uint64_t chunk_count, chunk_room;
+    pthread_mutex_t lock; /* guards the three above while workers ask for chunks */
+    bool weighted;        /* set by the reader before the list is built */
+    bool mirror;      /* each edge stands for both directions (loops for one) */
+    bool declared;
+    uint64_t vertices, id_base; /* when declared */
+    uint64_t *listed;           /* ids of vertices that may have no edge, or NULL */
+    uint64_t listed_count;
+    char *name;                 /* the file, for messages; may be NULL */
+} td_edge_list;
+
+td_status td_edges_create(td_edge_list **out, const char *name);
+void td_edges_destroy(td_edge_list *list);
+
+/* The chunk with this index, made empty at the first call. Any thread; the chunk
+ * stays where it is. */
+td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out);
+uint64_t td_edges_count(const td_edge_list *list);
+
+/* Room for `room` edges in all; `weighted` is fixed by the first call. */
+td_status td_chunk_reserve(td_edge_chunk *chunk, uint64_t room, bool weighted);
+td_status td_chunk_shrink(td_edge_chunk *chunk); /* gives unused room back */
+void td_chunk_clear(td_edge_chunk *chunk);
+
+td_status td_chunk_widen(td_edge_chunk *chunk);
+void td_chunk_make_real(td_edge_chunk *chunk);
+
+/* Appends an edge; there must be room. Widening is the only way to fail. */
+static inline td_status td_chunk_put(td_edge_chunk *chunk, uint64_t source, uint64_t target)
+{
+    if (__builtin_expect(((source | target) >> 32) != 0, 0) && chunk->wide == NULL) TD_CHECK(td_chunk_widen(chunk));
+    if (__builtin_expect(chunk->wide != NULL, 0)) {
+        chunk->wide[2 * chunk->count] = source;
+        chunk->wide[2 * chunk->count + 1] = target;
+    } else {
+        chunk->ends[2 * chunk->count] = (uint32_t)source;
+        chunk->ends[2 * chunk->count + 1] = (uint32_t)target;
+    }
+    chunk->count++;
+    return TD_OK;
+}
+
+/* The weight of the edge put last. Integers in the form sign and magnitude;
+ * magnitudes above 2^32-1 are the caller's to refuse. */
+static inline void td_chunk_weight_integer(td_edge_chunk *chunk, bool negative, uint32_t magnitude)
+{
+    if (__builtin_expect(negative && magnitude != 0 && !chunk->real, 0)) td_chunk_make_real(chunk);
+    if (__builtin_expect(!chunk->real, 1)) {
+        chunk->weights[chunk->count - 1] = magnitude;
+        return;
+    }
+    float value = negative ? -(float)magnitude : (float)magnitude;
+    if ((double)(float)magnitude != (double)magnitude && chunk->inexact == 0) chunk->inexact = chunk->count;
+    __builtin_memcpy(&chunk->weights[chunk->count - 1], &value, sizeof value);
+}
+
+static inline void td_chunk_weight_real(td_edge_chunk *chunk, float value)
+{
+    if (!chunk->real) td_chunk_make_real(chunk);
+    chunk->fraction = true;
+    __builtin_memcpy(&chunk->weights[chunk->count - 1], &value, sizeof value);
+}
+
+/* Settles the weights on one kind for all chunks: integers if every chunk has
+ * them; floats if any weight is a real number, or if some integer is negative
+ * and all are exact as floats; an error otherwise. *real says which. */
+td_status td_edges_settle_weights(td_edge_list *list, bool *real);
+
+/* Numbers the distinct ids (and `listed`) in ascending order and replaces the
+ * ends by those numbers. *ids receives the ids (to be freed by the caller), or
+ * NULL when they are consecutive, starting at *id_base. A declared list passes
+ * through with its ends checked against its vertices. */
+td_status td_edges_compact(td_edge_list *list, td_pool *pool, uint64_t **ids, uint64_t *id_base, uint32_t *vertices);
+
+#endif

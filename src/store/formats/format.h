@@ -1,0 +1,43 @@
+/* The formats Tandem reads and writes, one table (formats.c).
+ *
+ * A reader turns a file into an edge list; what happens to the edges after that
+ * (ids, sorting, both directions) is the builder's business. Formats are
+ * recognised by content first, by name second; `--format NAME` overrides.
+ */
+#ifndef TD_STORE_FORMAT_H
+#define TD_STORE_FORMAT_H
+
+#include "store/edges.h"
+#include "store/graph.h"
+
+typedef struct td_probe {
+    const char *path;      /* as given */
+    const char *suffix;    /* the last suffix below any .gz/.zst/.xz, without the dot, lower case: "mtx", or "" */
+    const char *head;      /* first bytes of the decompressed content */
+    size_t head_bytes;
+    uint64_t file_bytes;
+    bool compressed;
+} td_probe;
+
+typedef struct td_format {
+    const char *name;        /* "mtx", as in --format */
+    const char *description; /* "Matrix Market coordinate file" */
+    const char *suffixes;    /* "mtx" or "txt tsv csv el", for the help */
+    int (*recognise)(const td_probe *probe); /* 0 no ... 100 certain */
+    td_status (*read)(const char *path, td_edge_list *edges, td_pool *pool);
+    td_status (*write)(const td_graph *graph, const char *path, td_pool *pool);
+} td_format;
+
+extern const td_format *const td_formats[]; /* ends with NULL */
+
+const td_format *td_format_named(const char *name); /* NULL if there is none */
+
+/* The format of an existing file; TD_FORMAT with what was looked for if none fits. */
+td_status td_format_detect(const char *path, const td_format **out);
+
+/* Reads any graph file: .tg is loaded, all else read and built. */
+struct td_build_options;
+td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
+                        const struct td_build_options *build, td_pool *pool);
+
+#endif

@@ -1,0 +1,85 @@
+/* A graph in memory: adjacency in compressed rows, both ways.
+ *
+ * Vertices are numbered 0..vertices-1 (32-bit), edge positions are 64-bit.
+ * Every list is sorted by target, parallel edges by weight. A symmetric graph
+ * has one adjacency: `in` holds the same pointers as `out`. The arrays belong
+ * to the graph; they are anonymous memory after a build or a load and part of
+ * a read-only file mapping after td_packed_map.
+ *
+ * Original ids: vertex v was called ids[v] in the input, or id_base + v when
+ * `ids` is NULL. Every output uses them.
+ */
+#ifndef TD_STORE_GRAPH_H
+#define TD_STORE_GRAPH_H
+
+#include "base/pool.h"
+#include "base/status.h"
+
+#define TD_MAX_VERTICES UINT64_C(0xfffffffe) /* 2^32-2 */
+#define TD_NO_VERTEX UINT32_C(0xffffffff)
+
+/* kind, name, bytes per edge */
+#define TD_WEIGHT_LIST(X) X(NONE, "none", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(F32, "f32", 4)
+
+typedef enum td_weight_kind {
+#define TD_WEIGHT_CODE(code, name, bytes) TD_WEIGHT_##code,
+    TD_WEIGHT_LIST(TD_WEIGHT_CODE)
+#undef TD_WEIGHT_CODE
+} td_weight_kind;
+
+typedef struct td_adjacency {
+    uint64_t *offsets; /* vertices + 1 */
+    uint32_t *targets; /* edges */
+    void *weights;     /* edges of the graph's weight kind, or NULL */
+} td_adjacency;
+
+typedef struct td_graph {
+    uint32_t vertices;
+    uint64_t edges; /* directed edges stored in `out` */
+    bool symmetric;
+    td_weight_kind weights;
+    double weight_min, weight_max; /* 0, 0 without weights or edges */
+    td_adjacency out, in;          /* `in`: targets are the sources */
+    uint64_t id_base;
+    uint64_t *ids;   /* NULL: id_base + v */
+    bool ids_sorted; /* ascending, so that a search can bisect */
+    char *name;      /* where it came from, for messages; may be NULL */
+    void *mapping;   /* the file mapping the arrays lie in, or NULL */
+    size_t mapping_bytes;
+} td_graph;
+
+void td_graph_destroy(td_graph *graph);
+
+const char *td_weight_name(td_weight_kind kind);
+size_t td_weight_bytes(td_weight_kind kind);
+
+static inline uint64_t td_graph_id(const td_graph *graph, uint32_t vertex)
+{
+    return graph->ids != NULL ? graph->ids[vertex] : graph->id_base + vertex;
+}
+
+/* The vertex called `id`; TD_NOT_FOUND with a message if there is none. */
+td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex);
+
+static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
+{
+    return adjacency->offsets[vertex + 1] - adjacency->offsets[vertex];
+}
+
+/* One weight as a number, for printing and tests. Not for inner loops. */
+double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);
+
+/* Bytes of all arrays together. */
+uint64_t td_graph_bytes(const td_graph *graph);
+
+/* The claims every graph keeps: offsets ascending from 0 to edges, targets
+ * below vertices, lists sorted, weights finite and within the range stated,
+ * `in` the transpose of `out` (by degree and by an order-free digest). Fails
+ * with TD_CORRUPT naming the first claim that does not hold. */
+td_status td_graph_check(const td_graph *graph, td_pool *pool);
+
+/* A checksum of the graph itself (counts, ids, lists, weights as values): equal
+ * for equal graphs however they were made or stored, whatever the threads. */
+td_status td_graph_digest(const td_graph *graph, td_pool *pool, uint64_t *digest);
+
+#endif

@@ -1,0 +1,46 @@
+/* A text file to be read in parallel, compressed or not.
+ *
+ * Plain files are mapped; .gz, .zst and .xz (recognised by content, not name)
+ * are decompressed by one thread while the others parse. Either way a reader
+ * sees pieces of whole lines, in any order, each with its index, so that what
+ * it makes of piece i goes into chunk i and the result does not depend on the
+ * threads. The last line may lack its newline.
+ */
+#ifndef TD_STORE_INPUT_H
+#define TD_STORE_INPUT_H
+
+#include "base/pool.h"
+#include "base/status.h"
+
+typedef struct td_input td_input;
+
+/* Refuses, by name, what is no regular readable file. */
+td_status td_input_open(td_input **out, const char *path);
+void td_input_close(td_input *input);
+const char *td_input_path(const td_input *input);
+uint64_t td_input_bytes(const td_input *input);      /* of the file as stored */
+bool td_input_compressed(const td_input *input);
+
+/* The first bytes of the (decompressed) content, up to 64 KiB, at least that
+ * many if there are. Valid until close. Also for a header to be parsed at once. */
+td_status td_input_head(td_input *input, const char **text, size_t *bytes);
+
+typedef struct td_piece {
+    const td_input *input;
+    uint64_t index;         /* 0, 1, 2, ... in file order */
+    uint64_t byte;          /* position of `text` in the decompressed content */
+    const char *text, *end; /* whole lines; nothing at or behind `end` may be read */
+} td_piece;
+
+/* Calls `read` for every piece from byte `skip` on (the length of a header that
+ * was parsed from the head; it must end a line), concurrently, on the pool's
+ * workers. Failures are reported for the earliest piece that fails. *pieces
+ * (may be NULL) receives their number. */
+typedef td_status (*td_piece_fn)(void *context, const td_piece *piece, int worker);
+td_status td_input_pieces(td_input *input, td_pool *pool, uint64_t skip, td_piece_fn read, void *context,
+                          uint64_t *pieces);
+
+/* "path:line: " + message, the line computed from where `at` stands in the piece. */
+td_status td_fail_line(const td_piece *piece, const char *at, const char *format, ...) TD_PRINTF(3, 4);
+
+#endif
