@@ -1,0 +1,50 @@
+/* A file that appears whole or not at all.
+ *
+ * What is written goes to a temporary name in the target's directory; only
+ * td_outfile_commit gives it its own name, after the bytes are on the disk. Any
+ * failure, a cancel, or closing without a commit removes it. An existing target
+ * stays as it was until that moment and lends the new file its permissions.
+ *
+ *     TD_TRY(td_outfile_create(&file, path, TD_OUT_BINARY));
+ *     TD_TRY(td_outfile_write(file, data, bytes));
+ *     TD_TRY(td_outfile_commit(file));
+ *     done: td_outfile_close(file);
+ */
+#ifndef TD_BASE_OUTFILE_H
+#define TD_BASE_OUTFILE_H
+
+#include "base/status.h"
+
+typedef struct td_outfile td_outfile;
+
+/* Text may go to standard output, called "-" or "/dev/stdout". */
+typedef enum td_outfile_kind { TD_OUT_BINARY, TD_OUT_TEXT } td_outfile_kind;
+
+/* Refuses, by name, what cannot become a regular file. */
+td_status td_outfile_create(td_outfile **out, const char *path, td_outfile_kind kind);
+
+/* One after the other, through a large buffer. One thread. */
+td_status td_outfile_write(td_outfile *file, const void *data, uint64_t bytes);
+td_status td_outfile_print(td_outfile *file, const char *format, ...) TD_PRINTF(2, 3);
+
+/* At a place of the caller's choice, unbuffered, from any thread; not for standard output. */
+td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes);
+
+/* Claims the disk space for a file of this length, so that a full disk is known
+ * at the start. Where the file system cannot do that, it does nothing. */
+td_status td_outfile_reserve(td_outfile *file, uint64_t bytes);
+
+bool td_outfile_is_stdout(const td_outfile *file);
+
+td_status td_outfile_commit(td_outfile *file);
+void td_outfile_close(td_outfile *file); /* NULL is fine; removes what was not committed */
+
+/* Removes every uncommitted file of this process. Async-signal-safe: for a
+ * handler that is about to end the process. */
+void td_outfile_abort_all(void);
+
+/* Tests: the nth step from now (create, reserve, write, sync, rename; 1 = the
+ * next one) fails with this errno; 0 = none. */
+void td_outfile_fail_at(uint64_t nth, int error);
+
+#endif
