@@ -29,13 +29,15 @@ typedef struct td_piece {
     const td_input *input;
     uint64_t index;         /* 0, 1, 2, ... in file order */
     uint64_t byte;          /* position of `text` in the decompressed content */
+    uint64_t line;          /* number of its first line, or 0: counted when a message needs it */
     const char *text, *end; /* whole lines; nothing at or behind `end` may be read */
 } td_piece;
 
 /* Calls `read` for every piece from byte `skip` on (the length of a header that
  * was parsed from the head; it must end a line), concurrently, on the pool's
- * workers. Failures are reported for the earliest piece that fails. *pieces
- * (may be NULL) receives their number. */
+ * workers. How a file is cut depends on the file alone. Failures are reported
+ * for the earliest piece that fails. *pieces (may be NULL) receives one more than
+ * the last index; an index may be left out where a long line swallowed it. */
 typedef td_status (*td_piece_fn)(void *context, const td_piece *piece, int worker);
 td_status td_input_pieces(td_input *input, td_pool *pool, uint64_t skip, td_piece_fn read, void *context,
                           uint64_t *pieces);
