@@ -1,36 +1,109 @@
 /* The packed graph file, .tg: what a graph looks like on disk.
  *
- * A 4 KiB header (magic, version, byte order, counts, weight kind and range,
- * a build id, the section table, its own checksum), then sections aligned to 4 KiB: out- and
- * in-adjacency (offsets, targets, weights each; `in` absent when symmetric),
- * out-degrees, original ids, the page directories, and the checksums: one
- * XXH64 per 64 KiB block of the file, so that a reader of single pages checks
- * what it reads and can name the block that is broken. docs/format.md has it all.
- *
- * The page directory cuts each adjacency into runs of consecutive vertices with
- * at most 2^20 edges and 2^18 vertices (a heavier vertex is a page of its own):
- * first vertex, first edge, and a 1024-bit summary of which ranges of
- * vertices occur at the other end, so that a page that holds no active
- * neighbour is not read at all.
+ * A 4 KiB header (magic, version, byte order, counts, weight kind and range, a
+ * build id, the section table, its own checksum), then sections aligned to
+ * 4 KiB: out- and in-adjacency (offsets, targets, weights each; `in` absent when
+ * symmetric), degrees, original ids, the page directories (pages.h), and the
+ * checksums: one XXH64 per 64 KiB block of each section, so that a reader of
+ * single pages checks what it reads and can name the block that is broken.
+ * The same graph gives the same bytes. docs/format.md has it all.
  */
 #ifndef TD_STORE_PACKED_H
 #define TD_STORE_PACKED_H
 
 #include "store/graph.h"
+#include "store/pages.h"
 
+#define TD_PACKED_VERSION 1u
 #define TD_PACKED_BLOCK 65536u
+#define TD_PACKED_ALIGN 4096u
 
-/* Written to a temporary name beside `path`, synced and renamed. */
+/* In file order. code, name */
+#define TD_SECTION_LIST(X)            \
+    X(OUT_OFFSETS, "out offsets")     \
+    X(OUT_TARGETS, "out targets")     \
+    X(OUT_WEIGHTS, "out weights")     \
+    X(IN_OFFSETS, "in offsets")       \
+    X(IN_TARGETS, "in targets")       \
+    X(IN_WEIGHTS, "in weights")       \
+    X(OUT_DEGREES, "out degrees")     \
+    X(IN_DEGREES, "in degrees")       \
+    X(IDS, "original ids")            \
+    X(OUT_PAGES, "out pages")         \
+    X(IN_PAGES, "in pages")           \
+    X(CHECKSUMS, "checksums")
+
+typedef enum td_section_kind {
+#define TD_SECTION_CODE(code, name) TD_SECTION_##code,
+    TD_SECTION_LIST(TD_SECTION_CODE)
+#undef TD_SECTION_CODE
+    TD_SECTIONS
+} td_section_kind;
+
+const char *td_section_name(td_section_kind kind);
+
+/* `bytes` of `element` each, without the zeros that fill up to the alignment.
+ * An absent section has an element size of 0. */
+typedef struct td_section {
+    uint64_t offset, bytes;
+    uint32_t element;
+} td_section;
+
+typedef struct td_packed_info {
+    uint32_t vertices;
+    uint64_t edges;
+    bool symmetric, has_in, has_ids, ids_sorted; /* has_in: also true when symmetric */
+    td_weight_kind weights;
+    double weight_min, weight_max;
+    uint64_t id_base;
+    uint64_t build_id; /* a hash of the whole content */
+    uint64_t file_bytes;
+    td_section sections[TD_SECTIONS];
+} td_packed_info;
+
+/* Written to a temporary name beside `path`, synced and renamed. A directed
+ * graph without in-adjacency is written without it. */
 td_status td_packed_write(const td_graph *graph, const char *path, td_pool *pool);
+
+/* What writing the graph would give, but for the build id. */
+td_status td_packed_plan(const td_graph *graph, td_packed_info *info);
 
 /* Maps the file: milliseconds whatever its size; nothing but the header is read
  * and checked. The arrays are read-only. */
 td_status td_packed_map(td_graph **out, const char *path);
 
-/* Reads the file into memory (huge pages), checking every block. */
+/* Reads the file into memory (huge pages), checking every block, and that no
+ * offset or target leads outside the graph. */
 td_status td_packed_load(td_graph **out, const char *path, td_pool *pool);
 
-/* Verifies every byte of the file and every claim of td_graph_check. */
+/* Verifies every byte of the file, every claim of td_graph_check, the degrees
+ * and the page directories, in little memory. */
 td_status td_packed_check(const char *path, td_pool *pool);
+
+/* True for the first bytes of a .tg file, whatever its version. */
+bool td_packed_recognise(const void *head, size_t bytes);
+
+/* An open file, for those who read it piece by piece. Opening reads and checks
+ * the header and the file's length only. */
+typedef struct td_packed td_packed;
+
+td_status td_packed_open(td_packed **out, const char *path);
+void td_packed_close(td_packed *packed); /* NULL is fine */
+const td_packed_info *td_packed_describe(const td_packed *packed);
+int td_packed_descriptor(const td_packed *packed); /* for reads of one's own */
+
+/* A whole section, checked; freed by the caller with td_free. Absent: NULL. */
+td_status td_packed_section(td_packed *packed, td_section_kind kind, void **out, td_pool *pool);
+
+/* The page directory of the out- or in-adjacency, checked. Of a symmetric graph both are the same. */
+td_status td_packed_pages(td_packed *packed, bool in, td_page **out, uint64_t *count, td_pool *pool);
+
+/* Loads the checksums, once, before the first td_packed_verify. */
+td_status td_packed_load_checksums(td_packed *packed);
+
+/* Checks blocks that the caller has read: `data` holds those of the section
+ * from `first_block` on, `bytes` of them with the filling zeros of the last. Any thread. */
+td_status td_packed_verify(const td_packed *packed, td_section_kind kind, uint64_t first_block, const void *data,
+                           uint64_t bytes);
 
 #endif

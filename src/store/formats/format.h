@@ -40,4 +40,15 @@ struct td_build_options;
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool);
 
+/* Writes a graph in the format named, or in the one that the path's suffix
+ * names; TD_USAGE listing the formats that can be written if there is none. */
+td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool);
+
+/* The packed file is no edge list: its `read` is NULL, td_graph_read calls td_packed_load. */
+extern const td_format td_format_tg;
+
+/* Writers of text formats (write_text.c); "-" is standard output. */
+td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool);
+td_status td_write_matrix_market(const td_graph *graph, const char *path, td_pool *pool);
+
 #endif

@@ -1,0 +1,31 @@
+/* What there is to say about a graph's shape: degrees, sinks, loops. One
+ * parallel pass over the lists. */
+#ifndef TD_STORE_GRAPH_STATS_H
+#define TD_STORE_GRAPH_STATS_H
+
+#include "store/graph.h"
+
+/* Bucket 0 counts vertices of degree 0, bucket k those of degree 2^(k-1) .. 2^k - 1. */
+enum { TD_DEGREE_BUCKETS = 65 };
+
+typedef struct td_degree_stats {
+    uint64_t buckets[TD_DEGREE_BUCKETS];
+    int bucket_count;    /* up to the last that is not empty */
+    uint64_t max;
+    uint32_t max_vertex; /* the lowest that has it; TD_NO_VERTEX in an empty graph */
+} td_degree_stats;
+
+typedef struct td_graph_stats {
+    td_degree_stats out, in; /* `in` is the same when symmetric, all zero without in-adjacency */
+    bool has_in;             /* also true when symmetric */
+    double average_degree;
+    uint64_t sinks;    /* vertices without out-edges */
+    uint64_t sources;  /* without in-edges */
+    uint64_t isolated; /* without any edge */
+    uint64_t loops;    /* edges from a vertex to itself */
+    uint64_t parallel; /* edges beyond the first between the same two ends */
+} td_graph_stats;
+
+td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_stats *out);
+
+#endif

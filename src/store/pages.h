@@ -1,0 +1,42 @@
+/* Pages: how an adjacency is cut for being read from disk.
+ *
+ * A page is a run of consecutive vertices with all their edges: at most 2^20
+ * edges and 2^18 vertices, or one vertex that alone has more edges. The cut is
+ * greedy from vertex 0, so it is a function of the graph. The summary says
+ * which ranges of vertices occur at the other end of the page's edges: bit b
+ * stands for the vertices [b*span, (b+1)*span). A page whose summary meets no
+ * range with an active vertex need not be read (Garaph reads such pages).
+ */
+#ifndef TD_STORE_PAGES_H
+#define TD_STORE_PAGES_H
+
+#include "store/graph.h"
+
+#define TD_PAGE_EDGES (UINT64_C(1) << 20)
+#define TD_PAGE_VERTICES (UINT32_C(1) << 18)
+#define TD_SUMMARY_BITS 1024u
+#define TD_SUMMARY_WORDS (TD_SUMMARY_BITS / 64)
+
+typedef struct td_page { /* as in the file */
+    uint64_t first_edge, edges;
+    uint32_t first_vertex, vertices;
+    uint64_t summary[TD_SUMMARY_WORDS];
+} td_page;
+
+/* Vertices per bit of a summary. */
+static inline uint32_t td_summary_span(uint32_t vertices) { return vertices / TD_SUMMARY_BITS + 1; }
+
+static inline bool td_summary_meets(const uint64_t *a, const uint64_t *b)
+{
+    uint64_t common = 0;
+    for (unsigned w = 0; w < TD_SUMMARY_WORDS; w++) common |= a[w] & b[w];
+    return common != 0;
+}
+
+uint64_t td_pages_count(const td_adjacency *adjacency, uint32_t vertices);
+
+/* The directory of an adjacency, freed by the caller with td_free. */
+td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
+                        td_pool *pool);
+
+#endif
