@@ -1,0 +1,31 @@
+/* What builder.c does to an adjacency once its lists are sorted by target;
+ * written in builder_steps.c. Private to the two. */
+#ifndef TD_STORE_BUILDER_STEPS_H
+#define TD_STORE_BUILDER_STEPS_H
+
+#include "store/builder.h"
+
+/* Weights of a step are 32-bit: integers, or floats when `real`. */
+typedef struct td_rows {
+    uint32_t vertices;
+    uint64_t edges;
+    bool real;
+    td_pool *pool;
+} td_rows;
+
+/* Puts runs of parallel edges in the order of their weights. */
+td_status td_rows_order_parallel(const td_rows *rows, td_adjacency *adjacency);
+
+/* Keeps the first of every run of parallel edges; sets rows->edges. */
+td_status td_rows_dedup(td_rows *rows, td_adjacency *adjacency);
+
+/* Sets the graph's weight kind and range from 32-bit weights, and narrows them. */
+td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool);
+
+/* Gives every edge a weight drawn from the seed and its two ends. */
+td_status td_graph_attach_weights(td_graph *graph, const td_build_options *options, td_pool *pool);
+
+/* If both adjacencies are the same, keeps one. */
+td_status td_graph_fold_symmetric(td_graph *graph, td_pool *pool);
+
+#endif

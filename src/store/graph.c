@@ -1,0 +1,232 @@
+#include "store/graph.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { VERTICES_AT_A_TIME = 4096 };
+
+static void free_adjacency(td_adjacency *adjacency)
+{
+    td_free(adjacency->offsets);
+    td_free(adjacency->targets);
+    td_free(adjacency->weights);
+}
+
+void td_graph_destroy(td_graph *graph)
+{
+    if (graph == NULL) return;
+    if (graph->mapping != NULL) {
+        munmap(graph->mapping, graph->mapping_bytes);
+    } else {
+        if (graph->in.offsets != graph->out.offsets) free_adjacency(&graph->in);
+        free_adjacency(&graph->out);
+        td_free(graph->ids);
+    }
+    td_free(graph->name);
+    td_free(graph);
+}
+
+const char *td_weight_name(td_weight_kind kind)
+{
+    static const char *const names[] = {
+#define NAME(code, name, bytes) name,
+        TD_WEIGHT_LIST(NAME)
+#undef NAME
+    };
+    return names[kind];
+}
+
+size_t td_weight_bytes(td_weight_kind kind)
+{
+    static const size_t sizes[] = {
+#define BYTES(code, name, bytes) bytes,
+        TD_WEIGHT_LIST(BYTES)
+#undef BYTES
+    };
+    return sizes[kind];
+}
+
+td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex)
+{
+    if (graph->ids == NULL) {
+        if (id >= graph->id_base && id - graph->id_base < graph->vertices) {
+            *vertex = (uint32_t)(id - graph->id_base);
+            return TD_OK;
+        }
+    } else if (graph->ids_sorted) {
+        uint64_t low = 0, high = graph->vertices;
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (graph->ids[middle] < id) low = middle + 1;
+            else high = middle;
+        }
+        if (low < graph->vertices && graph->ids[low] == id) {
+            *vertex = (uint32_t)low;
+            return TD_OK;
+        }
+    } else {
+        for (uint32_t v = 0; v < graph->vertices; v++)
+            if (graph->ids[v] == id) {
+                *vertex = v;
+                return TD_OK;
+            }
+    }
+    return td_fail(TD_NOT_FOUND, "vertex %llu is not in %s", (unsigned long long)id,
+                   graph->name != NULL ? graph->name : "the graph");
+}
+
+double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge)
+{
+    switch (graph->weights) {
+    case TD_WEIGHT_U8: return ((const uint8_t *)adjacency->weights)[edge];
+    case TD_WEIGHT_U16: return ((const uint16_t *)adjacency->weights)[edge];
+    case TD_WEIGHT_U32: return ((const uint32_t *)adjacency->weights)[edge];
+    case TD_WEIGHT_F32: return (double)((const float *)adjacency->weights)[edge];
+    default: return 0;
+    }
+}
+
+uint64_t td_graph_bytes(const td_graph *graph)
+{
+    uint64_t one = ((uint64_t)graph->vertices + 1) * 8 + graph->edges * (4 + td_weight_bytes(graph->weights));
+    bool two = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets;
+    return one * (two ? 2 : 1) + (graph->ids != NULL ? (uint64_t)graph->vertices * 8 : 0);
+}
+
+/* Going over all edges: the claims, and a digest that does not depend on the
+ * order in which edges are visited (a sum of hashes), so that an adjacency and
+ * its transpose can be compared without holding both in one order. */
+
+typedef struct audit {
+    const td_graph *graph;
+    const td_adjacency *adjacency;
+    const char *which;
+    bool turned;              /* rows are targets: swap the ends before hashing */
+    _Atomic uint64_t digest;
+} audit;
+
+static td_status corrupt(const audit *self, const char *claim, uint64_t vertex)
+{
+    return td_fail(TD_CORRUPT, "%s: %s, at vertex number %llu of the %s-adjacency",
+                   self->graph->name != NULL ? self->graph->name : "graph", claim, (unsigned long long)vertex, self->which);
+}
+
+static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    audit *self = context;
+    const uint64_t *offsets = self->adjacency->offsets;
+    for (uint64_t v = begin; v < end; v++)
+        if (offsets[v] > offsets[v + 1] || offsets[v + 1] > self->graph->edges)
+            return corrupt(self, "edge offsets do not ascend", v);
+    return TD_OK;
+}
+
+static td_status check_list(const audit *self, uint64_t v)
+{
+    const td_graph *graph = self->graph;
+    const uint32_t *targets = self->adjacency->targets;
+    uint64_t begin = self->adjacency->offsets[v], end = self->adjacency->offsets[v + 1];
+    for (uint64_t e = begin; e < end; e++) {
+        if (targets[e] >= graph->vertices) return corrupt(self, "a target is beyond the last vertex", v);
+        if (e > begin && targets[e] < targets[e - 1]) return corrupt(self, "a list is not sorted", v);
+        if (graph->weights == TD_WEIGHT_NONE) continue;
+        double weight = td_weight_at(graph, self->adjacency, e);
+        if (!(weight >= graph->weight_min && weight <= graph->weight_max))
+            return corrupt(self, "a weight is outside the range stated", v);
+        if (e > begin && targets[e] == targets[e - 1] && weight < td_weight_at(graph, self->adjacency, e - 1))
+            return corrupt(self, "parallel edges are not in the order of their weights", v);
+    }
+    return TD_OK;
+}
+
+static uint64_t weight_bits(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge)
+{
+    if (graph->weights == TD_WEIGHT_NONE) return 0;
+    double weight = td_weight_at(graph, adjacency, edge);
+    uint64_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    return td_mix64(bits);
+}
+
+static uint64_t digest_list(const audit *self, uint64_t v)
+{
+    uint64_t sum = 0;
+    for (uint64_t e = self->adjacency->offsets[v]; e < self->adjacency->offsets[v + 1]; e++) {
+        uint64_t other = self->adjacency->targets[e];
+        uint64_t source = self->turned ? other : v, target = self->turned ? v : other;
+        sum += td_mix64((source << 32 | target) ^ weight_bits(self->graph, self->adjacency, e));
+    }
+    return sum;
+}
+
+static td_status check_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    audit *self = context;
+    uint64_t sum = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        TD_CHECK(check_list(self, v));
+        sum += digest_list(self, v);
+    }
+    self->digest += sum;
+    return TD_OK;
+}
+
+static td_status check_adjacency(audit *self, td_pool *pool)
+{
+    uint64_t vertices = self->graph->vertices;
+    if (self->adjacency->offsets[0] != 0 || self->adjacency->offsets[vertices] != self->graph->edges)
+        return corrupt(self, "edge offsets do not run from 0 to the number of edges", 0);
+    TD_CHECK(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, check_offsets, self));
+    return td_pool_for(pool, vertices, VERTICES_AT_A_TIME, check_lists, self);
+}
+
+static td_status check_ids(const td_graph *graph)
+{
+    for (uint64_t v = 1; graph->ids != NULL && graph->ids_sorted && v < graph->vertices; v++)
+        if (graph->ids[v] <= graph->ids[v - 1])
+            return td_fail(TD_CORRUPT, "%s: original ids are not in ascending order, at vertex number %llu",
+                           graph->name != NULL ? graph->name : "graph", (unsigned long long)v);
+    return TD_OK;
+}
+
+td_status td_graph_check(const td_graph *graph, td_pool *pool)
+{
+    audit out = {.graph = graph, .adjacency = &graph->out, .which = "out"};
+    audit in = {.graph = graph, .adjacency = &graph->in, .which = "in", .turned = true};
+    TD_CHECK(check_ids(graph));
+    TD_CHECK(check_adjacency(&out, pool));
+    if (graph->in.offsets == NULL) return TD_OK;
+    TD_CHECK(check_adjacency(&in, pool)); /* of a symmetric graph too: its one adjacency read the other way round */
+    if (out.digest != in.digest)
+        return td_fail(TD_CORRUPT, "%s: the in-adjacency is not the transpose of the out-adjacency",
+                       graph->name != NULL ? graph->name : "graph");
+    return TD_OK;
+}
+
+static td_status digest_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    audit *self = context;
+    uint64_t sum = 0;
+    for (uint64_t v = begin; v < end; v++) sum += digest_list(self, v) + td_mix64(~td_graph_id(self->graph, (uint32_t)v) ^ v << 20);
+    self->digest += sum;
+    return TD_OK;
+}
+
+td_status td_graph_digest(const td_graph *graph, td_pool *pool, uint64_t *digest)
+{
+    audit self = {.graph = graph, .adjacency = &graph->out};
+    TD_CHECK(td_pool_for(pool, graph->vertices, VERTICES_AT_A_TIME, digest_lists, &self));
+    uint64_t parts[] = {graph->vertices, graph->edges, graph->weights != TD_WEIGHT_NONE, self.digest};
+    *digest = td_hash64(parts, sizeof parts);
+    return TD_OK;
+}
