@@ -1,0 +1,38 @@
+# A thin front: CMake builds, CTest tests, scripts/ holds the rest.
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+.PHONY: help setup build test test-asan test-tsan install clean
+
+help:
+	@echo 'make test                  set up, build, run all tests'
+	@echo 'make build                 set up and build; the tool is $(BUILD)/tandem'
+	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
+	@echo 'make test-tsan             all tests under ThreadSanitizer'
+	@echo 'make install PREFIX=/usr/local DESTDIR='
+	@echo 'make clean                 remove the build folders'
+
+setup:
+	@scripts/setup.sh
+
+build: setup
+	@scripts/build.sh $(BUILD) -DTANDEM_TESTS=ON
+
+test: build
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(nproc)
+
+test-asan: setup
+	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
+	@ctest --test-dir build-asan --output-on-failure --parallel $$(nproc)
+
+test-tsan: setup
+	@scripts/build.sh build-tsan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=thread
+	@ctest --test-dir build-tsan --output-on-failure --parallel $$(nproc)
+
+install: setup
+	@scripts/build.sh $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+clean:
+	rm -rf $(BUILD) build-asan build-tsan

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Makes sure that what the build needs is there.
+#
+# On Debian and its relatives it installs what is missing, as root or with sudo,
+# and says so. TANDEM_NO_INSTALL=1 refuses that and prints the packages instead.
+# Elsewhere it only prints. It ends with success when the build can go on: a C
+# compiler, cmake and make or ninja are mandatory; a missing library costs the
+# compressed formats that need it, nothing else. Nothing missing: no word, no
+# network, a tenth of a second.
+set -u
+
+say() { printf 'setup: %s\n' "$*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+compiler() {
+    local name
+    for name in "${CC:-}" cc gcc clang; do
+        if [ -n "$name" ] && have "${name%% *}"; then
+            echo "$name"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# cmake 3.20 brought what CMakeLists.txt uses.
+cmake_new_enough() {
+    have cmake || return 1
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+    [ "$(printf '%s\n3.20\n' "$version" | sort -V | head -n 1)" = 3.20 ]
+}
+
+# library HEADER FLAG: can a program be compiled and linked with it?
+library() {
+    printf '#include <stdio.h>\n#include <%s>\nint main(void) { return 0; }\n' "$1" |
+        $cc -x c - -o /dev/null "$2" 2>/dev/null
+}
+
+all_libraries() {
+    printf '#include <stdio.h>\n#include <zlib.h>\n#include <zstd.h>\n#include <lzma.h>\nint main(void) { return 0; }\n' |
+        $cc -x c - -o /dev/null -lz -lzstd -llzma 2>/dev/null
+}
+
+# Fills the two lists of Debian packages that are missing.
+look() {
+    mandatory=() optional=()
+    cc=$(compiler) || mandatory+=(gcc libc6-dev)
+    cmake_new_enough || mandatory+=(cmake)
+    have make || have ninja || mandatory+=(make)
+    have ninja || optional+=(ninja-build)
+    if [ -z "$cc" ]; then
+        optional+=(zlib1g-dev libzstd-dev liblzma-dev)
+    elif ! all_libraries; then
+        library zlib.h -lz || optional+=(zlib1g-dev)
+        library zstd.h -lzstd || optional+=(libzstd-dev)
+        library lzma.h -llzma || optional+=(liblzma-dev)
+    fi
+}
+
+# The command that may install packages, in $as_root; fails if there is no way.
+find_root() {
+    as_root=()
+    [ "$(id -u)" -eq 0 ] && return 0
+    have sudo || return 1
+    as_root=(sudo)
+    [ -t 0 ] || as_root=(sudo -n)
+    "${as_root[@]}" true 2>/dev/null
+}
+
+install_packages() {
+    local log status=0
+    say "installing with apt-get: $*"
+    if ! find_root; then
+        say "this needs root or sudo, and neither is at hand"
+        return 1
+    fi
+    log=$(mktemp)
+    {
+        "${as_root[@]}" apt-get update -q
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
+    } >"$log" 2>&1 || status=1
+    [ $status -eq 0 ] || { say "apt-get failed:"; tail -n 5 "$log"; }
+    rm -f "$log"
+    return $status
+}
+
+print_packages() {
+    say "missing: ${mandatory[*]} ${optional[*]}"
+    say "on Debian 12: apt-get install --no-install-recommends ${mandatory[*]} ${optional[*]}"
+    say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib, zstd and liblzma"
+}
+
+note_optional() {
+    local package
+    for package in "${optional[@]}"; do
+        case $package in
+        ninja-build) say "no ninja: building with make" ;;
+        zlib1g-dev) say "no zlib: .gz files will be refused" ;;
+        libzstd-dev) say "no zstd: .zst files will be refused" ;;
+        liblzma-dev) say "no liblzma: .xz files will be refused" ;;
+        esac
+    done
+}
+
+look
+[ $((${#mandatory[@]} + ${#optional[@]})) -eq 0 ] && exit 0
+
+if [ "${TANDEM_NO_INSTALL:-0}" != 0 ]; then
+    say "TANDEM_NO_INSTALL is set: installing nothing"
+    print_packages
+elif have apt-get && have dpkg; then
+    install_packages "${mandatory[@]}" "${optional[@]}"
+    look
+else
+    print_packages
+fi
+
+if [ ${#mandatory[@]} -gt 0 ]; then
+    say "cannot build without: ${mandatory[*]}"
+    exit 1
+fi
+note_optional
+exit 0
