@@ -1,0 +1,164 @@
+#include "base/machine.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { LINE = 512, MAX_PROCESSORS = 4096 };
+
+/* The first line of a small file of the system, without its end; false if there is none. */
+static bool read_line(const char *path, char line[LINE])
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    bool got = fgets(line, LINE, file) != NULL;
+    fclose(file);
+    if (got) line[strcspn(line, "\n")] = '\0';
+    return got;
+}
+
+static bool read_number(const char *path, uint64_t *out)
+{
+    char line[LINE];
+    return read_line(path, line) && sscanf(line, "%" SCNu64, out) == 1;
+}
+
+/* The value of "key   : value" in a file of such lines. */
+static bool read_field(const char *path, const char *key, char *value, size_t room)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    char line[LINE];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        char *colon = strchr(line, ':');
+        if (colon == NULL || strncmp(line, key, strlen(key)) != 0) continue;
+        char *text = colon + 1 + strspn(colon + 1, " \t");
+        text[strcspn(text, "\n")] = '\0';
+        snprintf(value, room, "%s", text);
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+/* How many numbers a list like "0-3,8" names. */
+static int count_list(const char *list)
+{
+    int count = 0;
+    for (const char *p = list; *p != '\0';) {
+        char *end;
+        long first = strtol(p, &end, 10), last = first;
+        if (end == p) break;
+        if (*end == '-') last = strtol(end + 1, &end, 10);
+        if (last >= first) count += (int)(last - first + 1);
+        p = *end == ',' ? end + 1 : end;
+        if (p == end && *p != '\0') break;
+    }
+    return count;
+}
+
+int td_machine_usable(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+/* A core is counted at the first processor of its list of siblings. */
+static int count_cores(int processors)
+{
+    int cores = 0;
+    for (int i = 0; i < MAX_PROCESSORS; i++) {
+        char path[LINE], line[LINE];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
+        if (!read_line(path, line)) {
+            if (i >= processors) break;
+            continue;
+        }
+        cores += atoi(line) == i;
+    }
+    return cores > 0 ? cores : processors;
+}
+
+static int count_nodes(void)
+{
+    char line[LINE];
+    int nodes = read_line("/sys/devices/system/node/online", line) ? count_list(line) : 0;
+    return nodes > 0 ? nodes : 1;
+}
+
+static uint64_t largest_cache(void)
+{
+    uint64_t largest = 0;
+    for (int i = 0; i < 8; i++) {
+        char path[LINE];
+        uint64_t kib;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+        if (read_number(path, &kib) && kib * 1024 > largest) largest = kib * 1024;
+    }
+    return largest;
+}
+
+/* The smallest limit on the way from this process's control group to the root (version 2), or version 1's. */
+static uint64_t group_limit(void)
+{
+    uint64_t least = UINT64_MAX, limit;
+    if (read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", &limit)) least = limit;
+    char group[LINE], path[2 * LINE];
+    if (!read_field("/proc/self/cgroup", "0:", group, sizeof group)) return least;
+    char *place = strchr(group, '/');
+    while (place != NULL) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", place);
+        if (read_number(path, &limit) && limit < least) least = limit;
+        char *parent = strrchr(place, '/');
+        if (*place == '\0' || parent == NULL) break;
+        *parent = '\0';
+    }
+    return least;
+}
+
+uint64_t td_machine_memory(void)
+{
+    uint64_t built_in = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), limit = group_limit();
+    return limit < built_in ? limit : built_in;
+}
+
+static uint64_t memory_free(uint64_t usable)
+{
+    char text[LINE];
+    uint64_t kib = 0;
+    if (!read_field("/proc/meminfo", "MemAvailable", text, sizeof text) || sscanf(text, "%" SCNu64, &kib) != 1)
+        return usable;
+    return kib * 1024 < usable ? kib * 1024 : usable;
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void huge_page_mode(char *out, size_t room)
+{
+    char line[LINE];
+    char *open = read_line("/sys/kernel/mm/transparent_hugepage/enabled", line) ? strchr(line, '[') : NULL;
+    char *close = open != NULL ? strchr(open, ']') : NULL;
+    if (close != NULL) *close = '\0';
+    snprintf(out, room, "%s", close != NULL ? open + 1 : "unknown");
+}
+
+void td_machine_describe(td_machine *out)
+{
+    *out = (td_machine){.processor = "unknown"};
+    read_field("/proc/cpuinfo", "model name", out->processor, sizeof out->processor);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    out->processors = online > 0 ? (int)online : 1;
+    out->cores = count_cores(out->processors);
+    out->usable = td_machine_usable();
+    out->numa_nodes = count_nodes();
+    out->cache_bytes = largest_cache();
+    out->memory = td_machine_memory();
+    out->memory_free = memory_free(out->memory);
+    huge_page_mode(out->huge_pages, sizeof out->huge_pages);
+}

@@ -1,0 +1,29 @@
+/* What the system says about the machine this process runs on, and how much of
+ * it the process may use: processor affinity and the memory limits of its
+ * control groups count, not what is built in. */
+#ifndef TD_BASE_MACHINE_H
+#define TD_BASE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TD_MACHINE_TEXT = 96 };
+
+typedef struct td_machine {
+    char processor[TD_MACHINE_TEXT]; /* model name, "unknown" if the system does not tell */
+    int processors;                  /* logical ones that are online */
+    int cores;                       /* physical ones among them */
+    int usable;                      /* logical ones this process may run on */
+    int numa_nodes;
+    uint64_t cache_bytes;     /* the largest cache one processor sees, 0: unknown */
+    uint64_t memory;          /* bytes this process may use */
+    uint64_t memory_free;     /* bytes that are available now */
+    char huge_pages[16];      /* "always", "madvise", "never" or "unknown" */
+} td_machine;
+
+void td_machine_describe(td_machine *out);
+
+int td_machine_usable(void);
+uint64_t td_machine_memory(void);
+
+#endif

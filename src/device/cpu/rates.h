@@ -1,0 +1,28 @@
+/* How fast this machine's memory is, measured: the ceilings that every engine
+ * is judged by. Streaming copies and reads, and random reads of 4 bytes through
+ * a list of indices, which is what following edges amounts to, with small pages
+ * and with huge ones. */
+#ifndef TD_DEVICE_CPU_RATES_H
+#define TD_DEVICE_CPU_RATES_H
+
+#include "base/pool.h"
+
+enum { TD_GATHER_RANGES = 3 };
+
+typedef struct td_gather_rate {
+    uint64_t range;           /* bytes that the reads spread over */
+    double small_pages, huge_pages; /* reads per second */
+} td_gather_rate;
+
+typedef struct td_cpu_rates {
+    int threads;
+    double copy; /* bytes per second, read and written ones counted */
+    double read; /* bytes per second */
+    td_gather_rate gather[TD_GATHER_RANGES];
+    int gather_count; /* fewer on a machine of little memory */
+} td_cpu_rates;
+
+/* About a second. */
+td_status td_cpu_measure(td_pool *pool, td_cpu_rates *out);
+
+#endif
