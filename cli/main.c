@@ -1,9 +1,151 @@
-#include "tandem.h"
+/* The tool's entry: finds the command, parses its line, runs it, and turns its
+ * status into one message and an exit status (0, 1 failed, 2 wrong usage).
+ *
+ * The first Ctrl-C asks the command to stop between two chunks of work; the
+ * second one ends the process at once. Neither leaves a partial file. */
+#include "command.h"
 
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/log.h"
+#include "base/outfile.h"
+
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-int main(void)
+const td_arg_option td_common_options[] = {
+    {"threads", 0, TD_ARG_COUNT, offsetof(td_common, threads), "N", "workers (default: all processors it may use)",
+     NULL, NULL, 1, 1024},
+    {"memory", 0, TD_ARG_MEMORY, offsetof(td_common, memory), "SIZE",
+     "most memory to hold at once: 4G, 512M, or 25% of the machine's", NULL, NULL, 0, 0},
+    {"json", 0, TD_ARG_TARGET, offsetof(td_common, json), "[FILE]",
+     "the report as JSON, to FILE or to standard output", NULL, NULL, 0, 0},
+    {"quiet", 'q', TD_ARG_FLAG, offsetof(td_common, quiet), NULL, "say nothing but warnings and errors", "verbose", NULL,
+     0, 0},
+    {"verbose", 'v', TD_ARG_FLAG, offsetof(td_common, verbose), NULL, "say more", NULL, NULL, 0, 0},
+    {"help", 'h', TD_ARG_FLAG, offsetof(td_common, help), NULL, "this page", NULL, NULL, 0, 0},
+    {0},
+};
+
+const td_command *const td_commands[] = {
+    &td_cmd_run, &td_cmd_devices, &td_cmd_help, NULL,
+};
+
+const td_command *td_command_named(const char *name)
 {
-    printf("tandem %s\n", td_version());
-    return 0;
+    for (int i = 0; td_commands[i] != NULL; i++)
+        if (strcmp(td_commands[i]->name, name) == 0) return td_commands[i];
+    return NULL;
+}
+
+const char *td_command_name(const void *unused, int index)
+{
+    (void)unused;
+    return td_commands[index] != NULL ? td_commands[index]->name : NULL;
+}
+
+td_arg_spec td_command_spec(const td_command *command)
+{
+    return (td_arg_spec){{command->options, td_common_options}, command->positional, command->least, command->most};
+}
+
+td_status td_common_pool(const td_common *common, td_pool **out) { return td_pool_create(out, (int)common->threads); }
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (td_cancel_requested()) {
+        td_outfile_abort_all();
+        _exit(1);
+    }
+    td_cancel_request();
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before;
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue; /* nohup */
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void apply(const td_common *common)
+{
+    td_log_set_level(common->quiet ? TD_LOG_WARN : common->verbose ? TD_LOG_DEBUG : TD_LOG_INFO);
+    td_memory_set_budget(common->memory);
+}
+
+static td_status run_command(const td_command *command, int argc, char **argv)
+{
+    td_status status = TD_OK;
+    td_args args = {NULL, 0};
+    td_arg_spec spec = td_command_spec(command);
+    char *settings = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&settings, command->settings_bytes, "settings"));
+    if (command->defaults != NULL) memcpy(settings, command->defaults, command->settings_bytes);
+    TD_TRY(td_args_parse(&spec, argc, argv, settings, &args));
+    const td_common *common = (const td_common *)settings;
+    if (common->help) {
+        td_help_command(command);
+    } else {
+        apply(common);
+        TD_TRY(command->run(&args, settings));
+    }
+done:
+    td_args_free(&spec, settings, &args);
+    td_free(settings);
+    return status;
+}
+
+/* What precedes a command: nothing, or one of the words people try first. */
+static td_status run_word(int argc, char **argv)
+{
+    if (argc < 2) {
+        td_help_overview();
+        return td_fail(TD_USAGE, "no command given");
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        printf("tandem %s\n", td_version());
+        return TD_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
+    const td_command *command = td_command_named(word);
+    if (command == NULL) return td_fail_unknown("command", word, td_command_name, NULL);
+    return run_command(command, argc - 2, argv + 2);
+}
+
+static td_status flush_results(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) return td_fail(TD_IO, "standard output: writing failed (disk full?)");
+    return TD_OK;
+}
+
+static int report(td_status status, const char *word)
+{
+    td_progress_end();
+    if (status == TD_OK) return 0;
+    if (status != TD_USAGE) {
+        fprintf(stderr, "tandem: %s\n", td_last_message());
+        return 1;
+    }
+    bool known = word != NULL && td_command_named(word) != NULL;
+    fprintf(stderr, "tandem: %s; see 'tandem help%s%s'\n", td_last_message(), known ? " " : "", known ? word : "");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    catch_signals();
+    td_status status = run_word(argc, argv);
+    if (status == TD_OK) status = flush_results();
+    return report(status, argc > 1 ? argv[1] : NULL);
 }

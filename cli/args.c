@@ -1,0 +1,305 @@
+#include "args.h"
+
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
+
+#include <string.h>
+
+enum { TABLES = 2, MAX_OPTIONS = 64, MAX_WORD = 63 };
+
+/* One parse: where it stands and what it has seen. */
+typedef struct parser {
+    const td_arg_spec *spec;
+    int argc, next;
+    char **argv;
+    char *settings;
+    td_args *args;
+    uint64_t seen;               /* bit i: option_at(spec, i) */
+    const td_arg_option *target; /* a TD_ARG_TARGET whose value was the word behind it */
+    int target_place;            /* positional arguments before that word */
+    bool help;
+} parser;
+
+/* The options of both tables, one numbering; NULL behind the last. */
+static const td_arg_option *option_at(const td_arg_spec *spec, int index)
+{
+    for (int t = 0; t < TABLES; t++)
+        for (const td_arg_option *o = spec->tables[t]; o != NULL && o->name != NULL; o++)
+            if (index-- == 0) return o;
+    return NULL;
+}
+
+/* Its number, or -1. */
+static int find(const td_arg_spec *spec, const char *name, size_t length)
+{
+    const td_arg_option *option;
+    for (int i = 0; (option = option_at(spec, i)) != NULL; i++)
+        if (strncmp(option->name, name, length) == 0 && option->name[length] == '\0') return i;
+    return -1;
+}
+
+static int find_letter(const td_arg_spec *spec, char letter)
+{
+    const td_arg_option *option;
+    for (int i = 0; (option = option_at(spec, i)) != NULL; i++)
+        if (option->letter == letter) return i;
+    return -1;
+}
+
+static const char *option_name(const void *context, int index)
+{
+    const td_arg_option *option = option_at(context, index);
+    return option != NULL ? option->name : NULL;
+}
+
+static int smallest(int a, int b, int c)
+{
+    int least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Edits that turn one word into the other: insert, delete, replace, swap two neighbours. */
+static int distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > MAX_WORD || m > MAX_WORD) return MAX_WORD;
+    int rows[3][MAX_WORD + 1];
+    for (int j = 0; j <= m; j++) rows[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            now[j] = smallest(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < now[j])
+                now[j] = two_above[j - 2] + 1;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *td_nearest(const char *word, td_candidate_fn next, const void *context)
+{
+    const char *best = NULL;
+    size_t length = strlen(word);
+    int least = length <= 3 ? 2 : (int)length / 3 + 2; /* one more than the edits allowed */
+    for (int i = 0;; i++) {
+        const char *candidate = next(context, i);
+        if (candidate == NULL) return best;
+        bool beginning = length >= 3 && strncmp(candidate, word, length) == 0;
+        int edits = beginning ? 1 : distance(word, candidate);
+        if (edits >= least) continue;
+        least = edits;
+        best = candidate;
+    }
+}
+
+td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context)
+{
+    const char *near = td_nearest(word, next, context);
+    if (near == NULL) return td_fail(TD_USAGE, "unknown %s '%s'", what, word);
+    return td_fail(TD_USAGE, "unknown %s '%s' (did you mean '%s'?)", what, word, near);
+}
+
+static td_status unknown_option(const td_arg_spec *spec, const char *word)
+{
+    char name[MAX_WORD + 1] = "";
+    strncat(name, word + strspn(word, "-"), sizeof name - 1);
+    name[strcspn(name, "=")] = '\0';
+    const char *near = td_nearest(name, option_name, spec);
+    int length = (int)strcspn(word, "=");
+    if (near == NULL) return td_fail(TD_USAGE, "unknown option '%.*s'", length, word);
+    return td_fail(TD_USAGE, "unknown option '%.*s' (did you mean '--%s'?)", length, word, near);
+}
+
+static td_status add_pair(td_arg_pairs *pairs, const td_arg_option *option, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text) return td_fail(TD_USAGE, "--%s '%s': key=value expected", option->name, text);
+    TD_CHECK(TD_RESIZE(&pairs->items, (uint64_t)pairs->count + 1, "arguments"));
+    pairs->items[pairs->count++] = text;
+    return TD_OK;
+}
+
+static td_status check_range(const td_arg_option *option, const char *text, double value)
+{
+    if (option->least == 0 && option->most == 0) return TD_OK;
+    if (value >= option->least && value <= option->most) return TD_OK;
+    return td_fail(TD_USAGE, "--%s %s: %.15g to %.15g is allowed", option->name, text, option->least, option->most);
+}
+
+static td_status convert(const td_arg_option *option, const char *text, void *place)
+{
+    switch (option->kind) {
+    case TD_ARG_COUNT:
+        TD_CHECK(td_parse_u64(text, place));
+        return check_range(option, text, (double)*(uint64_t *)place);
+    case TD_ARG_REAL:
+        TD_CHECK(td_parse_double(text, place));
+        return check_range(option, text, *(double *)place);
+    case TD_ARG_SIZE: return td_parse_size(text, place);
+    case TD_ARG_MEMORY: return td_parse_size_or_share(text, td_machine_memory(), place);
+    case TD_ARG_PAIRS: return add_pair(place, option, text);
+    case TD_ARG_TEXT:
+    case TD_ARG_TARGET: *(const char **)place = text; return TD_OK;
+    case TD_ARG_FLAG: break;
+    }
+    return td_fail(TD_INTERNAL, "option --%s has no value", option->name);
+}
+
+static td_status store(parser *p, const td_arg_option *option, const char *text)
+{
+    if (*text == '\0') return td_fail(TD_USAGE, "option --%s has an empty value (%s expected)", option->name, option->value);
+    td_status status = convert(option, text, p->settings + option->at);
+    if (status == TD_INVALID || status == TD_LIMIT)
+        return td_fail(TD_USAGE, "option --%s: %s", option->name, td_last_message());
+    return status;
+}
+
+static bool looks_like_option(const parser *p, const char *word)
+{
+    return word[0] == '-' && (word[1] == '-' || (word[1] != '\0' && find_letter(p->spec, word[1]) >= 0));
+}
+
+/* The word behind the option, or NULL if there is none that could be its value. */
+static const char *following(parser *p)
+{
+    if (p->next >= p->argc || looks_like_option(p, p->argv[p->next])) return NULL;
+    return p->argv[p->next++];
+}
+
+static td_status take_value(parser *p, const td_arg_option *option, const char *attached)
+{
+    if (attached != NULL) return store(p, option, attached);
+    const char *text = following(p);
+    if (option->kind == TD_ARG_TARGET) {
+        if (text != NULL && strcmp(text, "-") != 0) {
+            p->target = option;
+            p->target_place = p->args->count;
+        }
+        return store(p, option, text != NULL ? text : "-");
+    }
+    if (text == NULL) return td_fail(TD_USAGE, "option --%s needs a value (%s)", option->name, option->value);
+    return store(p, option, text);
+}
+
+static td_status take_option(parser *p, int index, const char *attached)
+{
+    const td_arg_option *option = option_at(p->spec, index);
+    uint64_t bit = UINT64_C(1) << index;
+    if ((p->seen & bit) && option->kind != TD_ARG_PAIRS)
+        return td_fail(TD_USAGE, "option --%s is given twice", option->name);
+    p->seen |= bit;
+    if (option->kind != TD_ARG_FLAG) return take_value(p, option, attached);
+    if (attached != NULL) return td_fail(TD_USAGE, "option --%s takes no value, '%s' given", option->name, attached);
+    *(bool *)(p->settings + option->at) = true;
+    if (strcmp(option->name, "help") == 0) p->help = true;
+    return TD_OK;
+}
+
+static td_status take_word(parser *p, const char *word)
+{
+    bool is_long = word[1] == '-';
+    const char *equals = is_long ? strchr(word, '=') : NULL;
+    size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    int index = is_long ? find(p->spec, word + 2, length - 2) : find_letter(p->spec, word[1]);
+    if (index < 0) return unknown_option(p->spec, word);
+    if (is_long) return take_option(p, index, equals != NULL ? equals + 1 : NULL);
+    return take_option(p, index, word[2] != '\0' ? word + 2 : NULL);
+}
+
+static td_status take_all(parser *p)
+{
+    bool options = true;
+    while (p->next < p->argc) {
+        const char *word = p->argv[p->next++];
+        if (options && strcmp(word, "--") == 0) options = false;
+        else if (options && word[0] == '-' && word[1] != '\0') TD_CHECK(take_word(p, word));
+        else p->args->words[p->args->count++] = word;
+    }
+    return TD_OK;
+}
+
+/* A target's word goes back among the positional arguments if those are short of it. */
+static void return_target(parser *p)
+{
+    td_args *args = p->args;
+    if (p->target == NULL || args->count >= p->spec->least) return;
+    const char **value = (const char **)(p->settings + p->target->at);
+    memmove(args->words + p->target_place + 1, args->words + p->target_place,
+            (size_t)(args->count - p->target_place) * sizeof *args->words);
+    args->words[p->target_place] = *value;
+    args->count++;
+    *value = "-";
+}
+
+static td_status check_count(const parser *p)
+{
+    const td_args *args = p->args;
+    if (args->count > p->spec->most) return td_fail(TD_USAGE, "unexpected argument '%s'", args->words[p->spec->most]);
+    if (args->count == p->spec->least - 1 && args->count > 0)
+        return td_fail(TD_USAGE, "an argument is missing behind '%s': %s", args->words[args->count - 1],
+                       p->spec->positional);
+    if (args->count < p->spec->least) return td_fail(TD_USAGE, "an argument is missing: %s", p->spec->positional);
+    return TD_OK;
+}
+
+static bool was_seen(const parser *p, const char *name, size_t length)
+{
+    int index = find(p->spec, name, length);
+    return index >= 0 && (p->seen >> index & 1);
+}
+
+/* The first of a list of names that was seen; its length, or 0. */
+static size_t first_seen(const parser *p, const char *names, const char **out)
+{
+    for (const char *name = names; *name != '\0';) {
+        size_t length = strcspn(name, " ");
+        *out = name;
+        if (was_seen(p, name, length)) return length;
+        name += length + strspn(name + length, " ");
+    }
+    return 0;
+}
+
+static td_status check_company(const parser *p)
+{
+    const char *other = "";
+    const td_arg_option *option;
+    for (int i = 0; (option = option_at(p->spec, i)) != NULL; i++) {
+        if (!(p->seen >> i & 1)) continue;
+        size_t length = option->excludes != NULL ? first_seen(p, option->excludes, &other) : 0;
+        if (length > 0)
+            return td_fail(TD_USAGE, "--%s and --%.*s exclude each other", option->name, (int)length, other);
+        if (option->needs != NULL && first_seen(p, option->needs, &other) == 0)
+            return td_fail(TD_USAGE, "--%s means nothing without --%s", option->name, option->needs);
+    }
+    return TD_OK;
+}
+
+td_status td_args_parse(const td_arg_spec *spec, int argc, char **argv, void *settings, td_args *out)
+{
+    parser p = {.spec = spec, .argc = argc, .argv = argv, .settings = settings, .args = out};
+    *out = (td_args){NULL, 0};
+    if (option_at(spec, MAX_OPTIONS) != NULL)
+        return td_fail(TD_INTERNAL, "a command has more than %d options", MAX_OPTIONS);
+    TD_CHECK(TD_NEW(&out->words, (uint64_t)argc + 1, "arguments"));
+    TD_CHECK(take_all(&p));
+    if (p.help) return TD_OK;
+    return_target(&p);
+    TD_CHECK(check_count(&p));
+    return check_company(&p);
+}
+
+void td_args_free(const td_arg_spec *spec, void *settings, td_args *args)
+{
+    td_free(args->words);
+    *args = (td_args){NULL, 0};
+    const td_arg_option *option;
+    for (int i = 0; (option = option_at(spec, i)) != NULL; i++) {
+        if (option->kind != TD_ARG_PAIRS) continue;
+        td_arg_pairs *pairs = (td_arg_pairs *)((char *)settings + option->at);
+        td_free(pairs->items);
+        *pairs = (td_arg_pairs){NULL, 0};
+    }
+}

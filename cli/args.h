@@ -1,0 +1,71 @@
+/* The one argument parser.
+ *
+ * A command lists its options in a table; parsing fills the command's settings
+ * struct through the table's offsets. A mistake is told in the words the user
+ * typed and is a TD_USAGE.
+ *
+ *     --name value   --name=value   -o value   -ovalue   --   (what follows is no option)
+ */
+#ifndef TD_CLI_ARGS_H
+#define TD_CLI_ARGS_H
+
+#include "base/status.h"
+
+typedef enum td_arg_kind {
+    TD_ARG_FLAG,   /* bool */
+    TD_ARG_TEXT,   /* const char * */
+    TD_ARG_COUNT,  /* uint64_t */
+    TD_ARG_REAL,   /* double */
+    TD_ARG_SIZE,   /* uint64_t: 4G, 512M */
+    TD_ARG_MEMORY, /* uint64_t: a size, or a share of the machine's memory (25%) */
+    TD_ARG_PAIRS,  /* td_arg_pairs: key=value, may be repeated */
+    TD_ARG_TARGET, /* const char *: a file's name that may be left out, which means "-" */
+} td_arg_kind;
+
+typedef struct td_arg_option {
+    const char *name; /* without the dashes */
+    char letter;      /* the short form, or 0 */
+    td_arg_kind kind;
+    size_t at;             /* where in the settings the value goes */
+    const char *value;     /* what the help calls it: "N"; NULL for a flag */
+    const char *help;
+    const char *excludes;  /* names of options that cannot stand beside it, or NULL */
+    const char *needs;     /* names of options of which one must stand beside it, or NULL */
+    double least, most;    /* of a number; both 0: any */
+} td_arg_option;
+
+typedef struct td_arg_pairs {
+    const char **items; /* "key=value", in the order given */
+    int count;
+} td_arg_pairs;
+
+typedef struct td_args {
+    const char **words; /* the positional arguments */
+    int count;
+} td_args;
+
+/* What a command line may hold. Tables end with a NULL name. */
+typedef struct td_arg_spec {
+    const td_arg_option *tables[2]; /* the command's own, and those of every command */
+    const char *positional;         /* "IN", "PROGRAM FILE": how the help calls them, for messages */
+    int least, most;                /* positional arguments */
+} td_arg_spec;
+
+/* Fills `settings`, which holds the defaults, and `out`. A TD_ARG_TARGET takes
+ * the word behind it only if enough positional arguments remain without it, so
+ * that both `info --json g.tg` and `info g.tg --json stats.json` mean what they
+ * say. With `help` set by any option named so, nothing else is asked for. */
+td_status td_args_parse(const td_arg_spec *spec, int argc, char **argv, void *settings, td_args *out);
+
+/* Frees what parsing allocated, in `settings` too. Also after a failure. */
+void td_args_free(const td_arg_spec *spec, void *settings, td_args *args);
+
+/* The candidate nearest to a mistyped word, or NULL if none is near. `next`
+ * yields candidates until NULL. */
+typedef const char *(*td_candidate_fn)(const void *context, int index);
+const char *td_nearest(const char *word, td_candidate_fn next, const void *context);
+
+/* TD_USAGE: "unknown WHAT 'WORD'", with the nearest candidate, if there is one. */
+td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context);
+
+#endif

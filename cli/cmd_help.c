@@ -1,0 +1,76 @@
+/* `tandem help`: the overview, a command's page made from its table. */
+#include "command.h"
+
+#include "text.h"
+
+#include <stdio.h>
+
+enum { OPTION_COLUMN = 24, NAME_COLUMN = 12 };
+
+static void print_option(const td_arg_option *option)
+{
+    char head[64];
+    int length = option->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", option->letter, option->name)
+                                     : snprintf(head, sizeof head, "      --%s", option->name);
+    if (option->value != NULL) snprintf(head + length, sizeof head - (size_t)length, " %s", option->value);
+    td_print_entry(head, OPTION_COLUMN, option->help);
+}
+
+static void print_options(const char *title, const td_arg_option *options)
+{
+    if (options == NULL || options->name == NULL) return;
+    printf("\n%s\n", title);
+    for (; options->name != NULL; options++) print_option(options);
+}
+
+void td_help_command(const td_command *command)
+{
+    printf("tandem %s: %s\n\nUsage\n  tandem %s", command->name, command->summary, command->name);
+    printf("%s%s%s\n", command->positional != NULL ? " " : "", command->positional != NULL ? command->positional : "",
+           command->options != NULL && command->options->name != NULL ? " [options]" : "");
+    print_options("Options", command->options);
+    print_options("Options of every command", td_common_options);
+    if (command->details != NULL) {
+        printf("\n");
+        td_print_paragraphs(command->details);
+    }
+    if (command->examples != NULL) {
+        printf("\nExamples\n");
+        td_print_lines("  ", command->examples);
+    }
+}
+
+void td_help_overview(void)
+{
+    printf("tandem %s: graph algorithms on all of one machine\n\nUsage\n  tandem COMMAND [arguments]\n\nCommands\n",
+           td_version());
+    for (int i = 0; td_commands[i] != NULL; i++) {
+        char head[64];
+        snprintf(head, sizeof head, "  %s", td_commands[i]->name);
+        td_print_entry(head, NAME_COLUMN, td_commands[i]->summary);
+    }
+    printf("\n'tandem help COMMAND' tells more.\n");
+}
+
+static td_status run_help(const td_args *args, void *settings)
+{
+    (void)settings;
+    if (args->count == 0) {
+        td_help_overview();
+        return TD_OK;
+    }
+    const char *word = args->words[0];
+    const td_command *command = td_command_named(word);
+    if (command == NULL) return td_fail_unknown("help topic", word, td_command_name, NULL);
+    td_help_command(command);
+    return TD_OK;
+}
+
+const td_command td_cmd_help = {
+    .name = "help",
+    .summary = "how to use all this",
+    .positional = "[COMMAND]",
+    .most = 1,
+    .settings_bytes = sizeof(td_common),
+    .run = run_help,
+};

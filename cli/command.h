@@ -1,0 +1,49 @@
+/* What a command of the tool is: a table entry that main and help read.
+ *
+ * A command's settings struct begins with td_common, which every command has;
+ * the rest is its own. main parses the command line into it and calls `run`.
+ */
+#ifndef TD_CLI_COMMAND_H
+#define TD_CLI_COMMAND_H
+
+#include "args.h"
+#include "base/pool.h"
+
+#include <stddef.h>
+
+typedef struct td_common {
+    uint64_t threads; /* 0: all this process may use */
+    uint64_t memory;  /* budget in bytes, 0: none */
+    const char *json; /* a file, "-" for standard output, NULL: no JSON */
+    bool quiet, verbose, help;
+} td_common;
+
+extern const td_arg_option td_common_options[];
+
+typedef struct td_command {
+    const char *name;
+    const char *summary;    /* one line */
+    const char *positional; /* "IN", "KIND|NAME", ... */
+    const char *details;    /* paragraphs for the help, or NULL */
+    const char *examples;   /* command lines, one per line, or NULL */
+    const td_arg_option *options;
+    int least, most;        /* positional arguments */
+    size_t settings_bytes;
+    const void *defaults;   /* the settings before parsing, or NULL: all zero */
+    td_status (*run)(const td_args *args, void *settings);
+} td_command;
+
+extern const td_command td_cmd_run, td_cmd_devices, td_cmd_help;
+
+extern const td_command *const td_commands[]; /* ends with NULL */
+const td_command *td_command_named(const char *name);
+const char *td_command_name(const void *unused, int index); /* a td_candidate_fn */
+td_arg_spec td_command_spec(const td_command *command);
+
+void td_help_command(const td_command *command);
+void td_help_overview(void);
+
+/* The pool that --threads asks for. */
+td_status td_common_pool(const td_common *common, td_pool **out);
+
+#endif

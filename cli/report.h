@@ -1,0 +1,29 @@
+/* The JSON report of a command, written once it has succeeded: whole or not at
+ * all, to a file or to standard output. */
+#ifndef TD_CLI_REPORT_H
+#define TD_CLI_REPORT_H
+
+#include "base/json.h"
+#include "command.h"
+
+typedef struct td_report {
+    td_json json;
+    const char *target;
+    char *text; /* what was written so far */
+    size_t bytes;
+} td_report;
+
+/* True if people read standard output: there is no report, or it goes to a file. */
+bool td_report_leaves_stdout(const td_common *common);
+
+/* Opens the report's one object, with the version, the command and the threads in it. */
+td_status td_report_begin(td_report *report, const char *target, const char *command, int threads);
+
+/* Ends the object and writes it out. Also to be called after a failure, with
+ * that status, which is returned: then nothing is written. */
+td_status td_report_end(td_report *report, td_status status);
+
+/* Refuses a --json that would overwrite `path`, the file the command reads or writes. */
+td_status td_report_check_target(const td_common *common, const char *path);
+
+#endif
