@@ -52,23 +52,31 @@ static bool injected_failure(void)
     return false;
 }
 
-static bool charge(uint64_t bytes)
+/* Returns what is then held in all, or 0 if the budget forbids it. Never
+ * overshoots, not even for a moment: another thread's request that fits must
+ * not fail because of one that does not. */
+static uint64_t charge(uint64_t bytes)
 {
-    uint64_t now = atomic_fetch_add(&held_now, bytes) + bytes;
-    uint64_t limit = budget;
-    if (limit != 0 && now > limit) {
-        held_now -= bytes;
-        return false;
-    }
-    uint64_t peak = held_peak;
-    while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {}
-    return true;
+    uint64_t limit = budget, now = held_now;
+    do {
+        if (limit != 0 && (now > limit || bytes > limit - now)) return 0;
+    } while (!atomic_compare_exchange_weak(&held_now, &now, now + bytes));
+    return now + bytes;
 }
 
+/* Called when the system has given what was charged: a refused request is no peak. */
+static void raise_peak(uint64_t now)
+{
+    uint64_t peak = held_peak;
+    while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {}
+}
+
+/* Not MAP_NORESERVE: the kernel then refuses here what the machine cannot hold,
+ * instead of killing the process when it is touched. */
 static void *map_aligned(size_t bytes)
 {
     size_t room = bytes + HUGE;
-    char *raw = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *raw = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) return NULL;
     char *base = (char *)(((uintptr_t)raw + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
     if (base > raw) munmap(raw, (size_t)(base - raw));
@@ -86,12 +94,14 @@ static void *allocate(size_t bytes, size_t lead, bool zeroed)
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
     bool mapped = MAP_LARGE && bytes >= HUGE;
     if (!mapped) held = (bytes + lead + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (!charge(held)) return NULL;
+    uint64_t now = charge(held);
+    if (now == 0) return NULL;
     char *base = mapped ? map_aligned(held) : aligned_alloc(lead, (held + lead - 1) / lead * lead);
     if (base == NULL) {
         held_now -= held;
         return NULL;
     }
+    raise_peak(now);
     if (zeroed && !mapped) memset(base, 0, held);
     void *block = base + lead;
     *header_of(block) = (header){base, held, bytes, mapped};
@@ -135,20 +145,35 @@ td_status td_new_pages(void **out, uint64_t bytes, const char *what)
     return new_block(out, bytes, 1, PAGE, false, what);
 }
 
+/* Pages move to another aligned place without being copied; moved to any other,
+ * huge pages would be split. */
+static void *move_mapping(void *base, size_t held, size_t wanted)
+{
+    void *there = map_aligned(wanted);
+    if (there == NULL) return MAP_FAILED;
+    void *moved = mremap(base, held, wanted, MREMAP_MAYMOVE | MREMAP_FIXED, there);
+    if (moved == MAP_FAILED) munmap(there, wanted);
+    else if (huge_pages) madvise(moved, wanted, MADV_HUGEPAGE);
+    return moved;
+}
+
 /* A large block shrinks or grows in place or by remapping, never by copying. */
 static bool remap(void **block, size_t bytes)
 {
     header old = *header_of(*block);
     size_t lead = (size_t)((char *)*block - (char *)old.base);
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
-    if (held > old.held && !charge(held - old.held)) return false;
-    char *base = mremap(old.base, old.held, held, held > old.held ? MREMAP_MAYMOVE : 0);
+    size_t more = held > old.held ? held - old.held : 0;
+    uint64_t now = more > 0 ? charge(more) : 0;
+    if (more > 0 && now == 0) return false;
+    char *base = mremap(old.base, old.held, held, 0);
+    if (base == MAP_FAILED && more > 0) base = move_mapping(old.base, old.held, held);
     if (base == MAP_FAILED) {
-        if (held > old.held) held_now -= held - old.held;
+        held_now -= more;
         return false;
     }
-    if (held > old.held && huge_pages) madvise(base, held, MADV_HUGEPAGE);
     if (held < old.held) held_now -= old.held - held;
+    raise_peak(now);
     *block = base + lead;
     *header_of(*block) = (header){base, held, bytes, true};
     return true;
