@@ -1,21 +1,40 @@
 #include "base/json.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 void td_json_open(td_json *json, FILE *file) { *json = (td_json){.file = file}; }
+
+/* The bytes of the UTF-8 character at `p`, or 0 if there is none: no stray or
+ * missing continuation, no overlong form, no surrogate, nothing above U+10FFFF. */
+static int utf8_bytes(const unsigned char *p)
+{
+    if (p[0] < 0x80) return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
+    int bytes = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    if (p[1] < low || p[1] > high) return 0;
+    for (int i = 2; i < bytes; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    return bytes;
+}
 
 static void quoted(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        int bytes = utf8_bytes(p);
         if (*p == '"' || *p == '\\') fprintf(file, "\\%c", *p);
         else if (*p == '\n') fputs("\\n", file);
         else if (*p == '\t') fputs("\\t", file);
         else if (*p < 0x20) fprintf(file, "\\u%04x", *p);
-        else fputc(*p, file);
+        else if (bytes == 0) fputs("\\ufffd", file);
+        else fwrite(p, 1, (size_t)bytes, file);
+        p += bytes == 0 ? 1 : bytes;
     }
     fputc('"', file);
 }
@@ -45,7 +64,10 @@ static void begin(td_json *json, const char *key, char bracket, bool flat)
 {
     start_value(json, key);
     fputc(bracket, json->file);
-    assert(json->depth + 1 < TD_JSON_DEPTH);
+    if (json->depth + 1 == TD_JSON_DEPTH) {
+        json->misnested = true;
+        return;
+    }
     flat = flat || json->flat[json->depth];
     json->depth++;
     json->filled[json->depth] = false;
@@ -55,7 +77,8 @@ static void begin(td_json *json, const char *key, char bracket, bool flat)
 static void end(td_json *json, char bracket)
 {
     bool filled = json->filled[json->depth], flat = json->flat[json->depth];
-    json->depth--;
+    if (json->depth == 0) json->misnested = true;
+    else json->depth--;
     if (filled && !flat) new_line(json);
     fputc(bracket, json->file);
 }
@@ -84,14 +107,22 @@ void td_json_i64(td_json *json, const char *key, int64_t value)
     fprintf(json->file, "%" PRId64, value);
 }
 
+/* The fewest digits, from nine on, that read back as the same number. */
 void td_json_real(td_json *json, const char *key, double value)
 {
+    char text[40];
     if (!isfinite(value)) {
         td_json_null(json, key);
         return;
     }
     start_value(json, key);
-    fprintf(json->file, "%.9g", value);
+    for (int digits = 9; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    char *comma = strchr(text, ','); /* the caller's locale may write one */
+    if (comma != NULL) *comma = '.';
+    fputs(text, json->file);
 }
 
 void td_json_bool(td_json *json, const char *key, bool value)
@@ -109,7 +140,10 @@ void td_json_null(td_json *json, const char *key)
 td_status td_json_close(td_json *json)
 {
     fputc('\n', json->file);
+    errno = 0;
     if (fflush(json->file) != 0 || ferror(json->file))
-        return td_fail_errno(TD_IO, errno, "cannot write JSON");
+        return td_fail_errno(TD_IO, errno != 0 ? errno : EIO, "cannot write JSON");
+    if (json->misnested || json->depth != 0)
+        return td_fail(TD_INTERNAL, "JSON of more than %d levels, or with brackets that do not match", TD_JSON_DEPTH - 1);
     return TD_OK;
 }

@@ -1,6 +1,8 @@
 /* A streaming JSON writer: begins, ends, values; commas, quoting and
- * indentation are its business. Keys are NULL inside arrays. A write error is
- * remembered and returned by td_json_close. Non-finite numbers become null. */
+ * indentation are its business. Keys are NULL inside arrays. A write error or a
+ * nesting that does not close or goes too deep is remembered and returned by
+ * td_json_close. Non-finite numbers become null, bytes that are no UTF-8 (a file
+ * name may hold any) the replacement character. */
 #ifndef TD_BASE_JSON_H
 #define TD_BASE_JSON_H
 
@@ -15,6 +17,7 @@ typedef struct td_json {
     int depth;
     bool filled[TD_JSON_DEPTH]; /* something stands at this depth already */
     bool flat[TD_JSON_DEPTH];   /* written on one line */
+    bool misnested;
 } td_json;
 
 void td_json_open(td_json *json, FILE *file);
