@@ -196,7 +196,9 @@ static td_status take_chunks(void *context, int worker, int workers)
 td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn work, void *context)
 {
     if (count == 0) return TD_OK;
-    chunked job = {.count = count, .grain = grain == 0 ? 1 : grain, .work = work, .context = context,
+    if (grain == 0) grain = 1;
+    if (grain > count) grain = count; /* the counter runs past `count` by a grain per worker: no wrapping */
+    chunked job = {.count = count, .grain = grain, .work = work, .context = context,
                    .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = UINT64_MAX};
     TD_CHECK(td_pool_run(pool, take_chunks, &job));
     if (job.status != TD_OK) td_message_set(job.message);

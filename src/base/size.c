@@ -82,7 +82,7 @@ char *td_format_size(char buffer[TD_NUMBER_BYTES], uint64_t bytes)
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = 0;
     double value = (double)bytes;
-    for (; value >= 1024 && unit < 6; unit++) value /= 1024;
+    for (; value >= (unit == 0 ? 1024 : 1023.95) && unit < 6; unit++) value /= 1024; /* never "1024.0 KiB" */
     snprintf(buffer, TD_NUMBER_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return buffer;
 }

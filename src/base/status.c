@@ -32,7 +32,9 @@ const char *td_last_message(void) { return message; }
 
 void td_message_set(const char *text)
 {
-    snprintf(message, sizeof message, "%s", text);
+    size_t length = strnlen(text, sizeof message - 1);
+    memmove(message, text, length); /* `text` may be the message itself */
+    message[length] = '\0';
 }
 
 td_status td_fail(td_status status, const char *format, ...)
