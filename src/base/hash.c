@@ -28,7 +28,7 @@ static uint64_t merge(uint64_t hash, uint64_t accumulator) { return (hash ^ lane
 
 uint64_t td_hash64(const void *data, size_t bytes)
 {
-    const unsigned char *p = data, *end = p + bytes;
+    const unsigned char *p = bytes == 0 ? (const unsigned char *)"" : data, *end = p + bytes; /* `data` may be NULL */
     uint64_t hash = P5;
     if (bytes >= 32) {
         uint64_t a = P1 + P2, b = P2, c = 0, d = 0 - P1;

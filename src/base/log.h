@@ -14,7 +14,9 @@ void td_warn(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: warning: ...
 void td_info(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: ..." */
 void td_debug(const char *format, ...) TD_PRINTF(1, 2);
 
-/* A hook instead of stderr, for the library's users; NULL restores stderr. */
+/* A hook instead of stderr, for the library's users; NULL restores stderr. It is
+ * called by one thread at a time and must not log itself; once this returns, the
+ * hook that stood before is called no more. */
 typedef void (*td_log_sink)(void *context, td_log_level level, const char *line);
 void td_log_set_sink(td_log_sink sink, void *context);
 

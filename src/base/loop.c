@@ -3,9 +3,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 typedef struct completion {
@@ -22,7 +20,7 @@ struct td_loop {
     completion *heap; /* earliest first; room for every expected completion */
     uint64_t count, room, expected, posted, time;
     bool stopped;
-    td_status trouble; /* the queue itself could not grow */
+    td_status trouble; /* the queue could not grow, or a completion came unannounced */
 };
 
 static bool earlier(const completion *a, const completion *b)
@@ -99,8 +97,10 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
     char *message = NULL;
     if (status != TD_OK && td_string_copy(&message, td_last_message(), "message") != TD_OK) message = NULL;
     pthread_mutex_lock(&loop->lock);
-    if (loop->expected > 0) loop->expected--;
-    if (loop->count < loop->room) {
+    bool announced = loop->expected > 0;
+    if (announced) loop->expected--;
+    else loop->trouble = TD_INTERNAL;
+    if (announced && loop->count < loop->room) {
         loop->heap[loop->count] = (completion){time, loop->posted++, value, handler, context, status, message};
         sift_up(loop->heap, loop->count++);
     } else {
@@ -138,21 +138,20 @@ static void wait_a_little(td_loop *loop)
     pthread_cond_timedwait(&loop->arrived, &loop->lock, &until);
 }
 
+static td_status trouble(const td_loop *loop)
+{
+    if (loop->trouble == TD_NO_MEMORY) return td_fail(TD_NO_MEMORY, "cannot allocate room in the event queue");
+    if (loop->trouble != TD_OK) return td_fail(loop->trouble, "a completion arrived that was never announced");
+    return td_cancel_check();
+}
+
 td_status td_loop_run(td_loop *loop)
 {
     td_status status = TD_OK;
     pthread_mutex_lock(&loop->lock);
-    loop->stopped = false;
     while (!loop->stopped) {
-        if (loop->trouble != TD_OK) {
-            status = td_fail(loop->trouble, "cannot allocate room in the event queue");
-            break;
-        }
-        if (td_cancel_requested()) {
-            status = td_cancel_check();
-            break;
-        }
-        if (loop->count == 0 && loop->expected == 0) break;
+        status = trouble(loop);
+        if (status != TD_OK || (loop->count == 0 && loop->expected == 0)) break;
         if (!deliverable(loop)) {
             wait_a_little(loop);
             continue;
@@ -167,6 +166,7 @@ td_status td_loop_run(td_loop *loop)
         first.handler(first.context, first.status, first.value);
         pthread_mutex_lock(&loop->lock);
     }
+    loop->stopped = false;
     pthread_mutex_unlock(&loop->lock);
     return status;
 }

@@ -31,8 +31,10 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
 uint64_t td_loop_time(const td_loop *loop);
 
 /* Handles completions until none is queued or announced, td_loop_stop is
- * called, or the process is told to cancel (TD_CANCELLED). */
+ * called, or the process is told to cancel (TD_CANCELLED). A stop ends one run:
+ * the one under way or, if none is, the next; so it cannot be missed. What was
+ * not delivered stays queued. */
 td_status td_loop_run(td_loop *loop);
-void td_loop_stop(td_loop *loop);
+void td_loop_stop(td_loop *loop); /* any thread */
 
 #endif

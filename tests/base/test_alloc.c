@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 /* Small, just below and above the size from which blocks are mappings, and large. */
-static const uint64_t sizes[] = {1, 63, 64, 65, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 9 << 20, 40 << 20};
+static const uint64_t sizes[] = {1, 63, 64, 65, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20, 12 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static unsigned char pattern(uint64_t i) { return (unsigned char)(i * 37 + (i >> 8) * 11 + 5); }
