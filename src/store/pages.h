@@ -24,7 +24,10 @@ typedef struct td_page { /* as in the file */
 } td_page;
 
 /* Vertices per bit of a summary. */
-static inline uint32_t td_summary_span(uint32_t vertices) { return vertices / TD_SUMMARY_BITS + 1; }
+static inline uint32_t td_summary_span(uint32_t vertices)
+{
+    return vertices / TD_SUMMARY_BITS + (vertices % TD_SUMMARY_BITS != 0);
+}
 
 static inline bool td_summary_meets(const uint64_t *a, const uint64_t *b)
 {

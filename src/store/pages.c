@@ -1,0 +1,82 @@
+#include "store/pages.h"
+
+#include "base/alloc.h"
+#include "base/bitmap.h"
+
+/* The vertex behind the page that starts at `first`. */
+static uint32_t page_end(const uint64_t *offsets, uint32_t vertices, uint32_t first)
+{
+    uint64_t limit = offsets[first] + TD_PAGE_EDGES;
+    uint32_t low = first + 1; /* a page has at least one vertex */
+    uint32_t high = vertices - first < TD_PAGE_VERTICES ? vertices : first + TD_PAGE_VERTICES;
+    while (low < high) { /* the last end with offsets[end] <= limit */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (offsets[middle] <= limit)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+uint64_t td_pages_count(const td_adjacency *adjacency, uint32_t vertices)
+{
+    uint64_t count = 0;
+    for (uint32_t v = 0; v < vertices; v = page_end(adjacency->offsets, vertices, v)) count++;
+    return count;
+}
+
+static void cut(td_page *pages, const uint64_t *offsets, uint32_t vertices)
+{
+    for (uint32_t v = 0; v < vertices; pages++) {
+        uint32_t end = page_end(offsets, vertices, v);
+        *pages = (td_page){.first_edge = offsets[v], .edges = offsets[end] - offsets[v], .first_vertex = v,
+                           .vertices = end - v};
+        v = end;
+    }
+}
+
+/* Lists are sorted, so that most targets lie in the range of the one before. */
+static void summarise(td_page *page, const uint32_t *targets, uint32_t span)
+{
+    uint32_t low = 1, width = 0; /* the range [low, low + width) is in the summary */
+    for (uint64_t e = page->first_edge; e < page->first_edge + page->edges; e++) {
+        if (targets[e] - low < width) continue;
+        uint32_t bit = targets[e] / span;
+        td_bit_set(page->summary, bit);
+        low = bit * span;
+        width = span;
+    }
+}
+
+typedef struct summary_job {
+    td_page *pages;
+    const uint32_t *targets;
+    uint32_t span;
+} summary_job;
+
+static td_status summarise_range(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    summary_job *job = context;
+    for (uint64_t p = begin; p < end; p++) summarise(&job->pages[p], job->targets, job->span);
+    return TD_OK;
+}
+
+td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
+                        td_pool *pool)
+{
+    td_page *pages = NULL;
+    uint64_t number = td_pages_count(adjacency, vertices);
+    TD_CHECK(TD_NEW(&pages, number, "page directory"));
+    cut(pages, adjacency->offsets, vertices);
+    summary_job job = {pages, adjacency->targets, td_summary_span(vertices)};
+    td_status status = td_pool_for(pool, number, 1, summarise_range, &job);
+    if (status != TD_OK) {
+        td_free(pages);
+        return status;
+    }
+    *out = pages;
+    *count = number;
+    return TD_OK;
+}
