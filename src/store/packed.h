@@ -66,7 +66,7 @@ typedef struct td_packed_info {
 td_status td_packed_write(const td_graph *graph, const char *path, td_pool *pool);
 
 /* What writing the graph would give, but for the build id. */
-td_status td_packed_plan(const td_graph *graph, td_packed_info *info);
+td_packed_info td_packed_plan(const td_graph *graph);
 
 /* Maps the file: milliseconds whatever its size; nothing but the header is read
  * and checked. The arrays are read-only. */

@@ -1,0 +1,375 @@
+/* The packed file's layout, and opening: a header is believed only after its
+ * checksum, the file's length and the place of every section agree with the
+ * counts it states. Nothing behind the header is read. */
+#include "store/packed.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "store/packed_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *td_section_name(td_section_kind kind)
+{
+    static const char *const names[] = {
+#define NAME(code, name) name,
+        TD_SECTION_LIST(NAME)
+#undef NAME
+    };
+    return (size_t)kind < TD_SECTIONS ? names[kind] : "unknown section";
+}
+
+typedef struct extent {
+    uint32_t element; /* 0: absent */
+    uint64_t count;
+} extent;
+
+void td_packed_place(td_packed_info *info, uint64_t out_pages, uint64_t in_pages)
+{
+    bool in = info->has_in && !info->symmetric;
+    uint32_t weight = (uint32_t)td_weight_bytes(info->weights);
+    uint64_t vertices = info->vertices, edges = info->edges;
+    extent extents[TD_SECTIONS] = {
+        [TD_SECTION_OUT_OFFSETS] = {8, vertices + 1},
+        [TD_SECTION_OUT_TARGETS] = {4, edges},
+        [TD_SECTION_OUT_WEIGHTS] = {weight, edges},
+        [TD_SECTION_IN_OFFSETS] = {in ? 8 : 0, vertices + 1},
+        [TD_SECTION_IN_TARGETS] = {in ? 4 : 0, edges},
+        [TD_SECTION_IN_WEIGHTS] = {in ? weight : 0, edges},
+        [TD_SECTION_OUT_DEGREES] = {4, vertices},
+        [TD_SECTION_IN_DEGREES] = {in ? 4 : 0, vertices},
+        [TD_SECTION_IDS] = {info->has_ids ? 8 : 0, vertices},
+        [TD_SECTION_OUT_PAGES] = {sizeof(td_page), out_pages},
+        [TD_SECTION_IN_PAGES] = {in ? sizeof(td_page) : 0, in_pages},
+    };
+    uint64_t offset = TD_PACKED_ALIGN, blocks = 0;
+    for (int kind = 0; kind < TD_SECTIONS; kind++) {
+        if (kind == TD_SECTION_CHECKSUMS) extents[kind] = (extent){8, blocks};
+        td_section section = {0, extents[kind].element * extents[kind].count, extents[kind].element};
+        if (section.element != 0) section.offset = offset;
+        info->sections[kind] = section;
+        offset += td_packed_padded(section.bytes);
+        blocks += td_section_blocks(&section);
+    }
+    info->file_bytes = offset;
+}
+
+uint64_t td_packed_first_block(const td_packed_info *info, td_section_kind kind)
+{
+    uint64_t first = 0;
+    for (td_section_kind k = 0; k < kind; k++) first += td_section_blocks(&info->sections[k]);
+    return first;
+}
+
+td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end)
+{
+    td_section_kind kind = 0;
+    uint64_t inside = number;
+    for (; inside >= td_section_blocks(&info->sections[kind]); kind++) inside -= td_section_blocks(&info->sections[kind]);
+    const td_section *section = &info->sections[kind];
+    uint64_t left = td_section_blocks(section) - inside;
+    td_run run = {.kind = kind, .number = number, .blocks = left < end - number ? left : end - number,
+                  .begin = inside * TD_PACKED_BLOCK};
+    uint64_t rest = section->bytes - run.begin, whole = run.blocks * TD_PACKED_BLOCK;
+    run.bytes = rest < whole ? rest : whole;
+    run.padded = td_packed_padded(run.bytes);
+    run.offset = section->offset + run.begin;
+    return run;
+}
+
+bool td_packed_recognise(const void *head, size_t bytes)
+{
+    return bytes >= strlen(TD_PACKED_MAGIC) && memcmp(head, TD_PACKED_MAGIC, strlen(TD_PACKED_MAGIC)) == 0;
+}
+
+td_packed_info td_packed_plan(const td_graph *graph)
+{
+    td_packed_info info = {
+        .vertices = graph->vertices,
+        .edges = graph->edges,
+        .symmetric = graph->symmetric,
+        .has_in = graph->symmetric || graph->in.offsets != NULL,
+        .has_ids = graph->ids != NULL,
+        .ids_sorted = graph->ids != NULL && graph->ids_sorted,
+        .weights = graph->weights,
+        .weight_min = graph->weight_min,
+        .weight_max = graph->weight_max,
+        .id_base = graph->ids != NULL ? 0 : graph->id_base,
+    };
+    bool in = info.has_in && !info.symmetric;
+    td_packed_place(&info, td_pages_count(&graph->out, graph->vertices),
+                    in ? td_pages_count(&graph->in, graph->vertices) : 0);
+    return info;
+}
+
+/* What can be said before the checksum: what the file is at all. */
+static td_status check_kind(const td_disk_header *header, size_t bytes, const char *path)
+{
+    if (bytes == 0) return td_fail(TD_FORMAT, "%s is empty, not a packed graph (.tg)", path);
+    size_t magic = bytes < strlen(TD_PACKED_MAGIC) ? bytes : strlen(TD_PACKED_MAGIC);
+    if (memcmp(header->magic, TD_PACKED_MAGIC, magic) != 0)
+        return td_fail(TD_FORMAT, "%s is not a packed graph (.tg): it does not start with \"%s\"", path,
+                       TD_PACKED_MAGIC);
+    if (bytes < sizeof *header)
+        return td_fail(TD_CORRUPT, "%s is truncated: %zu bytes, its header has %zu", path, bytes, sizeof *header);
+    if (header->byte_order == __builtin_bswap32(TD_PACKED_BYTE_ORDER))
+        return td_fail(TD_FORMAT, "%s was written in big-endian byte order; packed graphs are little endian", path);
+    if (header->byte_order != TD_PACKED_BYTE_ORDER)
+        return td_fail(TD_CORRUPT, "%s: its byte-order mark (byte 8) is %08" PRIx32 ", not %08" PRIx32, path,
+                       header->byte_order, TD_PACKED_BYTE_ORDER);
+    if (header->version > TD_PACKED_VERSION)
+        return td_fail(TD_FORMAT, "%s was written by a newer Tandem: version %" PRIu32 ", this one reads up to %u",
+                       path, header->version, TD_PACKED_VERSION);
+    if (header->version == 0) return td_fail(TD_CORRUPT, "%s: its version (byte 12) is 0", path);
+    return TD_OK;
+}
+
+static td_status check_length(const td_disk_header *header, uint64_t bytes, const char *path)
+{
+    uint64_t wanted = header->file_bytes;
+    if (bytes < wanted)
+        return td_fail(TD_CORRUPT, "%s is truncated: %" PRIu64 " of its %" PRIu64 " bytes", path, bytes, wanted);
+    if (bytes > wanted)
+        return td_fail(TD_CORRUPT, "%s has %" PRIu64 " bytes behind its end at byte %" PRIu64, path, bytes - wanted,
+                       wanted);
+    return TD_OK;
+}
+
+/* Ranges first, so that no product of the layout can wrap. */
+static td_status check_counts(const td_disk_header *header, const char *path)
+{
+    if (header->vertices > TD_MAX_VERTICES)
+        return td_fail(TD_LIMIT, "%s has %" PRIu64 " vertices; at most %" PRIu64 " are supported", path,
+                       header->vertices, TD_MAX_VERTICES);
+    if (header->vertices > header->file_bytes / 8 || header->edges > header->file_bytes / 4)
+        return td_fail(TD_CORRUPT, "%s: %" PRIu64 " vertices and %" PRIu64 " edges do not fit its %" PRIu64 " bytes",
+                       path, header->vertices, header->edges, header->file_bytes);
+    uint32_t known = TD_PACKED_SYMMETRIC | TD_PACKED_HAS_IN | TD_PACKED_HAS_IDS | TD_PACKED_IDS_SORTED;
+    if (header->flags & ~known)
+        return td_fail(TD_CORRUPT, "%s: its flags are %08" PRIx32 ", only %08" PRIx32 " are known", path,
+                       header->flags, known);
+    if (header->weights > TD_WEIGHT_F32)
+        return td_fail(TD_CORRUPT, "%s: its weight kind is %" PRIu32 ", the last known is %d", path, header->weights,
+                       TD_WEIGHT_F32);
+    if (header->header_bytes != sizeof *header || header->block_bytes != TD_PACKED_BLOCK ||
+        header->section_count > TD_SECTIONS)
+        return td_fail(TD_CORRUPT, "%s: header of %" PRIu32 " bytes, blocks of %" PRIu32 ", %" PRIu32
+                       " sections; version %u has %zu, %u and at most %d", path, header->header_bytes,
+                       header->block_bytes, header->section_count, TD_PACKED_VERSION, sizeof *header,
+                       TD_PACKED_BLOCK, TD_SECTIONS);
+    return TD_OK;
+}
+
+static td_packed_info info_of(const td_disk_header *header)
+{
+    return (td_packed_info){
+        .vertices = (uint32_t)header->vertices,
+        .edges = header->edges,
+        .symmetric = header->flags & TD_PACKED_SYMMETRIC,
+        .has_in = header->flags & TD_PACKED_HAS_IN,
+        .has_ids = header->flags & TD_PACKED_HAS_IDS,
+        .ids_sorted = header->flags & TD_PACKED_IDS_SORTED,
+        .weights = (td_weight_kind)header->weights,
+        .weight_min = header->weight_min,
+        .weight_max = header->weight_max,
+        .id_base = header->id_base,
+        .build_id = header->build_id,
+    };
+}
+
+static uint64_t pages_stated(const td_disk_header *header, td_section_kind kind)
+{
+    for (uint32_t i = 0; i < header->section_count; i++)
+        if (header->sections[i].kind == kind + 1u && header->sections[i].bytes <= header->file_bytes)
+            return header->sections[i].bytes / sizeof(td_page);
+    return 0;
+}
+
+/* The sections must be exactly those, and exactly where, the counts put them. */
+static td_status check_sections(const td_disk_header *header, const td_packed_info *info, const char *path)
+{
+    uint32_t next = 0;
+    for (td_section_kind kind = 0; kind < TD_SECTIONS; kind++) {
+        const td_section *wanted = &info->sections[kind];
+        if (wanted->element == 0) continue;
+        td_disk_section seen = next < header->section_count ? header->sections[next] : (td_disk_section){0};
+        next++;
+        if (seen.kind == kind + 1u && seen.element == wanted->element && seen.offset == wanted->offset &&
+            seen.bytes == wanted->bytes)
+            continue;
+        return td_fail(TD_CORRUPT, "%s: entry %" PRIu32 " of its section table has kind %" PRIu32 ", byte %" PRIu64
+                       ", length %" PRIu64 "; its counts call for %s, byte %" PRIu64 ", length %" PRIu64, path, next,
+                       seen.kind, seen.offset, seen.bytes, td_section_name(kind), wanted->offset, wanted->bytes);
+    }
+    if (next != header->section_count || info->file_bytes != header->file_bytes)
+        return td_fail(TD_CORRUPT, "%s: %" PRIu32 " sections and %" PRIu64 " bytes, its counts call for %" PRIu32
+                       " and %" PRIu64, path, header->section_count, header->file_bytes, next, info->file_bytes);
+    return TD_OK;
+}
+
+static td_status check_header(td_packed *packed, const td_disk_header *header, size_t head_bytes, uint64_t bytes)
+{
+    const char *path = packed->path;
+    TD_CHECK(check_kind(header, head_bytes, path));
+    if (header->header_hash != td_hash64(header, offsetof(td_disk_header, header_hash)))
+        return td_fail(TD_CORRUPT, "%s: its header (bytes 0 to %zu) is damaged: the checksum does not fit", path,
+                       sizeof *header - 1);
+    TD_CHECK(check_length(header, bytes, path));
+    TD_CHECK(check_counts(header, path));
+    packed->info = info_of(header);
+    td_packed_place(&packed->info, pages_stated(header, TD_SECTION_OUT_PAGES),
+                    pages_stated(header, TD_SECTION_IN_PAGES));
+    TD_CHECK(check_sections(header, &packed->info, path));
+    packed->checksums_hash = header->checksums_hash;
+    return TD_OK;
+}
+
+td_status td_packed_pread(const td_packed *packed, uint64_t offset, void *into, uint64_t bytes, uint64_t *got)
+{
+    char *to = into;
+    uint64_t done = 0;
+    while (done < bytes) {
+        uint64_t now = bytes - done < (1u << 30) ? bytes - done : 1u << 30;
+        ssize_t count = pread(packed->fd, to + done, now, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0)
+            return td_fail_errno(TD_IO, errno, "cannot read %s at byte %" PRIu64, packed->path, offset + done);
+        if (count == 0) break;
+        done += (uint64_t)count;
+    }
+    if (got != NULL) *got = done;
+    if (got == NULL && done < bytes)
+        return td_fail(TD_CORRUPT, "%s ends at byte %" PRIu64 ": it became shorter while it was read", packed->path,
+                       offset + done);
+    return TD_OK;
+}
+
+/* A FIFO must not be waited for, hence O_NONBLOCK. */
+static td_status open_file(td_packed *packed, uint64_t *bytes)
+{
+    struct stat info;
+    packed->fd = open(packed->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (packed->fd < 0 || fstat(packed->fd, &info) != 0)
+        return td_fail_errno(TD_IO, errno, "cannot open %s", packed->path);
+    if (!S_ISREG(info.st_mode)) return td_fail(TD_IO, "cannot read %s: it is not a regular file", packed->path);
+    *bytes = (uint64_t)info.st_size;
+    return TD_OK;
+}
+
+td_status td_packed_open(td_packed **out, const char *path)
+{
+    td_status status = TD_OK;
+    td_packed *packed = NULL;
+    td_disk_header header = {0};
+    uint64_t bytes = 0, got = 0;
+    TD_CHECK(TD_NEW_ZEROED(&packed, 1, "packed file"));
+    packed->fd = -1;
+    TD_TRY(td_string_copy(&packed->path, path, "file name"));
+    TD_TRY(open_file(packed, &bytes));
+    TD_TRY(td_packed_pread(packed, 0, &header, sizeof header, &got));
+    TD_TRY(check_header(packed, &header, got, bytes));
+    *out = packed;
+    packed = NULL;
+done:
+    td_packed_close(packed);
+    return status;
+}
+
+void td_packed_close(td_packed *packed)
+{
+    if (packed == NULL) return;
+    if (packed->fd >= 0) close(packed->fd);
+    td_free(packed->checksums);
+    td_free(packed->path);
+    td_free(packed);
+}
+
+const td_packed_info *td_packed_describe(const td_packed *packed) { return &packed->info; }
+int td_packed_descriptor(const td_packed *packed) { return packed->fd; }
+
+td_status td_packed_new_graph(td_graph **out, const td_packed *packed)
+{
+    const td_packed_info *info = &packed->info;
+    td_graph *graph = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&graph, 1, "graph"));
+    td_status status = td_string_copy(&graph->name, packed->path, "graph name");
+    if (status != TD_OK) {
+        td_free(graph);
+        return status;
+    }
+    graph->vertices = info->vertices;
+    graph->edges = info->edges;
+    graph->symmetric = info->symmetric;
+    graph->weights = info->weights;
+    graph->weight_min = info->weight_min;
+    graph->weight_max = info->weight_max;
+    graph->id_base = info->id_base;
+    graph->ids_sorted = info->ids_sorted || !info->has_ids;
+    *out = graph;
+    return TD_OK;
+}
+
+void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS])
+{
+    graph->out = (td_adjacency){sections[TD_SECTION_OUT_OFFSETS], sections[TD_SECTION_OUT_TARGETS],
+                                sections[TD_SECTION_OUT_WEIGHTS]};
+    graph->in = (td_adjacency){sections[TD_SECTION_IN_OFFSETS], sections[TD_SECTION_IN_TARGETS],
+                               sections[TD_SECTION_IN_WEIGHTS]};
+    if (graph->symmetric) graph->in = graph->out;
+    graph->ids = sections[TD_SECTION_IDS];
+}
+
+/* The two offsets that everything else relies on. */
+static td_status check_ends(const td_packed *packed)
+{
+    td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS};
+    for (int i = 0; i < 2; i++) {
+        const td_section *section = &packed->info.sections[kinds[i]];
+        uint64_t first, last;
+        if (section->element == 0) continue;
+        TD_CHECK(td_packed_pread(packed, section->offset, &first, sizeof first, NULL));
+        TD_CHECK(td_packed_pread(packed, section->offset + section->bytes - 8, &last, sizeof last, NULL));
+        if (first != 0 || last != packed->info.edges)
+            return td_fail(TD_CORRUPT, "%s: its %s run from %" PRIu64 " to %" PRIu64 ", not from 0 to %" PRIu64,
+                           packed->path, td_section_name(kinds[i]), first, last, packed->info.edges);
+    }
+    return TD_OK;
+}
+
+static td_status map_sections(td_graph *graph, const td_packed *packed)
+{
+    const td_packed_info *info = &packed->info;
+    void *sections[TD_SECTIONS] = {NULL};
+    char *base = mmap(NULL, info->file_bytes, PROT_READ, MAP_SHARED, packed->fd, 0);
+    if (base == MAP_FAILED)
+        return td_fail_errno(TD_IO, errno, "cannot map the %" PRIu64 " bytes of %s", info->file_bytes, packed->path);
+    for (int kind = 0; kind < TD_SECTIONS; kind++)
+        if (info->sections[kind].element != 0) sections[kind] = base + info->sections[kind].offset;
+    td_packed_attach(graph, sections);
+    graph->mapping = base;
+    graph->mapping_bytes = info->file_bytes;
+    return TD_OK;
+}
+
+td_status td_packed_map(td_graph **out, const char *path)
+{
+    td_status status = TD_OK;
+    td_packed *packed = NULL;
+    td_graph *graph = NULL;
+    TD_TRY(td_packed_open(&packed, path));
+    TD_TRY(check_ends(packed));
+    TD_TRY(td_packed_new_graph(&graph, packed));
+    TD_TRY(map_sections(graph, packed));
+    *out = graph;
+    graph = NULL;
+done:
+    td_graph_destroy(graph);
+    td_packed_close(packed);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* The inside of the packed file, shared by its writer and its reader: the
+ * header as it lies on disk, the places of the sections, which follow from the
+ * counts alone, the numbering of the blocks, and the open file. Blocks are
+ * counted through all sections but the checksums, each section starting with a
+ * block of its own. */
+#ifndef TD_STORE_PACKED_FILE_H
+#define TD_STORE_PACKED_FILE_H
+
+#include "store/packed.h"
+
+#define TD_PACKED_MAGIC "TandemTG" /* 8 bytes */
+#define TD_PACKED_BYTE_ORDER UINT32_C(0x01020304)
+
+enum { TD_PACKED_SYMMETRIC = 1, TD_PACKED_HAS_IN = 2, TD_PACKED_HAS_IDS = 4, TD_PACKED_IDS_SORTED = 8 };
+
+typedef struct td_disk_section {
+    uint32_t kind; /* 1 + td_section_kind */
+    uint32_t element;
+    uint64_t offset, bytes;
+} td_disk_section;
+
+typedef struct td_disk_header {
+    char magic[8];
+    uint32_t byte_order, version;
+    uint32_t header_bytes, block_bytes;
+    uint64_t file_bytes;
+    uint64_t build_id; /* hash of the header with this field and header_hash zero */
+    uint64_t vertices, edges;
+    uint32_t flags, weights;
+    double weight_min, weight_max;
+    uint64_t id_base;
+    uint64_t checksums_hash; /* of the checksums and the zeros behind them */
+    uint32_t section_count, zero;
+    td_disk_section sections[TD_SECTIONS];
+    uint8_t zeros[TD_PACKED_ALIGN - 104 - sizeof(td_disk_section) * TD_SECTIONS - 8];
+    uint64_t header_hash; /* of all before it */
+} td_disk_header;
+
+_Static_assert(sizeof(td_disk_header) == TD_PACKED_ALIGN, "the header fills one aligned block");
+_Static_assert(sizeof(td_page) == 152, "a directory entry has no gaps");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little endian and mapped as it is");
+
+static inline uint64_t td_packed_padded(uint64_t bytes)
+{
+    return (bytes + TD_PACKED_ALIGN - 1) & ~(uint64_t)(TD_PACKED_ALIGN - 1);
+}
+
+static inline uint64_t td_section_blocks(const td_section *section)
+{
+    return (section->bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK;
+}
+
+/* Fills in the sections and the file's length from the counts and flags. */
+void td_packed_place(td_packed_info *info, uint64_t out_pages, uint64_t in_pages);
+
+/* The number of a section's first block; that of the checksums is the number of all. */
+uint64_t td_packed_first_block(const td_packed_info *info, td_section_kind kind);
+
+/* Neighbouring blocks of one section. */
+typedef struct td_run {
+    td_section_kind kind;
+    uint64_t number;        /* of its first block, counted through the file */
+    uint64_t blocks;
+    uint64_t begin;         /* its place in the section */
+    uint64_t bytes, padded; /* without and with the zeros behind the section's end */
+    uint64_t offset;        /* its place in the file */
+} td_run;
+
+#define TD_RUN_BLOCKS 16u
+#define TD_RUN_BYTES (TD_RUN_BLOCKS * (uint64_t)TD_PACKED_BLOCK)
+
+/* The run that starts at block `number` and ends at `end` or with its section. */
+td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end);
+
+struct td_packed {
+    int fd;
+    char *path;
+    td_packed_info info;
+    uint64_t checksums_hash;
+    uint64_t *checksums; /* by block, or NULL until they are asked for */
+};
+
+/* With `got`: as many bytes as there are. Without: all, or an error. */
+td_status td_packed_pread(const td_packed *packed, uint64_t offset, void *into, uint64_t bytes, uint64_t *got);
+
+/* A graph with the header's values and no arrays; then its arrays, by section. */
+td_status td_packed_new_graph(td_graph **out, const td_packed *packed);
+void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS]);
+
+#endif
