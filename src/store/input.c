@@ -103,6 +103,7 @@ void td_input_close(td_input *input)
 const char *td_input_path(const td_input *input) { return input->path; }
 uint64_t td_input_bytes(const td_input *input) { return input->bytes; }
 bool td_input_compressed(const td_input *input) { return input->compressed; }
+const void *td_input_data(const td_input *input) { return input->data; }
 
 static td_status decode_head(td_input *input)
 {

@@ -20,6 +20,7 @@ void td_input_close(td_input *input);
 const char *td_input_path(const td_input *input);
 uint64_t td_input_bytes(const td_input *input);      /* of the file as stored */
 bool td_input_compressed(const td_input *input);
+const void *td_input_data(const td_input *input);    /* the file as stored, for binary formats; NULL when empty */
 
 /* The first bytes of the (decompressed) content, up to 64 KiB, at least that
  * many if there are. Valid until close. Also for a header to be parsed at once. */
