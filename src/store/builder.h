@@ -28,4 +28,9 @@ td_status td_parse_weight_range(const char *text, td_build_options *options);
 /* Consumes the list's chunks, also on failure; the list itself stays the caller's. */
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);
 
+/* Replaces a graph by one with the options applied (rebuild.c); vertices and
+ * original ids stay. A symmetric graph is not symmetrised again. On failure
+ * *graph is gone and NULL. */
+td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool);
+
 #endif

@@ -28,6 +28,19 @@ typedef struct td_format {
     td_status (*write)(const td_graph *graph, const char *path, td_pool *pool);
 } td_format;
 
+/* Every format is a constant td_format_NAME in a file of its own; adding one is
+ * adding its line here. */
+#define TD_FORMAT_LIST(X) \
+    X(tg)                 \
+    X(edgelist)           \
+    X(matrixmarket)       \
+    X(dimacs)             \
+    X(bvgraph)
+
+#define TD_FORMAT_DECLARE(name) extern const td_format td_format_##name;
+TD_FORMAT_LIST(TD_FORMAT_DECLARE)
+#undef TD_FORMAT_DECLARE
+
 extern const td_format *const td_formats[]; /* ends with NULL */
 
 const td_format *td_format_named(const char *name); /* NULL if there is none */
@@ -35,7 +48,8 @@ const td_format *td_format_named(const char *name); /* NULL if there is none */
 /* The format of an existing file; TD_FORMAT with what was looked for if none fits. */
 td_status td_format_detect(const char *path, const td_format **out);
 
-/* Reads any graph file: .tg is loaded, all else read and built. */
+/* Reads any graph file: .tg, whose `read` is NULL, is loaded (and rebuilt, if the
+ * options ask for anything), all else read and built. */
 struct td_build_options;
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool);
@@ -43,9 +57,6 @@ td_status td_graph_read(td_graph **out, const char *path, const char *format_or_
 /* Writes a graph in the format named, or in the one that the path's suffix
  * names; TD_USAGE listing the formats that can be written if there is none. */
 td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool);
-
-/* The packed file is no edge list: its `read` is NULL, td_graph_read calls td_packed_load. */
-extern const td_format td_format_tg;
 
 /* Writers of text formats (write_text.c); "-" is standard output. */
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool);

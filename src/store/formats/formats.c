@@ -1,0 +1,130 @@
+/* The table of formats, and the one way in for a graph of any of them. */
+#include "store/formats/format.h"
+
+#include "store/builder.h"
+#include "store/input.h"
+#include "store/packed.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+const td_format *const td_formats[] = {
+#define ENTRY(name) &td_format_##name,
+    TD_FORMAT_LIST(ENTRY)
+#undef ENTRY
+    NULL,
+};
+
+const td_format *td_format_named(const char *name)
+{
+    for (int i = 0; td_formats[i] != NULL; i++)
+        if (strcmp(td_formats[i]->name, name) == 0) return td_formats[i];
+    return NULL;
+}
+
+enum { SUFFIX_ROOM = 32 };
+
+static bool ends_with(const char *text, size_t length, const char *ending)
+{
+    size_t ending_length = strlen(ending);
+    return length > ending_length && strncasecmp(text + length - ending_length, ending, ending_length) == 0;
+}
+
+/* The last suffix of the file's name, below those of the compressors, lower case. */
+static void find_suffix(const char *path, char suffix[SUFFIX_ROOM])
+{
+    static const char *const packed[] = {".gz", ".bgz", ".zst", ".xz"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name), start;
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (ends_with(name, length, packed[i])) {
+            length -= strlen(packed[i]);
+            break;
+        }
+    for (start = length; start > 0 && name[start - 1] != '.'; start--) {}
+    size_t room = start > 0 && length - start < SUFFIX_ROOM ? length - start : 0;
+    for (size_t i = 0; i < room; i++) {
+        char c = name[start + i];
+        suffix[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    }
+    suffix[room] = '\0';
+}
+
+/* The names of all formats that can be read, for a message. */
+static void list_names(char *text, size_t room)
+{
+    size_t used = 0;
+    for (int i = 0; td_formats[i] != NULL && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 0 ? "" : ", ", td_formats[i]->name);
+}
+
+static td_status best_match(const td_probe *probe, const td_format **out)
+{
+    int best = 0;
+    for (int i = 0; td_formats[i] != NULL; i++) {
+        int score = td_formats[i]->recognise(probe);
+        if (score <= best) continue;
+        best = score;
+        *out = td_formats[i];
+    }
+    if (best > 0) return TD_OK;
+    char names[400];
+    list_names(names, sizeof names);
+    return td_fail(TD_FORMAT, "%s: neither its first bytes nor its name tell the format; known are %s "
+                   "(--format NAME decides)", probe->path, names);
+}
+
+td_status td_format_detect(const char *path, const td_format **out)
+{
+    td_status status = TD_OK;
+    td_input *input = NULL;
+    char suffix[SUFFIX_ROOM];
+    find_suffix(path, suffix);
+    TD_CHECK(td_input_open(&input, path));
+    td_probe probe = {.path = path, .suffix = suffix, .file_bytes = td_input_bytes(input),
+                      .compressed = td_input_compressed(input)};
+    TD_TRY(td_input_head(input, &probe.head, &probe.head_bytes));
+    if (probe.head_bytes == 0) TD_TRY(td_fail(TD_FORMAT, "%s is empty", path));
+    TD_TRY(best_match(&probe, out));
+done:
+    td_input_close(input);
+    return status;
+}
+
+static td_status choose(const char *path, const char *name, const td_format **out)
+{
+    if (name == NULL) return td_format_detect(path, out);
+    *out = td_format_named(name);
+    if (*out != NULL) return TD_OK;
+    char names[400];
+    list_names(names, sizeof names);
+    return td_fail(TD_USAGE, "there is no format '%s'; known are %s", name, names);
+}
+
+static td_status load(td_graph **out, const char *path, const td_build_options *build, td_pool *pool)
+{
+    td_graph *graph = NULL;
+    TD_CHECK(td_packed_load(&graph, path, pool));
+    bool change = build != NULL && (build->symmetrize || build->dedup || build->drop_loops || build->drop_weights ||
+                                    build->attach_weights);
+    if (change) TD_CHECK(td_graph_rebuild(&graph, build, pool));
+    *out = graph;
+    return TD_OK;
+}
+
+td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
+                        const struct td_build_options *build, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_edge_list *edges = NULL;
+    const td_format *format = NULL;
+    TD_CHECK(choose(path, format_or_null, &format));
+    if (format == &td_format_tg) return load(out, path, build, pool);
+    TD_CHECK(td_edges_create(&edges, path));
+    TD_TRY(format->read(path, edges, pool));
+    TD_TRY(td_graph_build(out, edges, build, pool));
+done:
+    td_edges_destroy(edges);
+    return status;
+}
