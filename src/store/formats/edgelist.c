@@ -206,4 +206,5 @@ const td_format td_format_edgelist = {
     .suffixes = "el wel txt tsv csv edges edgelist snap",
     .recognise = recognise,
     .read = read_edgelist,
+    .write = td_write_edge_list,
 };

@@ -62,4 +62,7 @@ td_status td_graph_write(const td_graph *graph, const char *path, const char *fo
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool);
 td_status td_write_matrix_market(const td_graph *graph, const char *path, td_pool *pool);
 
+/* For formats that number vertices from `first`: a warning if the graph's ids are others. */
+void td_warn_of_lost_ids(const td_graph *graph, const char *path, uint64_t first);
+
 #endif

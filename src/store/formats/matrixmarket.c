@@ -218,4 +218,5 @@ const td_format td_format_matrixmarket = {
     .suffixes = "mtx",
     .recognise = recognise,
     .read = read_matrixmarket,
+    .write = td_write_matrix_market,
 };

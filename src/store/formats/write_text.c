@@ -1,0 +1,268 @@
+/* Graphs as text: edge lists and Matrix Market.
+ *
+ * Workers take ranges of edges in order, so that a heavy vertex is no burden of
+ * one, format each range into a buffer of their own, and write it when all
+ * before it is written. One text comes out, whatever the number of threads. */
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/log.h"
+#include "base/outfile.h"
+#include "store/formats/format.h"
+#include "store/formats/print.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <strings.h>
+
+enum { EDGES_AT_A_TIME = 1 << 15, LINE_ROOM = 64 };
+_Static_assert(2 * TD_PRINT_U64 + TD_PRINT_F32 + 3 <= LINE_ROOM, "a line has room for two ids and a weight");
+
+typedef struct writing {
+    const td_graph *graph;
+    td_outfile *file;
+    char separator;
+    bool lower_only;  /* no edge to a higher row: the other triangle says the same */
+    bool row_numbers; /* from 1, instead of original ids */
+    char *buffers;    /* of each worker */
+    _Atomic uint64_t next;
+    atomic_bool stopped;  /* some range will never be written; set under the lock */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t turned;
+    uint64_t turn; /* the range to be written next */
+} writing;
+
+static char *print_weight(char *at, const td_graph *graph, uint64_t edge)
+{
+    const void *weights = graph->out.weights;
+    switch (graph->weights) {
+    case TD_WEIGHT_U8: return td_print_u64(at, ((const uint8_t *)weights)[edge]);
+    case TD_WEIGHT_U16: return td_print_u64(at, ((const uint16_t *)weights)[edge]);
+    case TD_WEIGHT_U32: return td_print_u64(at, ((const uint32_t *)weights)[edge]);
+    case TD_WEIGHT_F32: return td_print_f32(at, ((const float *)weights)[edge]);
+    default: return at;
+    }
+}
+
+static uint64_t printed_id(const writing *self, uint32_t vertex)
+{
+    return self->row_numbers ? (uint64_t)vertex + 1 : td_graph_id(self->graph, vertex);
+}
+
+/* The part of one list that lies in [begin, end). The source is formatted once. */
+static char *print_list(const writing *self, uint32_t source, uint64_t begin, uint64_t end, char *at)
+{
+    const td_graph *graph = self->graph;
+    char front[TD_PRINT_U64 + 1];
+    char *front_end = td_print_u64(front, printed_id(self, source));
+    *front_end++ = self->separator;
+    size_t front_bytes = (size_t)(front_end - front);
+    for (uint64_t e = begin; e < end; e++) {
+        uint32_t target = graph->out.targets[e];
+        if (self->lower_only && target > source) break; /* lists are sorted */
+        memcpy(at, front, front_bytes);
+        at = td_print_u64(at + front_bytes, printed_id(self, target));
+        if (graph->weights != TD_WEIGHT_NONE) {
+            *at++ = self->separator;
+            at = print_weight(at, graph, e);
+        }
+        *at++ = '\n';
+    }
+    return at;
+}
+
+/* The vertex whose list holds this edge. */
+static uint32_t source_of(const td_graph *graph, uint64_t edge)
+{
+    uint32_t low = 0, high = graph->vertices - 1;
+    while (low < high) { /* the last vertex with offsets[vertex] <= edge */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (graph->out.offsets[middle] <= edge)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static size_t print_range(const writing *self, uint64_t range, char *buffer)
+{
+    const uint64_t *offsets = self->graph->out.offsets;
+    uint64_t begin = range * EDGES_AT_A_TIME, end = begin + EDGES_AT_A_TIME;
+    if (end > self->graph->edges) end = self->graph->edges;
+    char *at = buffer;
+    for (uint32_t v = source_of(self->graph, begin); begin < end; v++) {
+        uint64_t list_end = offsets[v + 1] < end ? offsets[v + 1] : end;
+        at = print_list(self, v, begin, list_end, at);
+        begin = list_end;
+    }
+    return (size_t)(at - buffer);
+}
+
+static td_status write_in_turn(writing *self, uint64_t range, const char *text, size_t bytes)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&self->lock);
+    while (self->turn != range && !self->stopped) pthread_cond_wait(&self->turned, &self->lock);
+    if (!self->stopped) status = td_outfile_write(self->file, text, bytes);
+    if (status != TD_OK) self->stopped = true;
+    self->turn++;
+    pthread_cond_broadcast(&self->turned);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+/* The file's writes look for a cancel, so nothing here waits for a range that never comes. */
+static td_status write_ranges(void *context, int worker, int workers)
+{
+    (void)workers;
+    writing *self = context;
+    char *buffer = self->buffers + (uint64_t)worker * EDGES_AT_A_TIME * LINE_ROOM;
+    uint64_t ranges = (self->graph->edges + EDGES_AT_A_TIME - 1) / EDGES_AT_A_TIME;
+    while (!self->stopped) {
+        uint64_t range = atomic_fetch_add(&self->next, 1);
+        if (range >= ranges) break;
+        size_t bytes = print_range(self, range, buffer);
+        TD_CHECK(write_in_turn(self, range, buffer, bytes));
+        td_progress("writing edges", range * EDGES_AT_A_TIME, self->graph->edges);
+    }
+    return TD_OK;
+}
+
+/* Behind the header, which the caller has written. */
+static td_status write_edges(writing *self, td_pool *pool)
+{
+    uint64_t threads = (uint64_t)td_pool_threads(pool);
+    TD_CHECK(TD_NEW(&self->buffers, threads * EDGES_AT_A_TIME * LINE_ROOM, "text buffers"));
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->turned, NULL);
+    td_status status = td_pool_run(pool, write_ranges, self);
+    pthread_cond_destroy(&self->turned);
+    pthread_mutex_destroy(&self->lock);
+    td_free(self->buffers);
+    td_progress_end();
+    return status;
+}
+
+static char separator_of(const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+    if (suffix != NULL && strcasecmp(suffix, ".tsv") == 0) return '\t';
+    if (suffix != NULL && strcasecmp(suffix, ".csv") == 0) return ',';
+    return ' ';
+}
+
+typedef struct counting {
+    const td_graph *graph;
+    _Atomic uint64_t count;
+} counting;
+
+static td_status count_isolated(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    counting *self = context;
+    const td_graph *graph = self->graph;
+    uint64_t count = 0;
+    for (uint64_t v = begin; v < end; v++)
+        count += td_degree(&graph->out, (uint32_t)v) == 0 && td_degree(&graph->in, (uint32_t)v) == 0;
+    self->count += count;
+    return TD_OK;
+}
+
+/* Without in-lists nobody knows whether a vertex is isolated. */
+static td_status warn_of_isolated(const td_graph *graph, const char *path, td_pool *pool)
+{
+    counting isolated = {.graph = graph};
+    if (graph->in.offsets == NULL) return TD_OK;
+    TD_CHECK(td_pool_for(pool, graph->vertices, 65536, count_isolated, &isolated));
+    if (isolated.count > 0)
+        td_warn("%s: an edge list cannot say that a vertex has no edges: %" PRIu64 " vertices are left out", path,
+                isolated.count);
+    return TD_OK;
+}
+
+td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool)
+{
+    td_status status = TD_OK;
+    writing self = {.graph = graph, .separator = separator_of(path)};
+    TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
+    TD_TRY(warn_of_isolated(graph, path, pool));
+    TD_TRY(td_outfile_print(self.file, "# Tandem edge list: %" PRIu32 " vertices, %" PRIu64 " edges%s\n",
+                            graph->vertices, graph->edges, graph->symmetric ? ", each in both directions" : ""));
+    TD_TRY(td_outfile_print(self.file, "# source target%s\n", graph->weights != TD_WEIGHT_NONE ? " weight" : ""));
+    TD_TRY(write_edges(&self, pool));
+    TD_TRY(td_outfile_commit(self.file));
+done:
+    td_outfile_close(self.file);
+    return status;
+}
+
+static uint64_t loops_at(const td_graph *graph, uint32_t vertex)
+{
+    const uint32_t *targets = graph->out.targets;
+    uint64_t low = graph->out.offsets[vertex], high = graph->out.offsets[vertex + 1], end = high;
+    while (low < high) { /* the first target that is not below the vertex */
+        uint64_t middle = low + (high - low) / 2;
+        if (targets[middle] < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t first = low;
+    while (low < end && targets[low] == vertex) low++;
+    return low - first;
+}
+
+static td_status count_loops(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    counting *self = context;
+    uint64_t count = 0;
+    for (uint64_t v = begin; v < end; v++) count += loops_at(self->graph, (uint32_t)v);
+    self->count += count;
+    return TD_OK;
+}
+
+/* Of a symmetric graph the lower triangle: half of the edges, but every loop. */
+static td_status count_entries(const td_graph *graph, td_pool *pool, uint64_t *entries)
+{
+    counting loops = {.graph = graph};
+    *entries = graph->edges;
+    if (!graph->symmetric) return TD_OK;
+    TD_CHECK(td_pool_for(pool, graph->vertices, 4096, count_loops, &loops));
+    *entries = (graph->edges + loops.count) / 2;
+    return TD_OK;
+}
+
+void td_warn_of_lost_ids(const td_graph *graph, const char *path, uint64_t first)
+{
+    if (graph->vertices == 0 || (graph->ids == NULL && graph->id_base == first)) return;
+    uint32_t v = 0;
+    while (v < graph->vertices && td_graph_id(graph, v) == first + v) v++;
+    if (v < graph->vertices)
+        td_warn("%s: this format numbers its vertices from %" PRIu64 ": original ids are not kept (vertex %" PRIu64
+                " becomes %" PRIu64 ")", path, first, td_graph_id(graph, v), first + v);
+}
+
+td_status td_write_matrix_market(const td_graph *graph, const char *path, td_pool *pool)
+{
+    td_status status = TD_OK;
+    writing self = {.graph = graph, .separator = ' ', .row_numbers = true, .lower_only = graph->symmetric};
+    uint64_t entries;
+    const char *field = graph->weights == TD_WEIGHT_NONE  ? "pattern"
+                        : graph->weights == TD_WEIGHT_F32 ? "real"
+                                                          : "integer";
+    TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
+    td_warn_of_lost_ids(graph, path, 1);
+    TD_TRY(count_entries(graph, pool, &entries));
+    TD_TRY(td_outfile_print(self.file, "%%%%MatrixMarket matrix coordinate %s %s\n", field,
+                            graph->symmetric ? "symmetric" : "general"));
+    TD_TRY(td_outfile_print(self.file, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n", graph->vertices, graph->vertices,
+                            entries));
+    TD_TRY(write_edges(&self, pool));
+    TD_TRY(td_outfile_commit(self.file));
+done:
+    td_outfile_close(self.file);
+    return status;
+}
