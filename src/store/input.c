@@ -91,6 +91,18 @@ done:
     return status;
 }
 
+td_status td_input_open_plain(td_input **out, const char *path)
+{
+    td_input *input = NULL;
+    TD_CHECK(td_input_open(&input, path));
+    if (!input->compressed) {
+        *out = input;
+        return TD_OK;
+    }
+    td_input_close(input);
+    return td_fail(TD_UNSUPPORTED, "%s is compressed, which this format cannot be; decompress it first", path);
+}
+
 void td_input_close(td_input *input)
 {
     if (input == NULL) return;

@@ -16,6 +16,7 @@ typedef struct td_input td_input;
 
 /* Refuses, by name, what is no regular readable file. */
 td_status td_input_open(td_input **out, const char *path);
+td_status td_input_open_plain(td_input **out, const char *path); /* refuses compressed files too */
 void td_input_close(td_input *input);
 const char *td_input_path(const td_input *input);
 uint64_t td_input_bytes(const td_input *input);      /* of the file as stored */

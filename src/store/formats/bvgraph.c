@@ -148,13 +148,6 @@ done:
     return status;
 }
 
-static td_status open_bits(td_input **out, const char *path)
-{
-    TD_CHECK(td_input_open(out, path));
-    if (td_input_compressed(*out)) return td_fail(TD_UNSUPPORTED, "%s is compressed; decompress it first", path);
-    return TD_OK;
-}
-
 /* No code is shorter than a bit: a file too short for its promise is known
  * before anything is allocated for it. */
 static td_status check_length(const bv_files *files, const td_bv_shape *shape)
@@ -191,7 +184,7 @@ static td_status read_offsets(bv_files *files, const td_bv_shape *shape, uint64_
     td_status status = TD_OK;
     uint64_t *offsets = NULL;
     if (!td_path_exists(files->offsets)) return TD_OK;
-    TD_TRY(open_bits(&files->offsets_input, files->offsets));
+    TD_TRY(td_input_open_plain(&files->offsets_input, files->offsets));
     if (8 * td_input_bytes(files->offsets_input) <= shape->vertices)
         TD_TRY(refuse_offset(files, 8 * td_input_bytes(files->offsets_input), "ends"));
     TD_TRY(TD_NEW(&offsets, shape->vertices + 1, "offsets of a BVGraph"));
@@ -270,7 +263,7 @@ static td_status read(const char *path, td_edge_list *edges, td_pool *pool)
     uint64_t *offsets = NULL;
     TD_TRY(name_files(path, &files));
     TD_TRY(load_shape(files.properties, &shape));
-    TD_TRY(open_bits(&files.graph_input, files.graph));
+    TD_TRY(td_input_open_plain(&files.graph_input, files.graph));
     TD_TRY(check_length(&files, &shape));
     TD_TRY(read_offsets(&files, &shape, &offsets));
     edges->declared = true;
