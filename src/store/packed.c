@@ -151,8 +151,9 @@ static td_status check_counts(const td_disk_header *header, const char *path)
         return td_fail(TD_CORRUPT, "%s: %" PRIu64 " vertices and %" PRIu64 " edges do not fit its %" PRIu64 " bytes",
                        path, header->vertices, header->edges, header->file_bytes);
     uint32_t known = TD_PACKED_SYMMETRIC | TD_PACKED_HAS_IN | TD_PACKED_HAS_IDS | TD_PACKED_IDS_SORTED;
-    if (header->flags & ~known)
-        return td_fail(TD_CORRUPT, "%s: its flags are %08" PRIx32 ", only %08" PRIx32 " are known", path,
+    bool in_contradiction = header->flags & TD_PACKED_SYMMETRIC && !(header->flags & TD_PACKED_HAS_IN);
+    if (header->flags & ~known || in_contradiction)
+        return td_fail(TD_CORRUPT, "%s: its flags are %08" PRIx32 "; %08" PRIx32 " are known, 1 implies 2", path,
                        header->flags, known);
     if (header->weights > TD_WEIGHT_F32)
         return td_fail(TD_CORRUPT, "%s: its weight kind is %" PRIu32 ", the last known is %d", path, header->weights,
