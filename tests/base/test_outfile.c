@@ -214,6 +214,20 @@ TEST(only_text_goes_to_standard_output)
     check_content(test_path("stdout"), "seven times 8\nseven times 8\n");
 }
 
+TEST(a_full_disk_behind_standard_output_is_an_error)
+{
+    int saved = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
+    if (full < 0) SKIP("there is no /dev/full");
+    fflush(stdout);
+    dup2(full, STDOUT_FILENO);
+    td_status status = write_words("-");
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(full);
+    CHECK_EQ(status, TD_IO);
+    CHECK_STR(td_last_message(), "cannot write standard output at byte 0: No space left on device");
+}
+
 static td_status write_everywhere(const char *path)
 {
     td_status status = TD_OK;

@@ -77,6 +77,53 @@ TEST(matrix_market_keeps_everything)
     td_log_set_sink(NULL, NULL);
 }
 
+/* Numbers the vertices from `first` and forgets what they were called. */
+static void rename_vertices(td_graph *graph, uint64_t first)
+{
+    td_free(graph->ids);
+    graph->ids = NULL;
+    graph->id_base = first;
+}
+
+static bool fits(const td_graph *graph, const td_format *format)
+{
+    if (strcmp(format->name, "sg") == 0) return graph->weights == TD_WEIGHT_NONE;
+    if (strcmp(format->name, "wsg") == 0)
+        return graph->weights != TD_WEIGHT_NONE && graph->weights != TD_WEIGHT_F32;
+    return format->write != NULL;
+}
+
+TEST(real_graphs_survive_every_writer)
+{
+    static const char *const files[] = {"karate.mtx.xz", "rome99.gr.xz", "add20.mtx.xz", "memplus.mtx.xz",
+                                        "wiki-Vote.txt.xz", "email-Enron.txt.xz", "USA-road-d.NY.gr.xz",
+                                        "npm-2016-08-26.tsv.xz"};
+    td_pool *pool = NULL;
+    const char *folder = test_shared_data();
+    CHECK_OK(td_pool_create(&pool, 2));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[600], name[64];
+        td_graph *graph = NULL, *back = NULL;
+        td_build_options options = {0};
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        CHECK_OK(td_graph_read(&graph, path, NULL, &options, pool));
+        for (int f = 0; td_formats[f] != NULL; f++) {
+            if (!fits(graph, td_formats[f])) continue;
+            if (td_formats[f] == &td_format_matrixmarket) rename_vertices(graph, 1);
+            if (strstr(td_formats[f]->name, "sg") != NULL) rename_vertices(graph, 0);
+            snprintf(name, sizeof name, "real.%s", td_formats[f]->name);
+            CHECK_OK(td_graph_write(graph, test_path(name), td_formats[f]->name, pool));
+            CHECK_OK(td_graph_read(&back, test_path(name), td_formats[f]->name, &options, pool));
+            if (digest_of(back) != digest_of(graph) || back->symmetric != graph->symmetric ||
+                back->weights != graph->weights)
+                TEST_FAIL("%s is another graph after %s", files[i], td_formats[f]->name);
+            td_graph_destroy(back);
+        }
+        td_graph_destroy(graph);
+    }
+    td_pool_destroy(pool);
+}
+
 /* The sample without its isolated vertices: what is left after one trip through an edge list. */
 static td_graph *connected_sample(sample spec)
 {
