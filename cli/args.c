@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { TABLES = 2, MAX_OPTIONS = 64, MAX_WORD = 63 };
+enum { TABLES = 3, MAX_OPTIONS = 64, MAX_WORD = 63 };
 
 /* One parse: where it stands and what it has seen. */
 typedef struct parser {
@@ -21,7 +21,7 @@ typedef struct parser {
     bool help;
 } parser;
 
-/* The options of both tables, one numbering; NULL behind the last. */
+/* The options of all tables, one numbering; NULL behind the last. */
 static const td_arg_option *option_at(const td_arg_spec *spec, int index)
 {
     for (int t = 0; t < TABLES; t++)
@@ -149,7 +149,8 @@ static td_status convert(const td_arg_option *option, const char *text, void *pl
 
 static td_status store(parser *p, const td_arg_option *option, const char *text)
 {
-    if (*text == '\0') return td_fail(TD_USAGE, "option --%s has an empty value (%s expected)", option->name, option->value);
+    if (*text == '\0')
+        return td_fail(TD_USAGE, "option --%s has an empty value (%s expected)", option->name, option->value);
     td_status status = convert(option, text, p->settings + option->at);
     if (status == TD_INVALID || status == TD_LIMIT)
         return td_fail(TD_USAGE, "option --%s: %s", option->name, td_last_message());

@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 
+#include <stddef.h>
+
 typedef enum td_arg_kind {
     TD_ARG_FLAG,   /* bool */
     TD_ARG_TEXT,   /* const char * */
@@ -34,6 +36,13 @@ typedef struct td_arg_option {
     double least, most;    /* of a number; both 0: any */
 } td_arg_option;
 
+/* TD_OPTION(settings, "threads", COUNT, threads, "N", "workers", .least = 1, .most = 64) */
+#define TD_OPTION(type, name_, kind_, field, value_, help_, ...)                         \
+    {                                                                                    \
+        .name = name_, .kind = TD_ARG_##kind_, .at = offsetof(type, field),              \
+        .value = value_, .help = help_, ##__VA_ARGS__                                    \
+    }
+
 typedef struct td_arg_pairs {
     const char **items; /* "key=value", in the order given */
     int count;
@@ -46,7 +55,7 @@ typedef struct td_args {
 
 /* What a command line may hold. Tables end with a NULL name. */
 typedef struct td_arg_spec {
-    const td_arg_option *tables[2]; /* the command's own, and those of every command */
+    const td_arg_option *tables[3]; /* the command's own, those it shares with some, those of all; or NULL */
     const char *positional;         /* "IN", "PROGRAM FILE": how the help calls them, for messages */
     int least, most;                /* positional arguments */
 } td_arg_spec;

@@ -35,7 +35,8 @@ static void print_rates(const td_cpu_rates *rates, int count)
 {
     const td_cpu_rates *one = &rates[0], *all = &rates[count - 1];
     printf("\n%-*s", LABEL, "measured");
-    for (int i = 0; i < count; i++) printf("%*d thread%s", CELL - 8, rates[i].threads, rates[i].threads == 1 ? " " : "s");
+    for (int i = 0; i < count; i++)
+        printf("%*d thread%s", CELL - 8, rates[i].threads, rates[i].threads == 1 ? " " : "s");
     printf("\n");
     print_row("copy, read and written", "GB/s", (double[]){one->copy, all->copy}, count);
     print_row("read", "GB/s", (double[]){one->read, all->read}, count);

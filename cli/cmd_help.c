@@ -1,9 +1,11 @@
-/* `tandem help`: the overview, a command's page made from its table. */
+/* `tandem help`: the overview, a command's page made from its table, and topics. */
 #include "command.h"
 
+#include "store/formats/format.h"
 #include "text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { OPTION_COLUMN = 24, NAME_COLUMN = 12 };
 
@@ -29,6 +31,7 @@ void td_help_command(const td_command *command)
     printf("%s%s%s\n", command->positional != NULL ? " " : "", command->positional != NULL ? command->positional : "",
            command->options != NULL && command->options->name != NULL ? " [options]" : "");
     print_options("Options", command->options);
+    print_options("What is done to the edges", command->shared);
     print_options("Options of every command", td_common_options);
     if (command->details != NULL) {
         printf("\n");
@@ -49,7 +52,42 @@ void td_help_overview(void)
         snprintf(head, sizeof head, "  %s", td_commands[i]->name);
         td_print_entry(head, NAME_COLUMN, td_commands[i]->summary);
     }
-    printf("\n'tandem help COMMAND' tells more.\n");
+    printf("\nTopics\n");
+    printf("  formats    what can be read and written\n");
+    printf("\n'tandem help COMMAND' and 'tandem help TOPIC' tell more.\n");
+}
+
+static const char *abilities(const td_format *format)
+{
+    bool reads = format->read != NULL || format == &td_format_tg;
+    return reads && format->write != NULL ? "read, write" : reads ? "read" : "write";
+}
+
+static void help_formats(void)
+{
+    printf("Graph files. The format is recognised by content first, by name second;\n"
+           "--format NAME (and --to NAME for the output of convert) overrides that.\n"
+           "Text may be compressed: .gz, .zst, .xz.\n\n");
+    printf("  %-14s %-12s %-16s\n", "name", "", "suffixes");
+    for (int i = 0; td_formats[i] != NULL; i++) {
+        const td_format *format = td_formats[i];
+        printf("  %-14s %-12s %s\n", format->name, abilities(format), format->suffixes);
+        td_print_wrapped(format->description, 17, 80);
+    }
+}
+
+typedef struct topic {
+    const char *name;
+    void (*print)(void);
+} topic;
+
+static const topic topics[] = {{"formats", help_formats}, {NULL, NULL}};
+
+/* Topics first, then commands, as one list to guess from. */
+static const char *subject_name(const void *context, int index)
+{
+    int count = (int)(sizeof topics / sizeof *topics) - 1;
+    return index < count ? topics[index].name : td_command_name(context, index - count);
 }
 
 static td_status run_help(const td_args *args, void *settings)
@@ -60,8 +98,13 @@ static td_status run_help(const td_args *args, void *settings)
         return TD_OK;
     }
     const char *word = args->words[0];
+    for (const topic *t = topics; t->name != NULL; t++)
+        if (strcmp(t->name, word) == 0) {
+            t->print();
+            return TD_OK;
+        }
     const td_command *command = td_command_named(word);
-    if (command == NULL) return td_fail_unknown("help topic", word, td_command_name, NULL);
+    if (command == NULL) return td_fail_unknown("help topic", word, subject_name, NULL);
     td_help_command(command);
     return TD_OK;
 }
@@ -69,7 +112,7 @@ static td_status run_help(const td_args *args, void *settings)
 const td_command td_cmd_help = {
     .name = "help",
     .summary = "how to use all this",
-    .positional = "[COMMAND]",
+    .positional = "[COMMAND|formats]",
     .most = 1,
     .settings_bytes = sizeof(td_common),
     .run = run_help,

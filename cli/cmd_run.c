@@ -14,26 +14,27 @@ typedef struct run_settings {
     td_arg_pairs set;
 } run_settings;
 
-#define AT(field) offsetof(run_settings, field)
+#define OPTION(...) TD_OPTION(run_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    {"source", 's', TD_ARG_TEXT, AT(source), "ID", "the vertex to start from, by its original id", NULL, NULL, 0, 0},
-    {"engine", 0, TD_ARG_TEXT, AT(engine), "E", "which engine (default: auto)", NULL, NULL, 0, 0},
-    {"devices", 0, TD_ARG_TEXT, AT(devices), "LIST", "cpu, cuda:0, cuda:0/8, separated by commas", NULL, NULL, 0, 0},
-    {"gpu-memory", 0, TD_ARG_SIZE, AT(gpu_memory), "SIZE", "most memory to hold on each GPU", NULL, NULL, 0, 0},
-    {"iterations", 0, TD_ARG_COUNT, AT(iterations), "N", "stop after that many", NULL, NULL, 1, 1e9},
-    {"tolerance", 0, TD_ARG_REAL, AT(tolerance), "T", "stop when values change by less", NULL, NULL, 0, 1e9},
-    {"sync", 0, TD_ARG_FLAG, AT(sync), NULL, "iterations see the values of the one before", "async", NULL, 0, 0},
-    {"async", 0, TD_ARG_FLAG, AT(async), NULL, "values are seen as soon as they are there", NULL, NULL, 0, 0},
-    {"format", 0, TD_ARG_TEXT, AT(format), "F", "format of the graph file (default: recognised)", NULL, NULL, 0, 0},
-    {"output", 'o', TD_ARG_TEXT, AT(output), "FILE", "results, one line per vertex: original id, value", NULL, NULL, 0, 0},
-    {"top", 0, TD_ARG_COUNT, AT(top), "N", "print the N vertices with the largest values", NULL, NULL, 1, 1e9},
-    {"verify", 0, TD_ARG_FLAG, AT(verify), NULL, "check the result against the claims it makes", NULL, NULL, 0, 0},
-    {"trace", 0, TD_ARG_TEXT, AT(trace), "FILE", "what happened when, in Chrome's trace format", NULL, NULL, 0, 0},
-    {"checkpoint", 0, TD_ARG_TEXT, AT(checkpoint), "DIR", "keep the state there, to go on after a crash", NULL, NULL, 0, 0},
-    {"every", 0, TD_ARG_COUNT, AT(every), "N", "iterations between checkpoints", NULL, "checkpoint", 1, 1e9},
-    {"resume", 0, TD_ARG_TEXT, AT(resume), "DIR", "go on from that checkpoint", NULL, NULL, 0, 0},
-    {"set", 0, TD_ARG_PAIRS, AT(set), "KEY=VALUE", "a parameter of the engine or program; may be repeated", NULL, NULL, 0, 0},
+    OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id", .letter = 's'),
+    OPTION("engine", TEXT, engine, "E", "which engine (default: auto)"),
+    OPTION("devices", TEXT, devices, "LIST", "cpu, cuda:0, cuda:0/8, separated by commas"),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "most memory to hold on each GPU"),
+    OPTION("iterations", COUNT, iterations, "N", "stop after that many", .least = 1, .most = 1e9),
+    OPTION("tolerance", REAL, tolerance, "T", "stop when values change by less", .most = 1e9),
+    OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before", .excludes = "async"),
+    OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
+    OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
+    OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value", .letter = 'o'),
+    OPTION("top", COUNT, top, "N", "print the N vertices with the largest values", .least = 1, .most = 1e9),
+    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
+    OPTION("trace", TEXT, trace, "FILE", "what happened when, in Chrome's trace format"),
+    OPTION("checkpoint", TEXT, checkpoint, "DIR", "keep the state there, to go on after a crash"),
+    OPTION("every", COUNT, every, "N", "iterations between checkpoints",
+           .needs = "checkpoint", .least = 1, .most = 1e9),
+    OPTION("resume", TEXT, resume, "DIR", "go on from that checkpoint"),
+    OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the engine or program; may be repeated"),
     {0},
 };
 

@@ -26,14 +26,15 @@ typedef struct td_command {
     const char *positional; /* "IN", "KIND|NAME", ... */
     const char *details;    /* paragraphs for the help, or NULL */
     const char *examples;   /* command lines, one per line, or NULL */
-    const td_arg_option *options;
+    const td_arg_option *options; /* its own */
+    const td_arg_option *shared;  /* td_build_settings_options, or NULL */
     int least, most;        /* positional arguments */
     size_t settings_bytes;
     const void *defaults;   /* the settings before parsing, or NULL: all zero */
     td_status (*run)(const td_args *args, void *settings);
 } td_command;
 
-extern const td_command td_cmd_run, td_cmd_devices, td_cmd_help;
+extern const td_command td_cmd_convert, td_cmd_info, td_cmd_run, td_cmd_devices, td_cmd_help;
 
 extern const td_command *const td_commands[]; /* ends with NULL */
 const td_command *td_command_named(const char *name);

@@ -16,22 +16,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#define OPTION(...) TD_OPTION(td_common, __VA_ARGS__)
+
 const td_arg_option td_common_options[] = {
-    {"threads", 0, TD_ARG_COUNT, offsetof(td_common, threads), "N", "workers (default: all processors it may use)",
-     NULL, NULL, 1, 1024},
-    {"memory", 0, TD_ARG_MEMORY, offsetof(td_common, memory), "SIZE",
-     "most memory to hold at once: 4G, 512M, or 25% of the machine's", NULL, NULL, 0, 0},
-    {"json", 0, TD_ARG_TARGET, offsetof(td_common, json), "[FILE]",
-     "the report as JSON, to FILE or to standard output", NULL, NULL, 0, 0},
-    {"quiet", 'q', TD_ARG_FLAG, offsetof(td_common, quiet), NULL, "say nothing but warnings and errors", "verbose", NULL,
-     0, 0},
-    {"verbose", 'v', TD_ARG_FLAG, offsetof(td_common, verbose), NULL, "say more", NULL, NULL, 0, 0},
-    {"help", 'h', TD_ARG_FLAG, offsetof(td_common, help), NULL, "this page", NULL, NULL, 0, 0},
+    OPTION("threads", COUNT, threads, "N", "workers (default: all processors it may use)", .least = 1, .most = 1024),
+    OPTION("memory", MEMORY, memory, "SIZE", "most memory to hold at once: 4G, 512M, or 25% of the machine's"),
+    OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
+    OPTION("quiet", FLAG, quiet, NULL, "say nothing but warnings and errors", .letter = 'q', .excludes = "verbose"),
+    OPTION("verbose", FLAG, verbose, NULL, "say more", .letter = 'v'),
+    OPTION("help", FLAG, help, NULL, "this page", .letter = 'h'),
     {0},
 };
 
 const td_command *const td_commands[] = {
-    &td_cmd_run, &td_cmd_devices, &td_cmd_help, NULL,
+    &td_cmd_convert, &td_cmd_info, &td_cmd_run, &td_cmd_devices, &td_cmd_help, NULL,
 };
 
 const td_command *td_command_named(const char *name)
@@ -49,7 +47,10 @@ const char *td_command_name(const void *unused, int index)
 
 td_arg_spec td_command_spec(const td_command *command)
 {
-    return (td_arg_spec){{command->options, td_common_options}, command->positional, command->least, command->most};
+    return (td_arg_spec){.tables = {command->options, command->shared, td_common_options},
+                         .positional = command->positional,
+                         .least = command->least,
+                         .most = command->most};
 }
 
 td_status td_common_pool(const td_common *common, td_pool **out) { return td_pool_create(out, (int)common->threads); }

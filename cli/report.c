@@ -3,6 +3,7 @@
 #include "base/outfile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,12 +51,33 @@ td_status td_report_end(td_report *report, td_status status)
     return status;
 }
 
+/* Splits a path; "." when it names no folder. */
+static const char *base_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) snprintf(folder, PATH_MAX, ".");
+    else snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* Also for files that are yet to be made. */
+static bool same_place(const char *a, const char *b)
+{
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    if (same_file(a, b)) return true;
+    bool same_base = strcmp(base_of(a, folder_a), base_of(b, folder_b)) == 0;
+    return same_base && same_file(folder_a, folder_b);
+}
+
 td_status td_report_check_target(const td_common *common, const char *path)
 {
-    struct stat a, b;
-    if (common->json == NULL || strcmp(common->json, "-") == 0 || path == NULL) return TD_OK;
-    bool same = strcmp(common->json, path) == 0;
-    if (stat(common->json, &a) == 0 && stat(path, &b) == 0) same = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    if (same) return td_fail(TD_USAGE, "--json '%s' would overwrite '%s'", common->json, path);
+    if (td_report_leaves_stdout(common) && common->json != NULL && same_place(common->json, path))
+        return td_fail(TD_USAGE, "--json '%s' would overwrite '%s'", common->json, path);
     return TD_OK;
 }

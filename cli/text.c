@@ -65,7 +65,7 @@ void td_print_entry(const char *head, int column, const char *text)
 
 bool td_text_is_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
 
-void td_print_bar(double share, int width)
+void td_print_bar(double share, int width, bool pad)
 {
     static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
     bool blocks = td_text_is_utf8();
@@ -77,5 +77,5 @@ void td_print_bar(double share, int width)
         fputs(eighths[filled % parts], stdout);
         cells++;
     }
-    printf("%*s", width - cells, "");
+    if (pad) printf("%*s", width - cells, "");
 }

@@ -20,7 +20,7 @@ void td_print_entry(const char *head, int column, const char *text);
 
 bool td_text_is_utf8(void);
 
-/* A bar of share * width cells, and blanks up to `width`. Anything above zero shows. */
-void td_print_bar(double share, int width);
+/* A bar of share * width cells; anything above zero shows. `pad`: and blanks up to `width`. */
+void td_print_bar(double share, int width, bool pad);
 
 #endif

@@ -31,31 +31,28 @@ cmake_new_enough() {
     [ "$(printf '%s\n3.20\n' "$version" | sort -V | head -n 1)" = 3.20 ]
 }
 
-# library HEADER FLAG: can a program be compiled and linked with it?
-library() {
-    printf '#include <stdio.h>\n#include <%s>\nint main(void) { return 0; }\n' "$1" |
-        $cc -x c - -o /dev/null "$2" 2>/dev/null
-}
-
-all_libraries() {
-    printf '#include <stdio.h>\n#include <zlib.h>\n#include <zstd.h>\n#include <lzma.h>\nint main(void) { return 0; }\n' |
-        $cc -x c - -o /dev/null -lz -lzstd -llzma 2>/dev/null
+# compiles "HEADERS" FLAGS: can a program that includes these be compiled and linked?
+compiles() {
+    local header headers=$1
+    shift
+    {
+        for header in stdio.h $headers; do echo "#include <$header>"; done
+        echo 'int main(void) { return 0; }'
+    } | $cc -x c - -o /dev/null "$@" 2>/dev/null
 }
 
 # Fills the two lists of Debian packages that are missing.
 look() {
     mandatory=() optional=()
-    cc=$(compiler) || mandatory+=(gcc libc6-dev)
+    cc=$(compiler) || mandatory+=(gcc)
+    [ -n "$cc" ] && compiles "" || mandatory+=(libc6-dev)
     cmake_new_enough || mandatory+=(cmake)
     have make || have ninja || mandatory+=(make)
     have ninja || optional+=(ninja-build)
-    if [ -z "$cc" ]; then
-        optional+=(zlib1g-dev libzstd-dev liblzma-dev)
-    elif ! all_libraries; then
-        library zlib.h -lz || optional+=(zlib1g-dev)
-        library zstd.h -lzstd || optional+=(libzstd-dev)
-        library lzma.h -llzma || optional+=(liblzma-dev)
-    fi
+    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h" -lz -lzstd -llzma && return
+    compiles zlib.h -lz || optional+=(zlib1g-dev)
+    compiles zstd.h -lzstd || optional+=(libzstd-dev)
+    compiles lzma.h -llzma || optional+=(liblzma-dev)
 }
 
 # The command that may install packages, in $as_root; fails if there is no way.
@@ -86,8 +83,9 @@ install_packages() {
 }
 
 print_packages() {
-    say "missing: ${mandatory[*]} ${optional[*]}"
-    say "on Debian 12: apt-get install --no-install-recommends ${mandatory[*]} ${optional[*]}"
+    local all=("${mandatory[@]}" "${optional[@]}")
+    say "missing: ${all[*]}"
+    say "on Debian 12: apt-get install --no-install-recommends ${all[*]}"
     say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib, zstd and liblzma"
 }
 

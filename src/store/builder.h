@@ -22,6 +22,13 @@ typedef struct td_build_options {
     bool out_only;       /* no in-adjacency (GAP comparisons, writers) */
 } td_build_options;
 
+/* Whether they make anything of a graph that is built already. */
+static inline bool td_build_options_change(const td_build_options *options)
+{
+    return options->symmetrize || options->dedup || options->drop_loops || options->drop_weights ||
+           options->attach_weights || options->out_only;
+}
+
 /* Parses "lo:hi" (integers, or reals if either has a point or exponent). */
 td_status td_parse_weight_range(const char *text, td_build_options *options);
 

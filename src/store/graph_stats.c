@@ -5,6 +5,7 @@
 /* What each worker has seen; the sum and the maximum do not depend on who saw what. */
 typedef struct collecting {
     const td_graph *graph;
+    bool lists;           /* look at the edges too */
     td_graph_stats *seen; /* by worker */
 } collecting;
 
@@ -37,7 +38,7 @@ static td_status collect(void *context, uint64_t begin, uint64_t end, int worker
         uint64_t out = td_degree(&graph->out, v);
         count_degree(&stats.out, out, v);
         stats.sinks += out == 0;
-        count_list(&stats, &graph->out, v);
+        if (self->lists) count_list(&stats, &graph->out, v);
         if (!stats.has_in) continue;
         uint64_t in = td_degree(&graph->in, v);
         count_degree(&stats.in, in, v);
@@ -73,12 +74,12 @@ static void add(td_graph_stats *sum, const td_graph_stats *part)
     sum->parallel += part->parallel;
 }
 
-td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_stats *out)
+static td_status collect_all(const td_graph *graph, td_pool *pool, bool lists, td_graph_stats *out)
 {
     int threads = td_pool_threads(pool);
     td_graph_stats start = {.has_in = graph->in.offsets != NULL, .out.max_vertex = TD_NO_VERTEX,
                             .in.max_vertex = TD_NO_VERTEX};
-    collecting self = {.graph = graph};
+    collecting self = {.graph = graph, .lists = lists};
     TD_CHECK(TD_NEW(&self.seen, (uint64_t)threads, "degree statistics"));
     for (int worker = 0; worker < threads; worker++) self.seen[worker] = start;
     td_status status = td_pool_for(pool, graph->vertices, 4096, collect, &self);
@@ -89,4 +90,14 @@ td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_
     }
     td_free(self.seen);
     return status;
+}
+
+td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_stats *out)
+{
+    return collect_all(graph, pool, true, out);
+}
+
+td_status td_graph_stats_degrees(const td_graph *graph, td_pool *pool, td_graph_stats *out)
+{
+    return collect_all(graph, pool, false, out);
 }

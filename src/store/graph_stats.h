@@ -28,4 +28,7 @@ typedef struct td_graph_stats {
 
 td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_stats *out);
 
+/* The same from the offsets alone: `loops` and `parallel` stay 0. Also for a mapped file nobody has checked. */
+td_status td_graph_stats_degrees(const td_graph *graph, td_pool *pool, td_graph_stats *out);
+
 #endif

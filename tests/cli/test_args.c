@@ -11,27 +11,27 @@ typedef struct settings {
     td_arg_pairs set;
 } settings;
 
-#define AT(field) offsetof(settings, field)
+#define OPTION(...) TD_OPTION(settings, __VA_ARGS__)
 
 static const td_arg_option own[] = {
-    {"output", 'o', TD_ARG_TEXT, AT(out), "FILE", "", NULL, NULL, 0, 0},
-    {"loud", 'l', TD_ARG_FLAG, AT(loud), NULL, "", "soft", NULL, 0, 0},
-    {"soft", 0, TD_ARG_FLAG, AT(soft), NULL, "", NULL, NULL, 0, 0},
-    {"share", 0, TD_ARG_REAL, AT(share), "X", "", NULL, NULL, -1, 1},
-    {"seed", 0, TD_ARG_COUNT, AT(seed), "N", "", NULL, "share", 0, 0},
-    {"set", 0, TD_ARG_PAIRS, AT(set), "KEY=VALUE", "", NULL, NULL, 0, 0},
+    OPTION("output", TEXT, out, "FILE", "", .letter = 'o'),
+    OPTION("loud", FLAG, loud, NULL, "", .letter = 'l', .excludes = "soft"),
+    OPTION("soft", FLAG, soft, NULL, ""),
+    OPTION("share", REAL, share, "X", "", .least = -1, .most = 1),
+    OPTION("seed", COUNT, seed, "N", "", .needs = "share"),
+    OPTION("set", PAIRS, set, "KEY=VALUE", ""),
     {0},
 };
 
 static const td_arg_option common[] = {
-    {"threads", 0, TD_ARG_COUNT, AT(threads), "N", "", NULL, NULL, 1, 64},
-    {"memory", 0, TD_ARG_MEMORY, AT(memory), "SIZE", "", NULL, NULL, 0, 0},
-    {"json", 0, TD_ARG_TARGET, AT(json), "[FILE]", "", NULL, NULL, 0, 0},
-    {"help", 'h', TD_ARG_FLAG, AT(help), NULL, "", NULL, NULL, 0, 0},
+    OPTION("threads", COUNT, threads, "N", "", .least = 1, .most = 64),
+    OPTION("memory", MEMORY, memory, "SIZE", ""),
+    OPTION("json", TARGET, json, "[FILE]", ""),
+    OPTION("help", FLAG, help, NULL, "", .letter = 'h'),
     {0},
 };
 
-static const td_arg_spec spec = {{own, common}, "IN", 1, 2};
+static const td_arg_spec spec = {{own, NULL, common}, "IN", 1, 2};
 static settings got;
 static td_args words;
 

@@ -54,8 +54,11 @@ struct td_build_options;
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool);
 
-/* Writes a graph in the format named, or in the one that the path's suffix
- * names; TD_USAGE listing the formats that can be written if there is none. */
+/* The format to write: the one named, or the one that the path's suffix names;
+ * TD_USAGE listing the formats that can be written if there is none. */
+td_status td_format_for_output(const char *path, const char *format_or_null, const td_format **out);
+
+/* Writes a graph in that format. */
 td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool);
 
 /* Writers of text formats (write_text.c); "-" is standard output. */

@@ -106,9 +106,7 @@ static td_status load(td_graph **out, const char *path, const td_build_options *
 {
     td_graph *graph = NULL;
     TD_CHECK(td_packed_load(&graph, path, pool));
-    bool change = build != NULL && (build->symmetrize || build->dedup || build->drop_loops || build->drop_weights ||
-                                    build->attach_weights);
-    if (change) TD_CHECK(td_graph_rebuild(&graph, build, pool));
+    if (build != NULL && td_build_options_change(build)) TD_CHECK(td_graph_rebuild(&graph, build, pool));
     *out = graph;
     return TD_OK;
 }

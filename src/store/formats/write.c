@@ -56,9 +56,14 @@ static td_status by_name(const char *path, const char *name, const td_format **o
     return TD_OK;
 }
 
+td_status td_format_for_output(const char *path, const char *format_or_null, const td_format **out)
+{
+    return format_or_null != NULL ? by_name(path, format_or_null, out) : by_suffix(path, out);
+}
+
 td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool)
 {
     const td_format *format = NULL;
-    TD_CHECK(format_or_null != NULL ? by_name(path, format_or_null, &format) : by_suffix(path, &format));
+    TD_CHECK(td_format_for_output(path, format_or_null, &format));
     return format->write(graph, path, pool);
 }

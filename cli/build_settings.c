@@ -1,0 +1,30 @@
+#include "build_settings.h"
+
+#define OPTION(...) TD_OPTION(td_build_settings, __VA_ARGS__)
+
+const td_arg_option td_build_settings_options[] = {
+    OPTION("symmetrize", FLAG, symmetrize, NULL, "every edge in both directions"),
+    OPTION("dedup", FLAG, dedup, NULL, "one edge per pair of vertices, the lightest"),
+    OPTION("drop-loops", FLAG, drop_loops, NULL, "no edges from a vertex to itself"),
+    OPTION("drop-weights", FLAG, drop_weights, NULL, "forget the weights", .excludes = "weights"),
+    OPTION("weights", TEXT, weights, "LO:HI",
+           "random weights from the seed, alike in both directions; reals if LO or HI has a point"),
+    OPTION("out-only", FLAG, out_only, NULL, "no in-adjacency: half the size, no pulling"),
+    {0},
+};
+
+td_status td_build_settings_apply(const td_build_settings *settings, td_build_options *options)
+{
+    options->symmetrize |= settings->symmetrize;
+    options->dedup |= settings->dedup;
+    options->drop_loops |= settings->drop_loops;
+    options->out_only |= settings->out_only;
+    if (settings->drop_weights) {
+        options->drop_weights = true;
+        options->attach_weights = false;
+    }
+    if (settings->weights == NULL) return TD_OK;
+    td_status status = td_parse_weight_range(settings->weights, options);
+    if (status == TD_INVALID || status == TD_LIMIT) return td_fail(TD_USAGE, "option --weights: %s", td_last_message());
+    return status;
+}

@@ -1,0 +1,20 @@
+/* The builder's options on the command line, shared by the commands that build
+ * a graph. Their settings begin with this struct. */
+#ifndef TD_CLI_BUILD_SETTINGS_H
+#define TD_CLI_BUILD_SETTINGS_H
+
+#include "command.h"
+#include "store/builder.h"
+
+typedef struct td_build_settings {
+    td_common common;
+    bool symmetrize, dedup, drop_loops, drop_weights, out_only;
+    const char *weights; /* "lo:hi" or NULL */
+} td_build_settings;
+
+extern const td_arg_option td_build_settings_options[];
+
+/* Adds what the settings ask for to `options`. */
+td_status td_build_settings_apply(const td_build_settings *settings, td_build_options *options);
+
+#endif

@@ -1,0 +1,168 @@
+/* `tandem convert`: any graph file into another. Phases: read, build, write. */
+#include "build_settings.h"
+#include "graph_text.h"
+#include "output.h"
+#include "report.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "store/formats/format.h"
+#include "store/packed.h"
+
+typedef struct convert_settings {
+    td_build_settings build;
+    const char *output, *format, *to;
+    uint64_t seed;
+} convert_settings;
+
+#define OPTION(...) TD_OPTION(convert_settings, __VA_ARGS__)
+
+static const td_arg_option options[] = {
+    OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
+    OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
+    OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
+    OPTION("seed", COUNT, seed, "N", "seed of the random weights (default: 1)", .needs = "weights"),
+    {0},
+};
+
+/* What one conversion holds, and how long its phases took. */
+typedef struct conversion {
+    const char *input;
+    const convert_settings *settings;
+    td_build_options build;
+    td_pool *pool;
+    const td_format *format;
+    td_edge_list *edges;
+    td_graph *graph;
+    uint64_t input_bytes, output_bytes, peak, digest;
+    double read_seconds, build_seconds, write_seconds;
+} conversion;
+
+static td_status choose_format(conversion *job)
+{
+    const char *name = job->settings->format;
+    if (name == NULL) return td_format_detect(job->input, &job->format);
+    TD_CHECK(td_format_check(name));
+    job->format = td_format_named(name);
+    return TD_OK;
+}
+
+/* A packed file comes as a graph; all else as edges. */
+static td_status read_input(conversion *job)
+{
+    uint64_t start = td_clock_ns();
+    if (job->format == &td_format_tg) {
+        TD_CHECK(td_packed_load(&job->graph, job->input, job->pool));
+    } else {
+        TD_CHECK(td_edges_create(&job->edges, job->input));
+        TD_CHECK(job->format->read(job->input, job->edges, job->pool));
+    }
+    job->read_seconds = td_seconds_since(start);
+    return TD_OK;
+}
+
+static td_status build_graph(conversion *job)
+{
+    uint64_t start = td_clock_ns();
+    if (job->graph == NULL) TD_CHECK(td_graph_build(&job->graph, job->edges, &job->build, job->pool));
+    else if (td_build_options_change(&job->build)) TD_CHECK(td_graph_rebuild(&job->graph, &job->build, job->pool));
+    job->build_seconds = td_seconds_since(start);
+    return TD_OK;
+}
+
+static td_status write_output(conversion *job)
+{
+    uint64_t start = td_clock_ns();
+    TD_CHECK(td_graph_write(job->graph, job->settings->output, job->settings->to, job->pool));
+    job->write_seconds = td_seconds_since(start);
+    job->peak = td_memory().peak;
+    job->output_bytes = td_file_bytes(job->settings->output);
+    return TD_OK;
+}
+
+static double rate(uint64_t bytes, double seconds) { return seconds > 0 ? (double)bytes / seconds * 1e-6 : 0; }
+
+static void tell(const conversion *job)
+{
+    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    uint64_t edges = td_edge_bytes(job->graph);
+    td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
+    td_info("read %.3f s (%.0f MB/s), build %.3f s, write %.3f s", job->read_seconds,
+            rate(job->input_bytes, job->read_seconds), job->build_seconds, job->write_seconds);
+    td_info("%s: %s; peak memory %s (%.2f times the edges)", job->settings->output,
+            td_format_size(size, job->output_bytes), td_format_size(peak, job->peak),
+            edges > 0 ? (double)job->peak / (double)edges : 0);
+}
+
+static void report(td_json *json, const conversion *job)
+{
+    td_json_string(json, "input", job->input);
+    td_json_string(json, "format", job->format->name);
+    td_json_u64(json, "input_bytes", job->input_bytes);
+    td_json_string(json, "output", job->settings->output);
+    td_json_u64(json, "output_bytes", job->output_bytes);
+    td_graph_json(json, job->graph);
+    td_json_real(json, "seconds", job->read_seconds + job->build_seconds + job->write_seconds);
+    td_json_real(json, "read_seconds", job->read_seconds);
+    td_json_real(json, "build_seconds", job->build_seconds);
+    td_json_real(json, "write_seconds", job->write_seconds);
+    td_json_real(json, "read_mb_per_second", rate(job->input_bytes, job->read_seconds));
+    td_json_real(json, "write_mb_per_second", rate(job->output_bytes, job->write_seconds));
+    td_memory_json(json, job->graph, job->peak);
+    td_json_hex(json, "digest", job->digest);
+}
+
+static td_status convert(conversion *job, td_report *out)
+{
+    const td_common *common = &job->settings->build.common;
+    TD_CHECK(choose_format(job));
+    TD_CHECK(td_common_pool(common, &job->pool));
+    job->input_bytes = td_file_bytes(job->input);
+    TD_CHECK(read_input(job));
+    TD_CHECK(build_graph(job));
+    TD_CHECK(write_output(job));
+    tell(job);
+    if (common->json == NULL) return TD_OK;
+    TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
+    TD_CHECK(td_report_begin(out, common->json, "convert", td_pool_threads(job->pool)));
+    report(&out->json, job);
+    return TD_OK;
+}
+
+static td_status run_convert(const td_args *args, void *settings)
+{
+    const convert_settings *s = settings;
+    conversion job = {.input = args->words[0], .settings = s, .build = {.weight_seed = s->seed}};
+    td_report out = {0};
+    TD_CHECK(td_report_check_target(&s->build.common, job.input));
+    TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
+    TD_CHECK(td_build_settings_apply(&s->build, &job.build));
+    td_status status = convert(&job, &out);
+    td_edges_destroy(job.edges);
+    td_graph_destroy(job.graph);
+    td_pool_destroy(job.pool);
+    return td_report_end(&out, status);
+}
+
+static const convert_settings defaults = {.seed = 1};
+
+const td_command td_cmd_convert = {
+    .name = "convert",
+    .summary = "turn any graph file into another",
+    .positional = "IN",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .shared = td_build_settings_options,
+    .settings_bytes = sizeof(convert_settings),
+    .defaults = &defaults,
+    .run = run_convert,
+    .details = "The output appears under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
+               "'tandem help formats' lists what can be read and written.",
+    .examples = "tandem convert web.txt.gz -o web.tg\n"
+                "tandem convert road.gr -o road.tg --symmetrize --dedup\n"
+                "tandem convert web.tg -o web.mtx\n"
+                "tandem convert social.el -o social.wsg --symmetrize --dedup --weights 1:255",
+};

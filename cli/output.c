@@ -1,0 +1,47 @@
+#include "output.h"
+
+#include "base/outfile.h"
+#include "report.h"
+#include "store/formats/format.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *format_name(const void *unused, int index)
+{
+    (void)unused;
+    return td_formats[index] != NULL ? td_formats[index]->name : NULL;
+}
+
+td_status td_format_check(const char *name)
+{
+    if (name == NULL || td_format_named(name) != NULL) return TD_OK;
+    return td_fail_unknown("format", name, format_name, NULL);
+}
+
+/* Starts the file and drops it again. */
+static td_status try_place(const char *path)
+{
+    td_outfile *file = NULL;
+    TD_CHECK(td_outfile_create(&file, path, TD_OUT_TEXT));
+    td_outfile_close(file);
+    return TD_OK;
+}
+
+td_status td_output_check(const td_common *common, const char *path, const char *format)
+{
+    if (path == NULL) return td_fail(TD_USAGE, "option -o FILE is missing: where to write?");
+    if (common->json != NULL && strcmp(common->json, path) == 0)
+        return td_fail(TD_USAGE, "the graph and --json cannot both go to '%s'", path);
+    TD_CHECK(td_report_check_target(common, path));
+    const td_format *chosen = NULL;
+    TD_CHECK(td_format_check(format));
+    TD_CHECK(td_format_for_output(path, format, &chosen));
+    return try_place(path);
+}
+
+uint64_t td_file_bytes(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
+}

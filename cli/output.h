@@ -1,0 +1,16 @@
+/* The file a command is to write. What is wrong with it is said before the work, not after. */
+#ifndef TD_CLI_OUTPUT_H
+#define TD_CLI_OUTPUT_H
+
+#include "command.h"
+
+/* Refuses a missing -o, a format that cannot be written, a place that cannot be
+ * written to, and a --json that would go to the same place. `format` may be NULL. */
+td_status td_output_check(const td_common *common, const char *path, const char *format);
+
+/* TD_USAGE unless `name` is NULL or a format's. */
+td_status td_format_check(const char *name);
+
+uint64_t td_file_bytes(const char *path); /* 0 if there is none */
+
+#endif
