@@ -26,6 +26,7 @@
 enum {
     MOST_BUCKETS = 2048,          /* line buffers of all buckets stay in the second-level cache */
     RECORDS_PER_BUCKET = 1 << 16, /* half a megabyte */
+    ROWS_PER_BUCKET = 1 << 20,    /* bounds a worker's counts when vertices are many and edges few */
     STRIPS_PER_WORKER = 4,
 };
 #define LARGEST_COPY (UINT64_C(1) << 19) /* records; a larger bucket is ordered in place */
@@ -64,7 +65,8 @@ static void bucketed_clear(bucketed *set)
 
 static void choose_buckets(build *job, uint64_t edges)
 {
-    uint64_t most = edges / RECORDS_PER_BUCKET + 1;
+    uint64_t most = edges / RECORDS_PER_BUCKET + 1, least = job->vertices / ROWS_PER_BUCKET + 1;
+    if (most < least) most = least;
     if (most > MOST_BUCKETS) most = MOST_BUCKETS;
     job->shift = 0;
     uint64_t last = job->vertices == 0 ? 0 : job->vertices - 1;
@@ -262,6 +264,7 @@ static void turn_bucket(build *job, uint64_t bucket, scratch *s, td_scatter *sca
     uint64_t begin = job->from.start[bucket], end = job->from.start[bucket + 1], count = end - begin;
     const uint64_t *records = s->records;
     const uint32_t *weights = s->weights;
+    if (count == 0) return;
     count_rows(&job->from, begin, end, rows, s->next);
     if (count <= LARGEST_COPY) {
         order_by_copy(&job->from, begin, end, rows - 1, s->next, s->records, s->weights);
