@@ -70,10 +70,13 @@ uint64_t td_packed_first_block(const td_packed_info *info, td_section_kind kind)
 td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end)
 {
     td_section_kind kind = 0;
-    uint64_t inside = number;
-    for (; inside >= td_section_blocks(&info->sections[kind]); kind++) inside -= td_section_blocks(&info->sections[kind]);
+    uint64_t inside = number, blocks;
+    while (inside >= (blocks = td_section_blocks(&info->sections[kind]))) {
+        inside -= blocks;
+        kind++;
+    }
     const td_section *section = &info->sections[kind];
-    uint64_t left = td_section_blocks(section) - inside;
+    uint64_t left = blocks - inside;
     td_run run = {.kind = kind, .number = number, .blocks = left < end - number ? left : end - number,
                   .begin = inside * TD_PACKED_BLOCK};
     uint64_t rest = section->bytes - run.begin, whole = run.blocks * TD_PACKED_BLOCK;
