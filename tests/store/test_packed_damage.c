@@ -144,9 +144,10 @@ TEST(a_header_that_contradicts_itself_or_the_file_is_refused)
     CHECK_CONTAINS(td_last_message(), "4294967295 vertices");
     CHECK_STATUS(map_with(path, longer), TD_CORRUPT);
     CHECK_CONTAINS(td_last_message(), "truncated");
-    void (*changes[])(td_disk_header *) = {more_vertices, more_edges, huge_edges, other_flags, half_symmetric,
-                                           other_weights, section_beyond, unaligned_section, long_section, unknown_section,
-                                           many_sections, few_sections, many_pages, other_blocks};
+    void (*changes[])(td_disk_header *) = {
+        more_vertices, more_edges, huge_edges, other_flags, half_symmetric, other_weights, section_beyond,
+        unaligned_section, long_section, unknown_section, many_sections, few_sections, many_pages, other_blocks,
+    };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         CHECK_STATUS(map_with(path, changes[i]), TD_CORRUPT);
         CHECK_CONTAINS(td_last_message(), path);
