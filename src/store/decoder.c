@@ -271,8 +271,7 @@ td_status td_decoder_read(td_decoder *decoder, char *into, size_t room, size_t *
         TD_CHECK(decoder->codec->step(decoder, into + *got, room - *got, &made));
         *got += made;
         if (made != 0 || decoder->position != before || decoder->finished) continue;
-        return td_fail(TD_CORRUPT, "%s: byte %zu: the %s stream is truncated: the file ends inside it", decoder->path,
-                       decoder->position, decoder->codec->name);
+        return corrupt(decoder, "truncated, the file ends inside it");
     }
     return TD_OK;
 }

@@ -33,7 +33,8 @@ static void flip_bits(fuzz_file *file, dice *d)
 
 static void set_bytes(fuzz_file *file, dice *d)
 {
-    static const unsigned char telling[] = {0, 1, 0x7f, 0x80, 0xff, '\n', '\r', '\t', ' ', ',', '-', '+', '.', '0', '9', 'e', '#', '%'};
+    static const unsigned char telling[] = {0,   1,   0x7f, 0x80, 0xff, '\n', '\r', '\t', ' ',
+                                            ',', '-', '+',  '.',  '0',  '9',  'e',  '#',  '%'};
     for (size_t count = 1 + below(d, 4); count > 0 && file->bytes > 0; count--)
         file->data[below(d, file->bytes)] = telling[below(d, sizeof telling)];
 }
@@ -68,9 +69,11 @@ static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
 /* Another number in the place of one written in decimal. */
 static void edit_number(fuzz_file *file, dice *d)
 {
-    static const char *const telling[] = {"0", "1", "-1", "2", "255", "256", "65535", "65536", "2147483648",
-        "4294967294", "4294967295", "4294967296", "9223372036854775808", "18446744073709551615",
-        "18446744073709551616", "nan", "-inf", "1e39", "1e-400", "1.5", "", ".", "1000000", "0x10", "00000000000000000007"};
+    static const char *const telling[] = {
+        "0", "1", "-1", "2", "255", "256", "65535", "65536", "1000000", "2147483648", "4294967294", "4294967295",
+        "4294967296", "9223372036854775808", "18446744073709551615", "18446744073709551616", "00000000000000000007",
+        "nan", "-inf", "1e39", "1e-400", "1.5", "", ".", "0x10",
+    };
     size_t start = below(d, file->bytes), end;
     while (start < file->bytes && !is_digit(file->data[start])) start++;
     while (start > 0 && start < file->bytes && is_digit(file->data[start - 1])) start--;

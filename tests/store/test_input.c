@@ -300,6 +300,35 @@ TEST(an_empty_member_and_an_empty_content_are_fine)
     }
 }
 
+TEST(a_codec_whose_library_is_missing_is_named)
+{
+    static const struct {
+        const char *magic, *library;
+        bool missing;
+    } all[] = {
+#ifdef TANDEM_HAVE_ZLIB
+        {"\x1f\x8b....", "zlib", false},
+#else
+        {"\x1f\x8b....", "zlib", true},
+#endif
+#ifdef TANDEM_HAVE_ZSTD
+        {"\x28\xb5\x2f\xfd..", "libzstd", false},
+#else
+        {"\x28\xb5\x2f\xfd..", "libzstd", true},
+#endif
+#ifdef TANDEM_HAVE_LZMA
+        {"\xfd" "7zXZ\0", "liblzma", false},
+#else
+        {"\xfd" "7zXZ\0", "liblzma", true},
+#endif
+    };
+    for (int i = 0; i < 3; i++) {
+        test_write_file(test_path("magic"), all[i].magic, 6);
+        CHECK_STATUS(read_all(test_path("magic"), 1), all[i].missing ? TD_UNSUPPORTED : TD_CORRUPT);
+        if (all[i].missing) CHECK_CONTAINS(td_last_message(), all[i].library);
+    }
+}
+
 static void expect_refused(const char *path, const char *why)
 {
     td_input *input = NULL;
