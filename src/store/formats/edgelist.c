@@ -2,6 +2,7 @@
  * perhaps a weight on a line, with blanks, tabs, commas or semicolons between
  * them in any mix; comments start with # or %; a first line of words is a
  * header. The first edge decides whether there are weights; ids are arbitrary.
+ * Vertices without edges are known from the comments of Tandem's own writer only.
  */
 #include "store/formats/format.h"
 #include "store/formats/text.h"
@@ -60,12 +61,54 @@ static bool open_line(opening *facts, const char *line, const char *end)
     return true;
 }
 
+static bool begins(const char *line, const char *end, const char *with)
+{
+    size_t length = strlen(with);
+    return (size_t)(end - line) >= length && memcmp(line, with, length) == 0;
+}
+
+/* The lines up to the first edge, read for good. */
+typedef struct preface {
+    opening facts;
+    bool ours; /* Tandem wrote the file */
+    td_edge_list *edges;
+    uint64_t room; /* in edges->listed */
+} preface;
+
+static td_status list_vertex(preface *self, uint64_t id)
+{
+    td_edge_list *edges = self->edges;
+    if (edges->listed_count == self->room) {
+        uint64_t room = 2 * self->room + 64;
+        TD_CHECK(TD_RESIZE(&edges->listed, room, "vertices without edges"));
+        self->room = room;
+    }
+    edges->listed[edges->listed_count++] = id;
+    return TD_OK;
+}
+
+/* "# vertices 3 17 18" */
+static td_status list_vertices(preface *self, const td_piece *piece, const char *line, const char *end)
+{
+    const char *at = td_skip_blanks(line + strlen(TD_EDGE_LIST_VERTICES), end);
+    while (at < end) {
+        uint64_t id;
+        TD_CHECK(td_read_u64(piece, &at, "vertex id", &id));
+        TD_CHECK(list_vertex(self, id));
+        at = td_skip_blanks(at, end);
+    }
+    return TD_OK;
+}
+
 static td_status visit_opening(void *context, const td_piece *piece, const char *line, const char *end, bool *more)
 {
-    opening *facts = context;
-    if (piece->byte == 0 && line == piece->text) line = skip_mark(line, end);
-    *more = !open_line(facts, line, end);
-    if (!*more) facts->skip = piece->byte + (uint64_t)(line - piece->text);
+    preface *self = context;
+    bool first = piece->byte == 0 && line == piece->text;
+    if (first) line = skip_mark(line, end);
+    if (first && begins(line, end, TD_EDGE_LIST_MARK)) self->ours = true;
+    if (self->ours && begins(line, end, TD_EDGE_LIST_VERTICES)) return list_vertices(self, piece, line, end);
+    *more = !open_line(&self->facts, line, end);
+    if (!*more) self->facts.skip = piece->byte + (uint64_t)(line - piece->text);
     return TD_OK;
 }
 
@@ -154,15 +197,15 @@ static td_status read_edgelist(const char *path, td_edge_list *edges, td_pool *p
 {
     td_status status = TD_OK;
     td_input *input = NULL;
-    opening facts = {0};
+    preface start = {.edges = edges};
     uint64_t next;
     TD_CHECK(td_input_open(&input, path));
-    TD_TRY(td_input_lines(input, visit_opening, &facts, &next));
-    if (facts.columns == 0)
+    TD_TRY(td_input_lines(input, visit_opening, &start, &next));
+    if (start.facts.columns == 0 && !start.ours)
         TD_TRY(td_fail(TD_FORMAT, "%s: no edge in it, only comments, a header or blank lines", path));
-    reading job = {.edges = edges, .weighted = facts.columns >= 3};
+    reading job = {.edges = edges, .weighted = start.facts.columns >= 3};
     edges->weighted = job.weighted;
-    TD_TRY(td_input_pieces(input, pool, facts.skip, read_piece, &job, NULL));
+    if (start.facts.columns > 0) TD_TRY(td_input_pieces(input, pool, start.facts.skip, read_piece, &job, NULL));
 done:
     td_input_close(input);
     return status;
@@ -191,6 +234,7 @@ static int recognise(const td_probe *probe)
     opening facts = {0};
     const char *end = probe->head + probe->head_bytes;
     bool named = has_suffix(probe);
+    if (begins(skip_mark(probe->head, end), end, TD_EDGE_LIST_MARK)) return 100;
     for (const char *line = skip_mark(probe->head, end); line < end; line = td_next_line(line, end)) {
         const char *line_end = td_line_end(line, end);
         if (!open_line(&facts, line, line_end)) continue;

@@ -61,6 +61,13 @@ td_status td_format_for_output(const char *path, const char *format_or_null, con
 /* Writes a graph in that format. */
 td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool);
 
+/* Comments by which Tandem's text files keep what their format cannot say: the
+ * vertices without edges of an edge list that begins with the mark, and the first
+ * vertex's id in a matrix. Others take them for comments. */
+#define TD_EDGE_LIST_MARK "# Tandem edge list"
+#define TD_EDGE_LIST_VERTICES "# vertices"
+#define TD_MATRIX_IDS_FROM "% Tandem: ids from "
+
 /* Writers of text formats (write_text.c); "-" is standard output. */
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool);
 td_status td_write_matrix_market(const td_graph *graph, const char *path, td_pool *pool);

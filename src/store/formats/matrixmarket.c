@@ -1,6 +1,7 @@
 /* Matrix Market coordinate files: a banner, comments, "rows columns entries",
  * then one entry per line, counted from 1. Entry (i, j) is the edge i -> j. A
- * symmetric matrix lists one triangle and means both. (Boisvert, Pozo, Remington:
+ * symmetric matrix lists one triangle and means both. Original ids start at 1, or
+ * where a comment of Tandem's own writer says. (Boisvert, Pozo, Remington:
  * "The Matrix Market Exchange Formats", NISTIR 5935.)
  */
 #include "store/formats/format.h"
@@ -21,6 +22,7 @@ typedef struct header {
     int field, symmetry;
     bool sized;
     uint64_t rows, columns, entries;
+    uint64_t id_base; /* original id of the first vertex */
 } header;
 
 enum { WORDS = 5, WORD_ROOM = 24 };
@@ -98,12 +100,24 @@ static td_status read_size(header *head, const td_piece *piece, const char *line
     return TD_OK;
 }
 
+/* A comment that tells the ids, if it is one of Tandem's own. */
+static td_status read_comment(header *head, const td_piece *piece, const char *line, const char *end)
+{
+    size_t length = strlen(TD_MATRIX_IDS_FROM);
+    if ((size_t)(end - line) <= length || memcmp(line, TD_MATRIX_IDS_FROM, length) != 0) return TD_OK;
+    line += length;
+    TD_CHECK(td_read_u64(piece, &line, "first id", &head->id_base));
+    if (head->id_base <= UINT64_MAX - TD_MAX_VERTICES) return TD_OK;
+    return td_fail_line(piece, line, "ids from %llu on would pass 2^64", (unsigned long long)head->id_base);
+}
+
 static td_status visit_header(void *context, const td_piece *piece, const char *line, const char *end, bool *more)
 {
     header *head = context;
     if (!head->seen) return read_banner(head, piece, line, end);
     line = td_skip_blanks(line, end);
-    if (line == end || *line == '%') return TD_OK;
+    if (line == end) return TD_OK;
+    if (*line == '%') return read_comment(head, piece, line, end);
     *more = false;
     return read_size(head, piece, line, end);
 }
@@ -185,14 +199,14 @@ static td_status read_matrixmarket(const char *path, td_edge_list *edges, td_poo
 {
     td_status status = TD_OK;
     td_input *input = NULL;
-    header head = {0};
+    header head = {.id_base = 1};
     uint64_t skip;
     TD_CHECK(td_input_open(&input, path));
     TD_TRY(td_input_lines(input, visit_header, &head, &skip));
     if (!head.sized) TD_TRY(td_fail(TD_FORMAT, "%s: it ends before the size line: rows columns entries", path));
     edges->declared = true;
     edges->vertices = head.rows;
-    edges->id_base = 1;
+    edges->id_base = head.id_base;
     edges->weighted = head.field != PATTERN;
     edges->mirror = head.symmetry == SYMMETRIC;
     reading job = {.head = &head, .edges = edges};

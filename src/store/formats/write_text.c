@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { EDGES_AT_A_TIME = 1 << 15, LINE_ROOM = 64 };
+enum { EDGES_AT_A_TIME = 1 << 15, LINE_ROOM = 64, IDS_PER_LINE = 12 };
 _Static_assert(2 * TD_PRINT_U64 + TD_PRINT_F32 + 3 <= LINE_ROOM, "a line has room for two ids and a weight");
 
 typedef struct writing {
@@ -158,28 +158,32 @@ typedef struct counting {
     _Atomic uint64_t count;
 } counting;
 
-static td_status count_isolated(void *context, uint64_t begin, uint64_t end, int worker)
+/* Whether no edge tells of the vertex. Without in-lists nobody knows whether
+ * one that has no list is a target, and naming it once more does no harm. */
+static bool is_untold(const td_graph *graph, uint32_t vertex)
 {
-    (void)worker;
-    counting *self = context;
-    const td_graph *graph = self->graph;
-    uint64_t count = 0;
-    for (uint64_t v = begin; v < end; v++)
-        count += td_degree(&graph->out, (uint32_t)v) == 0 && td_degree(&graph->in, (uint32_t)v) == 0;
-    self->count += count;
-    return TD_OK;
+    return td_degree(&graph->out, vertex) == 0 && (graph->in.offsets == NULL || td_degree(&graph->in, vertex) == 0);
 }
 
-/* Without in-lists nobody knows whether a vertex is isolated. */
-static td_status warn_of_isolated(const td_graph *graph, const char *path, td_pool *pool)
+/* Vertices without edges, in comments that Tandem's reader understands: lines of
+ * "# vertices ID ID ID". */
+static td_status write_untold(const td_graph *graph, td_outfile *file)
 {
-    counting isolated = {.graph = graph};
-    if (graph->in.offsets == NULL) return TD_OK;
-    TD_CHECK(td_pool_for(pool, graph->vertices, 65536, count_isolated, &isolated));
-    if (isolated.count > 0)
-        td_warn("%s: an edge list cannot say that a vertex has no edges: %" PRIu64 " vertices are left out", path,
-                isolated.count);
-    return TD_OK;
+    char line[sizeof TD_EDGE_LIST_VERTICES + IDS_PER_LINE * (TD_PRINT_U64 + 1)], *at = line;
+    int ids = 0;
+    for (uint32_t v = 0; v < graph->vertices; v++) {
+        if (!is_untold(graph, v)) continue;
+        if (ids == 0) at = stpcpy(line, TD_EDGE_LIST_VERTICES);
+        *at++ = ' ';
+        at = td_print_u64(at, td_graph_id(graph, v));
+        if (++ids < IDS_PER_LINE) continue;
+        *at++ = '\n';
+        TD_CHECK(td_outfile_write(file, line, (uint64_t)(at - line)));
+        ids = 0;
+    }
+    if (ids == 0) return TD_OK;
+    *at++ = '\n';
+    return td_outfile_write(file, line, (uint64_t)(at - line));
 }
 
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool)
@@ -187,10 +191,10 @@ td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *p
     td_status status = TD_OK;
     writing self = {.graph = graph, .separator = separator_of(path)};
     TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
-    TD_TRY(warn_of_isolated(graph, path, pool));
-    TD_TRY(td_outfile_print(self.file, "# Tandem edge list: %" PRIu32 " vertices, %" PRIu64 " edges%s\n",
+    TD_TRY(td_outfile_print(self.file, TD_EDGE_LIST_MARK ": %" PRIu32 " vertices, %" PRIu64 " edges%s\n",
                             graph->vertices, graph->edges, graph->symmetric ? ", each in both directions" : ""));
     TD_TRY(td_outfile_print(self.file, "# source target%s\n", graph->weights != TD_WEIGHT_NONE ? " weight" : ""));
+    TD_TRY(write_untold(graph, self.file));
     TD_TRY(write_edges(&self, pool));
     TD_TRY(td_outfile_commit(self.file));
 done:
@@ -254,10 +258,12 @@ td_status td_write_matrix_market(const td_graph *graph, const char *path, td_poo
                         : graph->weights == TD_WEIGHT_F32 ? "real"
                                                           : "integer";
     TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
-    td_warn_of_lost_ids(graph, path, 1);
+    if (graph->ids != NULL) td_warn_of_lost_ids(graph, path, 1);
     TD_TRY(count_entries(graph, pool, &entries));
     TD_TRY(td_outfile_print(self.file, "%%%%MatrixMarket matrix coordinate %s %s\n", field,
                             graph->symmetric ? "symmetric" : "general"));
+    if (graph->ids == NULL && graph->id_base != 1)
+        TD_TRY(td_outfile_print(self.file, "%s%" PRIu64 "\n", TD_MATRIX_IDS_FROM, graph->id_base));
     TD_TRY(td_outfile_print(self.file, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n", graph->vertices, graph->vertices,
                             entries));
     TD_TRY(write_edges(&self, pool));
