@@ -22,6 +22,11 @@ static inline bool td_bit_set_atomic(uint64_t *map, uint64_t i)
     return !(__atomic_fetch_or(&map[i / 64], bit, __ATOMIC_RELAXED) & bit);
 }
 
+static inline void td_bit_clear_atomic(uint64_t *map, uint64_t i)
+{
+    __atomic_fetch_and(&map[i / 64], ~(UINT64_C(1) << (i % 64)), __ATOMIC_RELAXED);
+}
+
 static inline uint64_t td_bitmap_count(const uint64_t *map, uint64_t words)
 {
     uint64_t count = 0;

@@ -1,0 +1,144 @@
+#include "base/setting.h"
+
+#include "base/alloc.h"
+#include "base/size.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint64_t td_settings_length(const td_setting *table)
+{
+    uint64_t length = 0;
+    while (table != NULL && table[length].name != NULL) length++;
+    return length;
+}
+
+td_status td_settings_add(td_settings *settings, const char *text)
+{
+    td_status status = TD_OK;
+    char *key = NULL, *value = NULL;
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return td_fail(TD_USAGE, "setting '%s' is not of the form key=value", text);
+    TD_TRY(td_string_copy(&key, text, "setting"));
+    key[equals - text] = '\0';
+    TD_TRY(td_string_copy(&value, equals + 1, "setting"));
+    TD_TRY(TD_RESIZE(&settings->keys, settings->count + 1, "settings"));
+    TD_TRY(TD_RESIZE(&settings->values, settings->count + 1, "settings"));
+    settings->keys[settings->count] = key;
+    settings->values[settings->count] = value;
+    settings->count++;
+    key = value = NULL;
+done:
+    td_free(key);
+    td_free(value);
+    return status;
+}
+
+void td_settings_clear(td_settings *settings)
+{
+    for (uint64_t i = 0; i < settings->count; i++) {
+        td_free(settings->keys[i]);
+        td_free(settings->values[i]);
+    }
+    td_free(settings->keys);
+    td_free(settings->values);
+    *settings = (td_settings){0};
+}
+
+/* The name behind "prefix.", or NULL. */
+static const char *name_in(const char *key, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(key, prefix, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
+}
+
+static bool find_choice(const char *choices, const char *value, double *index)
+{
+    size_t length = strlen(value);
+    double at = 0;
+    for (const char *word = choices; word != NULL; at++) {
+        const char *bar = strchr(word, '|');
+        size_t size = bar != NULL ? (size_t)(bar - word) : strlen(word);
+        if (size == length && strncmp(word, value, length) == 0) {
+            *index = at;
+            return true;
+        }
+        word = bar != NULL ? bar + 1 : NULL;
+    }
+    return false;
+}
+
+static td_status parse_setting(const td_setting *entry, const char *key, const char *value, double *number)
+{
+    if (entry->kind == TD_SETTING_TEXT) return TD_OK;
+    if (entry->kind == TD_SETTING_CHOICE)
+        return find_choice(entry->choices, value, number)
+                   ? TD_OK
+                   : td_fail(TD_USAGE, "%s=%s: allowed are %s", key, value, entry->choices);
+    uint64_t whole;
+    bool good = entry->kind == TD_SETTING_WHOLE ? td_parse_size(value, &whole) == TD_OK
+                                                : td_parse_double(value, number) == TD_OK;
+    if (good && entry->kind == TD_SETTING_WHOLE) *number = (double)whole;
+    if (!good || *number < entry->lowest || *number > entry->highest)
+        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %g to %g", key, value,
+                       entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest);
+    return TD_OK;
+}
+
+td_status td_settings_resolve(const td_settings *settings, const char *prefix, const td_setting *table,
+                              double *numbers, const char **texts)
+{
+    for (uint64_t i = 0; table != NULL && table[i].name != NULL; i++) {
+        numbers[i] = table[i].fallback;
+        if (texts != NULL) texts[i] = NULL;
+        for (uint64_t s = 0; settings != NULL && s < settings->count; s++) {
+            const char *name = name_in(settings->keys[s], prefix);
+            if (name == NULL || strcmp(name, table[i].name) != 0) continue;
+            TD_CHECK(parse_setting(&table[i], settings->keys[s], settings->values[s], &numbers[i]));
+            if (texts != NULL) texts[i] = settings->values[s];
+        }
+    }
+    return TD_OK;
+}
+
+/* Levenshtein, for words short enough to be mistyped. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[65];
+    size_t length = strlen(b);
+    if (length > 64 || strlen(a) > 64) return 64;
+    for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned corner = row[0]++;
+        for (size_t j = 0; j < length; j++) {
+            unsigned change = corner + (a[i] != b[j]), drop = row[j] + 1, add = row[j + 1] + 1;
+            corner = row[j + 1];
+            row[j + 1] = change < drop ? (change < add ? change : add) : (drop < add ? drop : add);
+        }
+    }
+    return row[length];
+}
+
+static td_status check_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
+{
+    char nearest[128] = "", candidate[128];
+    unsigned best = 65;
+    for (int p = 0; prefixes[p] != NULL; p++)
+        for (uint64_t i = 0; i < td_settings_length(tables[p]); i++) {
+            snprintf(candidate, sizeof candidate, "%s.%s", prefixes[p], tables[p][i].name);
+            unsigned apart = distance(key, candidate);
+            if (apart == 0) return TD_OK;
+            if (apart < best) {
+                best = apart;
+                memcpy(nearest, candidate, sizeof nearest);
+            }
+        }
+    return td_fail(TD_USAGE, "unknown setting '%s'; the nearest is '%s'", key, nearest);
+}
+
+td_status td_settings_check(const td_settings *settings, const char *const *prefixes, const td_setting *const *tables)
+{
+    for (uint64_t s = 0; s < settings->count; s++) TD_CHECK(check_key(settings->keys[s], prefixes, tables));
+    return TD_OK;
+}

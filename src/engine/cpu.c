@@ -1,0 +1,325 @@
+/* The cpu engine: Garaph's edge-balanced dual-mode engine and CGgraph's two-level
+ * stealing. This file sets a run up, takes it down and shares steps out among
+ * the workers; the policies are in cpu_rounds.c, cpu_bucket.c and cpu_sweep.c,
+ * the kernels in src/kernels/cpu. */
+#include "engine/cpu.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "engine/buckets.h"
+
+#include <string.h>
+
+enum { SMALL_WORK = 2048 }; /* edges that one worker does faster than it wakes the others */
+
+enum {
+    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES, SETTINGS,
+};
+
+const td_setting td_cpu_settings[] = {
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify|push",
+                       "how an iteration goes over the edges; auto chooses for each"},
+    [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
+                      "how idle workers get work"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 64, 4e9, NULL,
+                   "degree from which a vertex is shared out by edges (stealing=edge)"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 64, 1e9, NULL, "edges in a piece of a pull"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
+    [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
+                   "vertices without out-edges: with all others, or once at the end"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+    [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
+    [SETTINGS] = {0},
+};
+
+/* Steps. */
+
+typedef struct step {
+    td_cpu_job *job;
+    td_cpu_kernel kernel;
+} step;
+
+static td_status run_kernel(void *context, int worker, int workers)
+{
+    (void)workers;
+    step *self = context;
+    self->kernel(self->job, worker);
+    return TD_OK;
+}
+
+static void clear_tallies(td_cpu_job *job)
+{
+    for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){.lowest = UINT64_MAX};
+}
+
+td_cpu_tally td_cpu_sum(const td_cpu_job *job)
+{
+    td_cpu_tally sum = {.lowest = UINT64_MAX};
+    for (int w = 0; w < job->workers; w++) {
+        const td_cpu_tally *one = &job->tallies[w];
+        sum.edges += one->edges;
+        sum.activated += one->activated;
+        sum.activated_edges += one->activated_edges;
+        sum.total += one->total;
+        sum.share += one->share;
+        if (job->kernels->measure == TD_MEASURE_MAX) sum.change = one->change > sum.change ? one->change : sum.change;
+        else sum.change += one->change;
+        if (one->lowest < sum.lowest) sum.lowest = one->lowest;
+    }
+    return sum;
+}
+
+td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
+                      td_cpu_tally *sum)
+{
+    clear_tallies(job);
+    if (work < SMALL_WORK || job->workers == 1) {
+        td_share_out_deal_one(&job->share, units);
+        kernel(job, 0);
+    } else {
+        td_share_out_deal(&job->share, units, grain);
+        TD_CHECK(td_pool_run(job->pool, run_kernel, &(step){job, kernel}));
+    }
+    if (sum != NULL) *sum = td_cpu_sum(job);
+    return TD_OK;
+}
+
+td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began)
+{
+    row->number = job->context.iteration++;
+    row->start = (double)(began - job->run_began) * 1e-9;
+    row->seconds = td_seconds_since(began);
+    job->run->iterations = job->context.iteration;
+    job->run->edges_processed += row->edges;
+    job->run->final_change = row->change;
+    TD_CHECK(td_run_add_row(job->run, job->options, row));
+    return td_cancel_check();
+}
+
+/* Setting up. */
+
+static void choose_lists(td_cpu_job *job)
+{
+    const td_graph *graph = job->graph;
+    int forward = job->run->program->info->forward_choice;
+    bool both = job->kernels->view == TD_VIEW_BOTH && !(forward > 0 && job->context.parameter[forward - 1] == 1);
+    job->lists = both && !graph->symmetric ? 2 : 1;
+    job->pull[0] = graph->in;
+    job->push[0] = job->pull[1] = graph->out;
+    job->push[1] = graph->in;
+}
+
+static td_status make_arrays(td_cpu_job *job)
+{
+    const td_cpu_kernels *k = job->kernels;
+    uint64_t n = job->graph->vertices, words = td_cpu_words(job);
+    bool gas = job->run->program->info->kind == TD_KIND_GAS;
+    TD_CHECK(td_new_bytes(&job->values, n, k->value_bytes, "vertex values"));
+    job->next_values = job->messages = job->next_messages = job->values;
+    if (!gas) return TD_OK;
+    if (!k->fused && !job->async) {
+        if (k->sends_value) TD_CHECK(td_new_bytes(&job->next_values, n, k->value_bytes, "new vertex values"));
+        job->next_messages = job->next_values;
+    }
+    if (!k->sends_value) {
+        TD_CHECK(td_new_bytes(&job->messages, n, k->message_bytes, "messages"));
+        job->next_messages = job->messages;
+        if (!job->async) TD_CHECK(td_new_bytes(&job->next_messages, n, k->message_bytes, "new messages"));
+    }
+    TD_CHECK(TD_NEW_ZEROED(&job->active, words, "active vertices"));
+    if (k->schedule == TD_SCHEDULE_PRIORITY && job->bucketed) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&job->next_active, words, "active vertices"));
+    if (job->first_hit) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "settled vertices"));
+    if (k->fused) {
+        TD_CHECK(TD_NEW(&job->queue, n, "queue of vertices"));
+        TD_CHECK(TD_NEW(&job->next_queue, n, "queue of vertices"));
+    }
+    return TD_OK;
+}
+
+/* The piece that begins at place `at` of all lists put one after another, each
+ * with one extra place so that vertices without edges are shared out too. */
+static td_cut find_cut(const td_cpu_job *job, uint64_t at)
+{
+    uint64_t low = 0, high = job->graph->vertices;
+#define BEFORE(v) (job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + (v))
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (BEFORE(middle) <= at) low = middle;
+        else high = middle - 1;
+    }
+    td_cut cut = {(uint32_t)low, at - BEFORE(low)};
+    bool behind = low < job->graph->vertices && cut.place > 0 && cut.place >= td_cpu_pull_degree(job, cut.vertex);
+    if (behind) cut = (td_cut){cut.vertex + 1, 0};
+    return cut;
+#undef BEFORE
+}
+
+static td_status make_pieces(td_cpu_job *job, uint64_t piece)
+{
+    uint64_t whole = job->graph->edges * (uint64_t)job->lists + job->graph->vertices;
+    if (whole / piece > UINT32_MAX / 2) piece = whole / (UINT32_MAX / 2) + 1;
+    job->pieces = whole / piece + 1;
+    TD_CHECK(TD_NEW(&job->cuts, job->pieces + 1, "pull pieces"));
+    TD_CHECK(td_new_bytes(&job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
+    for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, p * piece);
+    job->cuts[job->pieces] = (td_cut){job->graph->vertices, 0};
+    return TD_OK;
+}
+
+/* Sinks may wait when nobody needs their value before the end. */
+static td_status check_sinks(const td_cpu_job *job)
+{
+    const td_cpu_kernels *k = job->kernels;
+    const char *name = job->run->program->info->name;
+    bool spreads = strcmp(name, "pagerank") == 0 && job->context.parameter[1] == 0;
+    if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
+        job->run->program->info->kind == TD_KIND_GAS)
+        return TD_OK;
+    return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s", name,
+                   spreads ? " (unless pagerank.dangling=ignore)" : "");
+}
+
+static td_status read_settings(td_cpu_job *job, uint64_t *piece)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
+    job->direction = (td_direction)set[SET_DIRECTION];
+    td_stealing stealing = (td_stealing)set[SET_STEALING];
+    job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
+    job->delta = set[SET_DELTA];
+    job->defer_sinks = set[SET_SINKS] == 1;
+    job->samples = (int)set[SET_SAMPLES];
+    *piece = (uint64_t)set[SET_PIECE];
+    if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
+        return td_fail(TD_USAGE, "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and notify",
+                       job->run->program->info->name);
+    if (job->defer_sinks) TD_CHECK(check_sinks(job));
+    return td_share_out_create(&job->share, job->workers, stealing);
+}
+
+static td_status set_up(td_cpu_job *job)
+{
+    const td_program_info *info = job->run->program->info;
+    uint64_t piece;
+    job->async = job->run->async;
+    TD_CHECK(read_settings(job, &piece));
+    job->first_hit = job->kernels->first_hit && !job->async;
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+    choose_lists(job);
+    TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
+    TD_CHECK(make_arrays(job));
+    bool pulls = info->kind == TD_KIND_GAS && !job->bucketed && !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
+    if (pulls) TD_CHECK(make_pieces(job, piece));
+    return TD_OK;
+}
+
+static void tear_down(td_cpu_job *job)
+{
+    if (job->next_values != job->values) td_free(job->next_values);
+    if (job->messages != job->values) {
+        if (job->next_messages != job->messages) td_free(job->next_messages);
+        td_free(job->messages);
+    }
+    td_free(job->values);
+    td_free(job->active);
+    td_free(job->next_active);
+    td_free(job->done);
+    td_free(job->marked);
+    td_free(job->queue);
+    td_free(job->next_queue);
+    td_free(job->heavy_list);
+    td_free(job->heavy_start);
+    td_free(job->left);
+    td_free(job->next_left);
+    td_free(job->cuts);
+    td_free(job->partials);
+    td_free(job->tallies);
+    td_free(job->entry_start);
+    for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
+    td_free(job->buckets);
+    td_share_out_destroy(&job->share);
+}
+
+/* A vertex that took its value over an edge of weight zero has no neighbour that
+ * is strictly better: such chains are followed from their solved ends. */
+static void solve_equal_parents(td_cpu_job *job)
+{
+    const uint32_t *values = job->values;
+    uint32_t unreached = job->context.real_weights ? UINT32_C(0x7f800000) : TD_UNREACHED;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t v = 0; v < job->graph->vertices; v++) {
+            if (job->parents[v] != TD_NO_VERTEX || values[v] == unreached) continue;
+            for (uint64_t e = job->pull[0].offsets[v]; e < job->pull[0].offsets[v + 1]; e++) {
+                uint32_t u = job->pull[0].targets[e];
+                bool free_edge = td_weight_at(job->graph, &job->pull[0], e) == 0 && values[u] == values[v];
+                if (!free_edge || job->parents[u] == TD_NO_VERTEX) continue;
+                job->parents[v] = u;
+                changed = true;
+                break;
+            }
+        }
+    }
+}
+
+static td_status find_parents(td_cpu_job *job)
+{
+    TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
+    job->parents = job->run->parents;
+    TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, NULL));
+    if (job->graph->weights != TD_WEIGHT_NONE && job->run->program->info->weights != TD_WEIGHTS_UNUSED)
+        solve_equal_parents(job);
+    return TD_OK;
+}
+
+/* The labels of a sweep program are its result; a gas program's values are. */
+static td_status hand_over(td_cpu_job *job)
+{
+    if (job->kernels->label == NULL || job->kernels->value_bytes == sizeof(uint32_t)) {
+        job->run->values = job->values;
+        if (job->messages == job->values) job->messages = job->next_messages = NULL;
+        if (job->next_values == job->values) job->next_values = NULL;
+        job->values = NULL;
+        return TD_OK;
+    }
+    uint32_t *labels;
+    TD_CHECK(TD_NEW(&labels, job->graph->vertices, "labels"));
+    for (uint32_t v = 0; v < job->graph->vertices; v++) labels[v] = job->kernels->label(job, v);
+    job->run->values = labels;
+    return TD_OK;
+}
+
+static td_status run_schedule(td_cpu_job *job)
+{
+    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_cpu_sweep(job);
+    if (job->bucketed) return td_cpu_bucket(job);
+    return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);
+}
+
+td_status td_cpu_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    uint64_t began = td_clock_ns(), held = td_memory().now;
+    td_cpu_job job = {.context = run->context, .graph = run->graph, .kernels = &run->program->cpu[kind],
+                      .options = options, .run = run, .pool = options->pool, .tolerance = run->tolerance,
+                      .workers = td_pool_threads(options->pool)};
+    job.has_limit = options->has_iterations;
+    job.limit = options->has_iterations ? options->iterations
+                : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    run->engine = "cpu";
+    TD_TRY(set_up(&job));
+    run->array_bytes = td_memory().now - held;
+    run->prepare_seconds += td_seconds_since(began);
+    job.run_began = td_clock_ns();
+    TD_TRY(run_schedule(&job));
+    run->seconds = td_seconds_since(job.run_began);
+    if (options->parents) TD_TRY(find_parents(&job));
+    TD_TRY(hand_over(&job));
+done:
+    tear_down(&job);
+    return status;
+}

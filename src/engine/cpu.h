@@ -1,0 +1,192 @@
+/* The cpu engine's parts: the job that policy (cpu.c) and kernels
+ * (src/kernels/cpu) share, and the table of kernels of one program for one kind
+ * of weight. */
+#ifndef TD_ENGINE_CPU_H
+#define TD_ENGINE_CPU_H
+
+#include "base/barrier.h"
+#include "base/bitmap.h"
+#include "engine/run.h"
+#include "engine/share.h"
+
+/* What a worker counts during one step; summed by the policy afterwards. */
+typedef struct td_cpu_tally {
+    _Alignas(64) uint64_t edges; /* processed */
+    uint64_t activated, activated_edges;
+    double change, share;
+    uint64_t total;  /* of program_between */
+    uint64_t lowest; /* peeling: the least value of those that stay */
+} td_cpu_tally;
+
+/* Where a pull piece begins: in this vertex's list, at this place. */
+typedef struct td_cut {
+    uint32_t vertex;
+    uint64_t place;
+} td_cut;
+
+typedef enum td_direction { TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_NOTIFY, TD_DIRECTION_PUSH } td_direction;
+
+typedef struct td_cpu_job {
+    td_context context;
+    const td_graph *graph;
+    const struct td_cpu_kernels *kernels;
+    const td_run_options *options;
+    td_run *run;
+    td_pool *pool;
+    int workers;
+
+    /* Lists a vertex gathers from and lists it tells, one or two (undirected view of a directed graph). */
+    td_adjacency pull[2], push[2];
+    int lists;
+
+    bool async, first_hit;
+    bool partial;        /* this pull covers only some vertices: shares are added as differences */
+    bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
+    bool bucketed;       /* the priority schedule, not rounds */
+    bool next_dirty;     /* next_active holds bits of an iteration before the last */
+    bool track;          /* activations are recorded */
+    bool defer_sinks;
+    td_direction direction;
+    uint64_t heavy;      /* degree from which a vertex is shared out by edges */
+    double delta;        /* priority schedule */
+    int samples;         /* sweeps: edges of every vertex looked at first */
+
+    void *values;        /* program_value */
+    void *next_values;   /* synchronous, values sent as they are: where pulls write */
+    void *messages, *next_messages; /* what is gathered; `values` when the program sends its value */
+    uint64_t *active, *next_active; /* bitmaps */
+    uint64_t *done;      /* first-hit programs: vertices that have their value */
+    uint64_t *marked;    /* vertices that were notified */
+    uint32_t *queue, *next_queue; /* active vertices, when there are few */
+    _Atomic uint64_t next_count;
+    uint64_t queue_count;
+    uint32_t *heavy_list;
+    _Atomic uint64_t heavy_count;
+    uint64_t *heavy_start; /* positions of the heavy vertices' edges, one after another */
+    uint32_t *left, *next_left; /* peeling: vertices that have not gone */
+    uint64_t left_count;
+    _Atomic uint64_t next_left_count;
+
+    td_cut *cuts;        /* pieces + 1 */
+    void *partials;      /* [pieces][2] program_accum: lists cut at a piece's begin and end */
+    uint64_t pieces;
+
+    uint32_t *parents;
+    uint64_t run_began;
+    bool has_limit;
+    uint32_t limit;      /* iterations */
+    double tolerance;
+    td_share_out share;
+    td_cpu_tally *tallies;
+    td_barrier barrier;
+    int step;            /* of program_between */
+    uint32_t left_out;   /* sweeps: the label that may be skipped */
+    bool skipping;
+    struct td_buckets *buckets; /* one per worker */
+    uint64_t *entry_start;      /* where each worker's entries begin in the current bucket, workers + 1 */
+    _Atomic uint64_t entry_next;
+    uint64_t bucket;
+    td_iteration round;  /* the round under way, and what had been counted before it */
+    uint64_t round_began, round_edges;
+    bool stop;
+    _Atomic int failed;  /* a td_status from inside a kernel */
+} td_cpu_job;
+
+typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
+
+typedef struct td_cpu_kernels {
+    size_t value_bytes, message_bytes, accum_bytes;
+    int sum, view, schedule, measure, steps;
+    bool fused, first_hit, sends_value, samples, once;
+    td_cpu_kernel init;       /* units: 64 vertices */
+    td_cpu_kernel pull;       /* units: pieces */
+    void (*merge)(td_cpu_job *job); /* lists cut at pieces; one thread */
+    td_cpu_kernel pull_marked;/* units: 64 vertices, those in `marked` */
+    td_cpu_kernel commit_marked; /* units: 64 vertices */
+    td_cpu_kernel pull_hit;   /* units: 64 vertices, those not in `done` */
+    td_cpu_kernel push;       /* units: queue entries */
+    td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
+    td_cpu_kernel notify;     /* units: 64 vertices of `active` */
+    td_cpu_kernel bucket;     /* the whole run, on every worker at once */
+    td_cpu_kernel find_parents; /* units: 64 vertices */
+    td_cpu_kernel peel;       /* units: entries of the vertices left */
+    td_cpu_kernel sweep;      /* units: 64 vertices */
+    td_cpu_kernel sample;     /* units: 64 vertices */
+    td_cpu_kernel between;    /* units: 64 vertices */
+    td_cpu_kernel reset;      /* units: 64 vertices */
+    uint32_t (*label)(const td_cpu_job *job, uint32_t vertex);
+    uint64_t (*edge)(const td_cpu_job *job, uint32_t vertex); /* UINT64_MAX: none */
+    bool (*again)(const td_cpu_job *job, uint64_t total);
+} td_cpu_kernels;
+
+enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
+
+extern const td_setting td_cpu_settings[];
+td_status td_cpu_run(td_run *run, const td_run_options *options);
+
+/* The three schedules and the sweeps (cpu_rounds.c, cpu_sweep.c, cpu_bucket.c). */
+td_status td_cpu_rounds(td_cpu_job *job);
+td_status td_cpu_peel(td_cpu_job *job);
+td_status td_cpu_bucket(td_cpu_job *job);
+td_status td_cpu_sweep(td_cpu_job *job);
+
+/* Runs a kernel over `units` on all workers, or on this one when `work` (edges,
+ * about) is too little to share; adds the workers' counts up in *sum. */
+td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
+                      td_cpu_tally *sum);
+
+td_cpu_tally td_cpu_sum(const td_cpu_job *job);
+
+/* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
+td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);
+
+/* Called by worker 0 between two rounds of the bucket kernel: records the round,
+ * looks for a reason to stop. */
+void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries);
+
+static inline uint64_t td_cpu_words(const td_cpu_job *job) { return td_bitmap_words(job->graph->vertices); }
+
+/* The list that a vertex tells, as one number. */
+static inline uint64_t td_cpu_push_degree(const td_cpu_job *job, uint32_t v)
+{
+    uint64_t degree = td_degree(&job->push[0], v);
+    return job->lists == 2 ? degree + td_degree(&job->push[1], v) : degree;
+}
+
+static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
+{
+    uint64_t degree = td_degree(&job->pull[0], v);
+    return job->lists == 2 ? degree + td_degree(&job->pull[1], v) : degree;
+}
+
+/* A worker's buffer in front of a shared list of vertices. */
+enum { TD_OUTBOX = 1024 };
+typedef struct td_outbox {
+    uint32_t *list;
+    _Atomic uint64_t *list_count;
+    uint32_t count;
+    uint32_t vertices[TD_OUTBOX];
+} td_outbox;
+
+static inline void td_outbox_open(td_outbox *box, uint32_t *list, _Atomic uint64_t *list_count)
+{
+    box->list = list;
+    box->list_count = list_count;
+    box->count = 0;
+}
+
+static inline void td_outbox_flush(td_outbox *box)
+{
+    if (box->count == 0) return;
+    uint64_t at = atomic_fetch_add_explicit(box->list_count, box->count, memory_order_relaxed);
+    __builtin_memcpy(box->list + at, box->vertices, box->count * sizeof *box->vertices);
+    box->count = 0;
+}
+
+static inline void td_outbox_put(td_outbox *box, uint32_t v)
+{
+    if (box->count == TD_OUTBOX) td_outbox_flush(box);
+    box->vertices[box->count++] = v;
+}
+
+#endif

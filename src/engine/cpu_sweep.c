@@ -1,0 +1,107 @@
+/* Sweeps: every edge once, then every vertex. Components are sampled first
+ * (Afforest): after a few edges of every vertex most of the graph is one
+ * component, whose edges need not be looked at again. */
+#include "engine/cpu.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABELS_DRAWN = 1024 };
+
+static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
+{
+    *total = 0;
+    for (job->step = 0; job->step < job->kernels->steps; job->step++) {
+        td_cpu_tally sum;
+        TD_CHECK(td_cpu_step(job, job->kernels->between, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
+        *total += sum.total;
+    }
+    return TD_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The commonest label among vertices drawn at random. */
+static uint32_t commonest_label(const td_cpu_job *job)
+{
+    uint32_t labels[LABELS_DRAWN], best = 0;
+    for (uint64_t i = 0; i < LABELS_DRAWN; i++)
+        labels[i] = job->kernels->label(job, (uint32_t)td_random_below(td_random_at(1, i), job->graph->vertices));
+    qsort(labels, LABELS_DRAWN, sizeof *labels, by_value);
+    uint64_t longest = 0;
+    for (uint64_t i = 0, run; i < LABELS_DRAWN; i = run) {
+        for (run = i; run < LABELS_DRAWN && labels[run] == labels[i]; run++) {}
+        if (run - i > longest) {
+            longest = run - i;
+            best = labels[i];
+        }
+    }
+    return best;
+}
+
+static td_status sample(td_cpu_job *job)
+{
+    uint64_t began = td_clock_ns(), total;
+    td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
+    for (int i = 0; i < job->samples; i++) {
+        td_cpu_tally sum;
+        job->step = i;
+        TD_CHECK(td_cpu_step(job, job->kernels->sample, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
+        row.edges += sum.edges;
+        TD_CHECK(vertex_steps(job, &total));
+    }
+    job->left_out = commonest_label(job);
+    job->skipping = true;
+    row.active_edges = row.edges;
+    return td_cpu_end_iteration(job, &row, began);
+}
+
+static td_status collect_edges(td_cpu_job *job)
+{
+    td_run *run = job->run;
+    for (uint32_t v = 0; v < job->graph->vertices; v++) {
+        uint64_t edge = job->kernels->edge(job, v);
+        if (edge == UINT64_MAX) continue;
+        run->edges[run->edge_count++] = edge;
+        run->total_weight += td_weight_at(job->graph, &job->graph->out, edge);
+    }
+    return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
+}
+
+static int by_edge(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+td_status td_cpu_sweep(td_cpu_job *job)
+{
+    uint64_t total = 0;
+    uint32_t vertices = job->graph->vertices;
+    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, vertices, NULL));
+    if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(sample(job));
+    do {
+        if (job->has_limit && job->context.iteration >= job->limit) return TD_OK;
+        uint64_t began = td_clock_ns();
+        td_cpu_tally sum;
+        TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
+        td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges, .edges = sum.edges};
+        TD_CHECK(vertex_steps(job, &total));
+        bool again = job->kernels->again(job, total);
+        if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
+        TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        if (!again) break;
+    } while (true);
+    if (job->run->edges != NULL) qsort(job->run->edges, job->run->edge_count, sizeof *job->run->edges, by_edge);
+    job->run->converged = true;
+    return TD_OK;
+}

@@ -1,0 +1,138 @@
+/* What every engine's run has in common: the request is checked against the
+ * program and the graph, the inputs are prepared, the rows are kept. */
+#include "engine/run.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/cpu.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MOST_ROWS = 1 << 20 };
+
+void td_run_destroy(td_run *run)
+{
+    if (run == NULL) return;
+    td_free(run->values);
+    td_free(run->parents);
+    td_free(run->edges);
+    td_free(run->rows);
+    for (int i = 0; i < TD_INPUTS; i++) td_free(run->inputs[i]);
+    td_free(run);
+}
+
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row)
+{
+    if (options->each != NULL && !options->each(options->each_context, row)) return td_fail(TD_CANCELLED, "cancelled");
+    if (run->row_count == MOST_ROWS) return TD_OK;
+    if (run->row_count == run->row_room) {
+        uint32_t room = run->row_room == 0 ? 64 : run->row_room * 2;
+        TD_CHECK(TD_RESIZE(&run->rows, room, "rows of iterations"));
+        run->row_room = room;
+    }
+    run->rows[run->row_count++] = *row;
+    return TD_OK;
+}
+
+/* The first edge whose weight the program refuses. */
+typedef struct weight_check {
+    const td_graph *graph;
+    const td_program_info *info;
+    bool positive; /* zero is refused too */
+} weight_check;
+
+static td_status check_weights_of(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    weight_check *self = context;
+    const td_graph *graph = self->graph;
+    for (uint64_t v = begin; v < end; v++)
+        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++) {
+            double weight = td_weight_at(graph, &graph->out, e);
+            if (weight > 0 || (weight == 0 && !self->positive)) continue;
+            return td_fail(TD_INVALID, "%s: the edge from %llu to %llu has weight %g; %s needs weights %s zero",
+                           graph->name != NULL ? graph->name : "graph", (unsigned long long)td_graph_id(graph, (uint32_t)v),
+                           (unsigned long long)td_graph_id(graph, graph->out.targets[e]), weight, self->info->name,
+                           self->positive ? "above" : "of at least");
+        }
+    return TD_OK;
+}
+
+static td_status check_weights(const td_program_info *info, const td_graph *graph, td_pool *pool)
+{
+    if (info->weights == TD_WEIGHTS_NEEDED && graph->weights == TD_WEIGHT_NONE)
+        return td_fail(TD_INVALID,
+                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
+                       info->name, graph->name != NULL ? graph->name : "the graph");
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return TD_OK;
+    if (strcmp(info->name, "mst") == 0 && graph->weights == TD_WEIGHT_U32 && graph->weight_max > 4294967294.0)
+        return td_fail(TD_LIMIT, "mst takes integer weights up to 4294967294; %s has %.0f", graph->name != NULL ? graph->name : "the graph",
+                       graph->weight_max);
+    bool positive = strcmp(info->name, "circuit") == 0; /* a resistor of zero ohms joins two nodes into one */
+    if (!info->non_negative || graph->weight_min > 0 || (graph->weight_min >= 0 && !positive)) return TD_OK;
+    weight_check self = {graph, info, positive};
+    return td_pool_for(pool, graph->vertices, 4096, check_weights_of, &self);
+}
+
+static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    if (graph->vertices == 0) return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
+    if (info->needs_source && !options->has_source)
+        return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source ID", info->name);
+    if (options->has_source && options->source >= graph->vertices)
+        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
+    if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
+    if (options->mode == TD_MODE_ASYNC && !info->order_free)
+        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    if (options->has_tolerance && options->tolerance < 0) return td_fail(TD_USAGE, "the tolerance must be at least 0");
+    if (graph->in.offsets == NULL) return td_fail(TD_INVALID, "the graph was built without its in-adjacency");
+    return check_weights(info, graph, options->pool);
+}
+
+/* Integer distances saturate instead of wrapping; a saturated one is no answer. */
+static td_status check_overflow(const td_run *run)
+{
+    if (strcmp(run->program->info->name, "sssp") != 0 || run->kind != TD_VALUE_U32) return TD_OK;
+    const uint32_t *distances = run->values;
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (distances[v] == UINT32_C(0xfffffffe))
+            return td_fail(TD_LIMIT,
+                           "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
+                           "use real weights (convert --weights 1.0:100.0) or smaller ones",
+                           (unsigned long long)td_graph_id(run->graph, v));
+    return TD_OK;
+}
+
+td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    const td_program_info *info = program->info;
+    td_run *run = NULL;
+    uint64_t began = td_clock_ns();
+    const char *texts[TD_PARAMETERS] = {NULL};
+    TD_CHECK(check_request(program, graph, options));
+    TD_TRY(TD_NEW_ZEROED(&run, 1, "run"));
+    run->program = program;
+    run->graph = graph;
+    run->async = options->mode == TD_MODE_ASYNC;
+    run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
+    if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
+    bool real = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED;
+    run->kind = info->real_follows_weights && real ? TD_VALUE_F32 : info->value;
+    run->context = (td_context){.vertices = graph->vertices, .edges = graph->edges, .real_weights = real,
+                                .source = options->has_source ? options->source : 0};
+    TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
+    TD_TRY(td_run_prepare_inputs(run, options, texts));
+    for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
+    run->prepare_seconds = td_seconds_since(began);
+    TD_TRY(td_cpu_run(run, options));
+    TD_TRY(check_overflow(run));
+    *out = run;
+    run = NULL;
+done:
+    td_run_destroy(run);
+    return status;
+}

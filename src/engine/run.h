@@ -1,0 +1,82 @@
+/* A run: a program on a graph by an engine. What goes in, what comes out, and
+ * what is counted on the way; the same for every engine. */
+#ifndef TD_ENGINE_RUN_H
+#define TD_ENGINE_RUN_H
+
+#include "base/pool.h"
+#include "base/setting.h"
+#include "programs/program.h"
+#include "store/graph.h"
+
+typedef struct td_program {
+    const td_program_info *info;
+    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE .. TD_WEIGHT_F32; a NULL `init` where there is none */
+} td_program;
+
+extern const td_program *const td_programs[]; /* ends with NULL */
+const td_program *td_program_named(const char *name);
+
+typedef enum td_mode { TD_MODE_DEFAULT, TD_MODE_SYNC, TD_MODE_ASYNC } td_mode;
+
+/* One row of what happened. */
+typedef struct td_iteration {
+    uint32_t number;
+    const char *direction;    /* "pull", "notify", "push", "bucket", "sweep", ... */
+    uint64_t active_vertices; /* at its start */
+    uint64_t active_edges;    /* their edges in the direction values flow */
+    uint64_t edges;           /* processed */
+    double change;            /* the measured change, 0 where none is measured */
+    double start, seconds;    /* since the run began; how long */
+} td_iteration;
+
+typedef bool (*td_iteration_fn)(void *context, const td_iteration *row); /* false cancels */
+
+typedef struct td_run_options {
+    td_pool *pool;
+    td_mode mode;
+    bool has_iterations, has_tolerance, has_source;
+    uint32_t iterations;
+    double tolerance;
+    uint32_t source; /* a vertex number */
+    bool parents;
+    const td_settings *settings;
+    td_iteration_fn each; /* called after every iteration, or NULL */
+    void *each_context;
+} td_run_options;
+
+typedef struct td_run {
+    const td_program *program;
+    const td_graph *graph;
+    const char *engine;
+    td_value_kind kind;
+    void *values;      /* kind x vertices */
+    uint32_t *parents; /* or NULL */
+    uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
+    uint64_t edge_count;
+    double total_weight;
+    td_context context; /* the parameters it ran with; inputs are the run's own */
+    double *inputs[TD_INPUTS];
+    bool async;
+    bool converged;
+    uint32_t iterations;
+    uint64_t edges_processed;
+    double final_change;
+    double tolerance;
+    double prepare_seconds, seconds;
+    td_iteration *rows;
+    uint32_t row_count, row_room;
+    uint64_t array_bytes; /* held for the program during the run, besides the graph */
+} td_run;
+
+/* Checks the request against the program and the graph, prepares parameters and
+ * inputs, and runs. On failure *out is untouched. */
+td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
+void td_run_destroy(td_run *run);
+
+/* For engines. */
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row);
+
+/* The program's own inputs (src/programs/prepare.c). */
+td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts);
+
+#endif

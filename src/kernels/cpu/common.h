@@ -1,0 +1,126 @@
+/* The CPU's kernels that do not look at weights: included once per program. */
+
+/* Values that other workers may write meanwhile are read and written as whole
+ * words; the compiler makes plain moves of it. */
+#if PROGRAM_GAS
+static inline program_value read_value(const program_value *value)
+{
+    program_value read;
+    __atomic_load(value, &read, __ATOMIC_RELAXED);
+    return read;
+}
+
+static inline void write_value(program_value *value, program_value fresh)
+{
+    __atomic_store(value, &fresh, __ATOMIC_RELAXED);
+}
+
+static inline program_message read_message(const program_message *message)
+{
+    program_message read;
+    __atomic_load(message, &read, __ATOMIC_RELAXED);
+    return read;
+}
+
+static inline void write_message(program_message *message, program_message fresh)
+{
+    __atomic_store(message, &fresh, __ATOMIC_RELAXED);
+}
+#endif
+
+static void init(td_cpu_job *job, int worker)
+{
+    const td_context *c = &job->context;
+    td_cpu_tally *tally = &job->tallies[worker];
+    program_value *values = job->values;
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++) {
+            uint64_t active = 0, done = 0, last = job->graph->vertices - w * 64;
+            for (uint64_t bit = 0; bit < 64 && bit < last; bit++) {
+                uint32_t v = (uint32_t)(w * 64 + bit), degree = (uint32_t)td_degree(&job->graph->out, v);
+                values[v] = program_init(c, v, degree);
+#if PROGRAM_GAS
+                if (!PROGRAM_SENDS_VALUE) ((program_message *)job->messages)[v] = program_send(c, values[v], degree);
+#if PROGRAM_SHARES
+                tally->share += program_share(c, v, values[v], degree);
+#endif
+                bool starts = program_starts(c, v, values[v]);
+                active |= (uint64_t)starts << bit;
+                if (starts) tally->activated_edges += td_cpu_push_degree(job, v);
+                bool never = td_cpu_pull_degree(job, v) == 0 || (job->defer_sinks && degree == 0);
+                done |= (uint64_t)(starts || never) << bit;
+#endif
+            }
+            if (last < 64) done |= ~UINT64_C(0) << last;
+            if (job->active != NULL) job->active[w] = active;
+            if (job->done != NULL) job->done[w] = done;
+            tally->activated += (uint64_t)__builtin_popcountll(active);
+        }
+}
+
+#if PROGRAM_GAS
+/* Garaph's notify: every active vertex marks whom it tells. */
+static void notify(td_cpu_job *job, int worker)
+{
+    td_cpu_tally *tally = &job->tallies[worker];
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++)
+            for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
+                uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
+                for (int l = 0; l < job->lists; l++) {
+                    const td_adjacency *list = &job->push[l];
+                    for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++)
+                        td_bit_set_atomic(job->marked, list->targets[e]);
+                    tally->edges += list->offsets[u + 1] - list->offsets[u];
+                }
+            }
+}
+
+/* After a synchronous pull of marked vertices: their new values become the values. */
+static void commit_marked(td_cpu_job *job, int worker)
+{
+    program_value *values = job->values;
+    const program_value *next = job->next_values;
+    program_message *messages = job->messages;
+    const program_message *next_messages = job->next_messages;
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++)
+            for (uint64_t rest = job->marked[w]; rest != 0; rest &= rest - 1) {
+                uint64_t v = w * 64 + (uint64_t)__builtin_ctzll(rest);
+                if (job->defer_sinks && td_degree(&job->graph->out, (uint32_t)v) == 0) continue;
+                if (PROGRAM_SENDS_VALUE) values[v] = next[v];
+                else messages[v] = next_messages[v];
+            }
+}
+
+#if PROGRAM_PEELS
+/* Peeling: of the vertices left, those at this level go (into next_queue), those
+ * above it stay (in next_left), those below it went earlier. */
+static void peel(td_cpu_job *job, int worker)
+{
+    const td_context *c = &job->context;
+    td_cpu_tally *tally = &job->tallies[worker];
+    const program_value *values = job->values;
+    td_outbox going, staying;
+    td_outbox_open(&going, job->next_queue, &job->next_count);
+    td_outbox_open(&staying, job->next_left, &job->next_left_count);
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t i = begin; i < end; i++) {
+            uint32_t v = job->left[i];
+            if (!program_starts(c, v, values[v])) {
+                if (values[v] < tally->lowest) tally->lowest = values[v];
+                td_outbox_put(&staying, v);
+            } else if (values[v] == c->phase) {
+                tally->activated_edges += td_cpu_push_degree(job, v);
+                td_outbox_put(&going, v);
+            }
+        }
+    td_outbox_flush(&going);
+    td_outbox_flush(&staying);
+}
+#endif
+#endif

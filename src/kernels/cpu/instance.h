@@ -1,0 +1,138 @@
+/* All CPU kernels of one program: included behind the program's header by the
+ * one translation unit that the build makes for it, with PROGRAM_SYMBOL naming
+ * the td_program it defines. */
+#include "engine/buckets.h"
+#include "engine/cpu.h"
+
+#ifndef PROGRAM_HAS_PRIORITY
+#define PROGRAM_HAS_PRIORITY 0
+#endif
+#ifndef PROGRAM_PEELS
+#define PROGRAM_PEELS 0
+#endif
+#ifndef PROGRAM_SHARES
+#define PROGRAM_SHARES 0
+#endif
+#ifndef PROGRAM_COLLECTS_EDGES
+#define PROGRAM_COLLECTS_EDGES 0
+#endif
+
+/* Floats in the order of unsigned numbers. */
+static inline uint32_t ordered_bits(float weight)
+{
+    uint32_t bits = td_float_to_bits(weight + 0.0f); /* -0 and 0 are one */
+    return bits >> 31 ? ~bits : bits | UINT32_C(0x80000000);
+}
+
+#include "kernels/cpu/common.h"
+#if PROGRAM_GAS
+#define KERNELS "kernels/cpu/gas.h"
+#else
+#include "kernels/cpu/sweep_common.h"
+#define KERNELS "kernels/cpu/sweep.h"
+#endif
+
+#define NAME(x) x##_none
+#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, 1)
+#define ORDERED_WEIGHT(weights, e) 1
+#include KERNELS
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/cpu/bucket.h"
+#endif
+#undef NAME
+#undef CONTRIBUTION
+#undef ORDERED_WEIGHT
+
+#if PROGRAM_WEIGHTED
+#define NAME(x) x##_u8
+#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint8_t *)(weights))[e])
+#define ORDERED_WEIGHT(weights, e) ((const uint8_t *)(weights))[e]
+#include KERNELS
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/cpu/bucket.h"
+#endif
+#undef NAME
+#undef CONTRIBUTION
+#undef ORDERED_WEIGHT
+
+#define NAME(x) x##_u16
+#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint16_t *)(weights))[e])
+#define ORDERED_WEIGHT(weights, e) ((const uint16_t *)(weights))[e]
+#include KERNELS
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/cpu/bucket.h"
+#endif
+#undef NAME
+#undef CONTRIBUTION
+#undef ORDERED_WEIGHT
+
+#define NAME(x) x##_u32
+#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint32_t *)(weights))[e])
+#define ORDERED_WEIGHT(weights, e) ((const uint32_t *)(weights))[e]
+#include KERNELS
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/cpu/bucket.h"
+#endif
+#undef NAME
+#undef CONTRIBUTION
+#undef ORDERED_WEIGHT
+
+#define NAME(x) x##_f32
+#define CONTRIBUTION(c, message, weights, e) program_gather_real(c, message, ((const float *)(weights))[e])
+#define ORDERED_WEIGHT(weights, e) ordered_bits(((const float *)(weights))[e])
+#include KERNELS
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/cpu/bucket.h"
+#endif
+#undef NAME
+#undef CONTRIBUTION
+#undef ORDERED_WEIGHT
+#endif
+
+/* The table. */
+#if PROGRAM_GAS
+#define TABLE_GAS(kind)                                                                                     \
+    .message_bytes = sizeof(program_message), .accum_bytes = sizeof(program_accum), .sum = PROGRAM_SUM,     \
+    .schedule = PROGRAM_SCHEDULE, .measure = PROGRAM_MEASURE, .fused = PROGRAM_FUSED,                       \
+    .first_hit = PROGRAM_FIRST_HIT, .sends_value = PROGRAM_SENDS_VALUE, .pull = pull_##kind,                \
+    .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
+#if PROGRAM_FUSED
+#define TABLE_FUSED(kind)                                                                                   \
+    .pull_hit = pull_hit_##kind, .push = push_##kind, .push_heavy = push_heavy_##kind,                      \
+    .find_parents = find_parents_##kind,
+#else
+#define TABLE_FUSED(kind)
+#endif
+#if PROGRAM_PEELS
+#define TABLE_PEEL .peel = peel,
+#else
+#define TABLE_PEEL
+#endif
+#if PROGRAM_HAS_PRIORITY
+#define TABLE_PRIORITY(kind) .bucket = bucket_##kind,
+#else
+#define TABLE_PRIORITY(kind)
+#endif
+#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_PEEL TABLE_PRIORITY(kind)
+#else
+#if PROGRAM_COLLECTS_EDGES
+#define TABLE_EDGES .edge = edge, .reset = reset,
+#else
+#define TABLE_EDGES
+#endif
+#define TABLE_KIND(kind)                                                                                    \
+    .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE, .sweep = sweep_##kind,        \
+    .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
+#endif
+
+#define ROW(kind) {.value_bytes = sizeof(program_value), .view = PROGRAM_VIEW, .init = init, TABLE_KIND(kind)}
+
+static const td_cpu_kernels kernels[] = {
+    [TD_WEIGHT_NONE] = ROW(none),
+#if PROGRAM_WEIGHTED
+    [TD_WEIGHT_U8] = ROW(u8), [TD_WEIGHT_U16] = ROW(u16), [TD_WEIGHT_U32] = ROW(u32), [TD_WEIGHT_F32] = ROW(f32),
+#endif
+};
+
+extern const td_program PROGRAM_SYMBOL;
+const td_program PROGRAM_SYMBOL = {&program_info, kernels};

@@ -1,0 +1,48 @@
+/* The CPU's kernels for a sweep program, for one kind of weight. An undirected
+ * edge is seen once (PROGRAM_ONCE: from its lower end when the graph stores both
+ * directions) or from every list it stands in. */
+
+static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint32_t u, uint64_t begin, uint64_t end)
+{
+    const void *weights = list->weights;
+    (void)weights;
+    for (uint64_t e = begin; e < end; e++) {
+        uint32_t v = list->targets[e];
+        if (PROGRAM_ONCE && job->graph->symmetric && v <= u) continue;
+        program_visit(&job->context, job->values, u, v, ORDERED_WEIGHT(weights, e), e);
+    }
+}
+
+static void NAME(sweep)(td_cpu_job *job, int worker)
+{
+    td_cpu_tally *tally = &job->tallies[worker];
+    int lists = PROGRAM_ONCE ? 1 : job->lists;
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t u = begin * 64; u < end * 64 && u < job->graph->vertices; u++) {
+#if PROGRAM_SAMPLES
+            if (job->skipping && program_label(job->values, (uint32_t)u) == job->left_out) continue;
+#endif
+            for (int l = 0; l < lists; l++) {
+                const td_adjacency *list = &job->push[l];
+                uint64_t first = list->offsets[u], last = list->offsets[u + 1];
+                if (l == 0 && job->skipping) first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
+                NAME(visit_list)(job, list, (uint32_t)u, first, last);
+                tally->edges += last - first;
+            }
+        }
+}
+
+/* The `step`th edge of every vertex. */
+static void NAME(sample)(td_cpu_job *job, int worker)
+{
+    td_cpu_tally *tally = &job->tallies[worker];
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t u = begin * 64; u < end * 64 && u < job->graph->vertices; u++) {
+            uint64_t e = job->push[0].offsets[u] + (uint64_t)job->step;
+            if (e >= job->push[0].offsets[u + 1]) continue;
+            NAME(visit_list)(job, &job->push[0], (uint32_t)u, e, e + 1);
+            tally->edges++;
+        }
+}

@@ -1,0 +1,100 @@
+/* PageRank: (1 - d) / n + d * (what the in-neighbours send), where a vertex sends
+ * its rank divided by its out-degree. The rank of vertices without out-edges is
+ * spread over all (pagerank.dangling=spread) or lost (ignore, the GAP convention).
+ * `personal` replaces 1/n by a given distribution, for the jumps and for what is
+ * spread. The change is the sum of |new - old|, so --tolerance is an L1 norm. */
+#include "programs/program.h"
+
+typedef float program_value;
+typedef float program_message;
+typedef double program_accum;
+
+#define PROGRAM_GAS 1
+#define PROGRAM_WEIGHTED 0
+#define PROGRAM_SUM TD_SUM_ADD
+#define PROGRAM_VIEW TD_VIEW_FORWARD
+#define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
+#define PROGRAM_FUSED 0
+#define PROGRAM_FIRST_HIT 0
+#define PROGRAM_SENDS_VALUE 0
+#define PROGRAM_MEASURE TD_MEASURE_SUM
+#define PROGRAM_SHARES 1 /* program_share is summed into the context */
+
+enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
+
+TD_INLINE double pagerank_base(const td_context *c, uint32_t v)
+{
+    return c->input[0] != 0 ? c->input[0][v] : 1.0 / c->vertices;
+}
+
+TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
+{
+    (void)degree;
+    return (float)pagerank_base(c, v);
+}
+
+TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value rank)
+{
+    (void)c, (void)v, (void)rank;
+    return true;
+}
+
+TD_INLINE program_message program_send(const td_context *c, program_value rank, uint32_t degree)
+{
+    (void)c;
+    return degree == 0 ? 0 : rank / (float)degree;
+}
+
+TD_INLINE program_accum program_zero(const td_context *c)
+{
+    (void)c;
+    return 0;
+}
+
+TD_INLINE program_accum program_gather(const td_context *c, program_message share, uint32_t weight)
+{
+    (void)c, (void)weight;
+    return share;
+}
+
+TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
+
+/* c->global is the rank of all vertices without out-edges. */
+TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum sum)
+{
+    (void)old;
+    double damping = c->parameter[PAGERANK_DAMPING];
+    double jump = 1 - damping + (c->parameter[PAGERANK_DANGLING] == 0 ? damping * c->global : 0);
+    return (float)(jump * pagerank_base(c, v) + damping * sum);
+}
+
+TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
+{
+    (void)c;
+    return fresh != old;
+}
+
+TD_INLINE double program_change(const td_context *c, program_value fresh, program_value old)
+{
+    (void)c;
+    return fresh > old ? (double)fresh - (double)old : (double)old - (double)fresh;
+}
+
+TD_INLINE double program_share(const td_context *c, uint32_t v, program_value rank, uint32_t degree)
+{
+    (void)c, (void)v;
+    return degree == 0 ? (double)rank : 0;
+}
+
+static const td_setting program_parameters[] = {
+    {"damping", TD_SETTING_NUMBER, 0.85, 0, 1, 0, "probability of following an edge instead of jumping"},
+    {"dangling", TD_SETTING_CHOICE, 0, 0, 0, "spread|ignore", "what becomes of the rank of vertices without out-edges"},
+    {"personal", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id weight' lines: where jumps lead (default: everywhere)"},
+    {0},
+};
+
+static const td_program_info program_info = {
+    .name = "pagerank", .summary = "PageRank of every vertex", .result = "rank",
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32, .order_free = true,
+    .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
+};

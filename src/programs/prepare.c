@@ -1,0 +1,201 @@
+/* What some programs need per vertex before they run: seeds, fixed voltages,
+ * sums of weights. Programs without inputs have no line here. */
+#include "base/alloc.h"
+#include "base/size.h"
+#include "engine/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static td_status new_input(td_run *run, int which, double fill)
+{
+    TD_CHECK(TD_NEW(&run->inputs[which], run->graph->vertices, "program inputs"));
+    for (uint32_t v = 0; v < run->graph->vertices; v++) run->inputs[which][v] = fill;
+    return TD_OK;
+}
+
+static td_status read_value_line(const td_graph *graph, const char *path, uint64_t number, char *line, double *values)
+{
+    char *save = NULL, *id_text = strtok_r(line, " \t,;\r\n", &save);
+    if (id_text == NULL || *id_text == '#' || *id_text == '%') return TD_OK;
+    char *value_text = strtok_r(NULL, " \t,;\r\n", &save), *more = strtok_r(NULL, " \t,;\r\n", &save);
+    uint64_t id;
+    double value = 1;
+    uint32_t v;
+    if (td_parse_u64(id_text, &id) != TD_OK || (value_text != NULL && td_parse_double(value_text, &value) != TD_OK))
+        return td_fail(TD_FORMAT, "%s:%llu: %s", path, (unsigned long long)number, td_last_message());
+    if (more != NULL) return td_fail(TD_FORMAT, "%s:%llu: more than an id and a value", path, (unsigned long long)number);
+    if (td_graph_find(graph, id, &v) != TD_OK)
+        return td_fail(TD_NOT_FOUND, "%s:%llu: %s", path, (unsigned long long)number, td_last_message());
+    values[v] = value;
+    return TD_OK;
+}
+
+/* "id value" lines; an id alone has the value 1. */
+static td_status read_values(const td_graph *graph, const char *path, double *values)
+{
+    td_status status = TD_OK;
+    char line[512];
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    for (uint64_t number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+        if (strchr(line, '\n') == NULL && !feof(file))
+            TD_TRY(td_fail(TD_FORMAT, "%s:%llu: the line is too long", path, (unsigned long long)number));
+        TD_TRY(read_value_line(graph, path, number, line, values));
+    }
+    if (ferror(file)) status = td_fail_errno(TD_IO, errno, "cannot read %s", path);
+done:
+    fclose(file);
+    return status;
+}
+
+/* Sums over the edges that a vertex hears: weights, or conductances (1/weight). */
+typedef struct summing {
+    const td_run *run;
+    double *sums;
+    bool both, inverse, count_neighbours;
+} summing;
+
+static double list_sum(const summing *self, const td_adjacency *list, uint64_t v)
+{
+    const td_graph *graph = self->run->graph;
+    double sum = 0;
+    for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
+        if (self->count_neighbours) {
+            sum += list->targets[e] != v;
+            continue;
+        }
+        double weight = graph->weights == TD_WEIGHT_NONE ? 1 : td_weight_at(graph, list, e);
+        sum += self->inverse ? 1 / weight : weight;
+    }
+    return sum;
+}
+
+static td_status sum_vertices(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    summing *self = context;
+    const td_graph *graph = self->run->graph;
+    for (uint64_t v = begin; v < end; v++) {
+        self->sums[v] = list_sum(self, &graph->in, v);
+        if (self->both && !graph->symmetric) self->sums[v] += list_sum(self, &graph->out, v);
+    }
+    return TD_OK;
+}
+
+static td_status fill_sums(td_run *run, int which, td_pool *pool, bool both, bool inverse, bool count_neighbours)
+{
+    TD_CHECK(TD_NEW(&run->inputs[which], run->graph->vertices, "sums of weights"));
+    summing self = {run, run->inputs[which], both, inverse, count_neighbours};
+    return td_pool_for(pool, run->graph->vertices, 4096, sum_vertices, &self);
+}
+
+static td_status prepare_pagerank(td_run *run, const char *personal)
+{
+    if (personal == NULL) return TD_OK;
+    TD_CHECK(new_input(run, 0, 0));
+    TD_CHECK(read_values(run->graph, personal, run->inputs[0]));
+    double sum = 0;
+    for (uint32_t v = 0; v < run->graph->vertices; v++) {
+        if (run->inputs[0][v] < 0)
+            return td_fail(TD_INVALID, "%s: vertex %llu has a negative weight", personal,
+                           (unsigned long long)td_graph_id(run->graph, v));
+        sum += run->inputs[0][v];
+    }
+    if (!(sum > 0)) return td_fail(TD_INVALID, "%s: the weights add up to zero", personal);
+    for (uint32_t v = 0; v < run->graph->vertices; v++) run->inputs[0][v] /= sum;
+    return TD_OK;
+}
+
+static td_status prepare_adsorption(td_run *run, const td_run_options *options, const char *seeds)
+{
+    if (run->context.parameter[0] + run->context.parameter[1] > 1)
+        return td_fail(TD_USAGE, "adsorption.injection + adsorption.continuation is above 1");
+    TD_CHECK(new_input(run, 0, 0));
+    if (seeds != NULL) TD_CHECK(read_values(run->graph, seeds, run->inputs[0]));
+    else run->inputs[0][run->context.source] = 1;
+    return fill_sums(run, 1, options->pool, false, false, false);
+}
+
+static td_status prepare_nn(td_run *run, const char *inputs)
+{
+    TD_CHECK(new_input(run, 0, NAN));
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (td_degree(&run->graph->in, v) == 0) run->inputs[0][v] = inputs == NULL;
+    return inputs != NULL ? read_values(run->graph, inputs, run->inputs[0]) : TD_OK;
+}
+
+static td_status prepare_heat(td_run *run, const td_run_options *options, const char *initial)
+{
+    TD_CHECK(new_input(run, 0, 0));
+    if (initial != NULL) TD_CHECK(read_values(run->graph, initial, run->inputs[0]));
+    else run->inputs[0][run->context.source] = 100;
+    TD_CHECK(fill_sums(run, 1, options->pool, true, false, false));
+    double most = 0;
+    for (uint32_t v = 0; v < run->graph->vertices; v++) most = fmax(most, run->inputs[1][v]);
+    double *step = &run->context.parameter[0];
+    if (*step == 0) *step = most > 0 ? 0.5 / most : 0.5;
+    if (*step * most > 1)
+        return td_fail(TD_INVALID, "heat.step=%g is unstable on this graph; allowed are steps up to %g", *step, 1 / most);
+    return TD_OK;
+}
+
+/* Nodes that no held node can be reached from have no defined voltage and stay at 0. */
+static td_status silence_unreached(td_run *run)
+{
+    const td_graph *graph = run->graph;
+    uint32_t *stack;
+    uint8_t *reached = NULL;
+    uint64_t top = 0;
+    td_status status = TD_OK;
+    TD_CHECK(TD_NEW(&stack, graph->vertices, "search"));
+    TD_TRY(TD_NEW_ZEROED(&reached, graph->vertices, "search"));
+    for (uint32_t v = 0; v < graph->vertices; v++)
+        if (!isnan(run->inputs[0][v])) reached[v] = 1, stack[top++] = v;
+    while (top > 0) {
+        uint32_t v = stack[--top];
+        for (int l = 0; l < (graph->symmetric ? 1 : 2); l++) {
+            const td_adjacency *list = l == 0 ? &graph->out : &graph->in;
+            for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++)
+                if (!reached[list->targets[e]]) reached[list->targets[e]] = 1, stack[top++] = list->targets[e];
+        }
+    }
+    for (uint32_t v = 0; v < graph->vertices; v++)
+        if (!reached[v]) run->inputs[1][v] = 0;
+done:
+    td_free(stack);
+    td_free(reached);
+    return status;
+}
+
+static td_status prepare_circuit(td_run *run, const td_run_options *options, const char *sources, const char *ground)
+{
+    uint32_t v = run->graph->vertices - 1;
+    TD_CHECK(new_input(run, 0, NAN));
+    if (ground != NULL) {
+        uint64_t id;
+        if (td_parse_u64(ground, &id) != TD_OK || td_graph_find(run->graph, id, &v) != TD_OK)
+            return td_fail(TD_USAGE, "circuit.ground=%s: %s", ground, td_last_message());
+    }
+    if (ground != NULL || sources == NULL) run->inputs[0][v] = 0;
+    if (sources != NULL) TD_CHECK(read_values(run->graph, sources, run->inputs[0]));
+    else run->inputs[0][run->context.source] = 1;
+    TD_CHECK(fill_sums(run, 1, options->pool, true, true, false));
+    return silence_unreached(run);
+}
+
+td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts)
+{
+    const char *name = run->program->info->name;
+    if (strcmp(name, "pagerank") == 0) return prepare_pagerank(run, texts[2]);
+    if (strcmp(name, "adsorption") == 0) return prepare_adsorption(run, options, texts[2]);
+    if (strcmp(name, "nn") == 0) return prepare_nn(run, texts[1]);
+    if (strcmp(name, "heat") == 0) return prepare_heat(run, options, texts[1]);
+    if (strcmp(name, "circuit") == 0) return prepare_circuit(run, options, texts[0], texts[1]);
+    if (strcmp(name, "kcore") == 0)
+        return fill_sums(run, 0, options->pool, run->context.parameter[0] == 0, false, true);
+    return TD_OK;
+}

@@ -1,0 +1,139 @@
+/* The contract between a program and every kernel of every device.
+ *
+ * A program is one header of small inline functions and compile-time constants,
+ * compiled into the kernels by inclusion; docs/programs.md explains it with a
+ * complete example. The header is read by gcc, clang and nvcc: keep to what C11
+ * and C++17 share, no function pointers, no host library.
+ *
+ * A *gas* program says what flows along an edge and what a vertex makes of it:
+ *
+ *   program_init       the value a vertex starts with
+ *   program_starts     whether it is active in the first iteration
+ *   program_send       what its neighbours read: the value itself, or something
+ *                      computed from it once instead of once per edge
+ *   program_gather     one edge's contribution, from the message and the weight
+ *   program_zero, _sum no contribution; two contributions in one (commutative,
+ *                      associative)
+ *   program_apply      the new value from the old one and the sum
+ *   program_activates  whether the change must be told to the neighbours
+ *
+ * A *sweep* program sees every edge once per sweep, on shared per-vertex state:
+ *
+ *   program_init       the state a vertex starts with
+ *   program_visit      one edge
+ *   program_between    one vertex, after a sweep, in PROGRAM_STEPS steps
+ *   program_again      whether another sweep is needed
+ */
+#ifndef TD_PROGRAMS_PROGRAM_H
+#define TD_PROGRAMS_PROGRAM_H
+
+#include "base/setting.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define TD_INLINE static __host__ __device__ __forceinline__
+#else
+#define TD_INLINE static inline __attribute__((always_inline, unused))
+#endif
+
+enum { TD_PARAMETERS = 8, TD_INPUTS = 2 };
+#define TD_UNREACHED UINT32_C(0xffffffff)
+
+/* What a program's functions may look at. Plain data: kernels take it by value. */
+typedef struct td_context {
+    uint32_t vertices;
+    uint64_t edges;
+    uint32_t source;
+    uint32_t iteration;   /* 0 in the first; of a sweep program: the sweep's number */
+    uint32_t phase;       /* peeling programs: the level being peeled */
+    bool real_weights;    /* program_gather_real is called instead of program_gather */
+    double global;        /* the sum of program_share over all vertices, one iteration ago */
+    double parameter[TD_PARAMETERS]; /* in the order of the program's table */
+    const double *input[TD_INPUTS];  /* one number per vertex, or NULL; see td_program_info.inputs */
+} td_context;
+
+/* PROGRAM_SUM: how contributions add up, so that a device may use one native atomic. */
+enum { TD_SUM_MIN, TD_SUM_MAX, TD_SUM_ADD, TD_SUM_OR };
+
+/* PROGRAM_VIEW: which edges a vertex hears. */
+enum {
+    TD_VIEW_FORWARD, /* values flow from source to target */
+    TD_VIEW_BOTH,    /* the undirected view: both ways along every edge */
+};
+
+/* PROGRAM_SCHEDULE: the order of work. */
+enum {
+    TD_SCHEDULE_ROUNDS,   /* all active vertices, round by round */
+    TD_SCHEDULE_PRIORITY, /* lowest program_priority first (delta-stepping) */
+    TD_SCHEDULE_PEEL,     /* level by level: first the vertices whose value is at most the level */
+};
+
+/* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
+ * is compared with the tolerance. */
+#define TD_MEASURE_NONE 0 /* program_change is not called */
+#define TD_MEASURE_SUM 1
+#define TD_MEASURE_MAX 2
+
+/* Bit patterns: distances of either kind of weight are kept as ordered 32-bit
+ * words, because non-negative floats compare like their bits. */
+TD_INLINE float td_bits_to_float(uint32_t bits)
+{
+    union { uint32_t word; float real; } both;
+    both.word = bits;
+    return both.real;
+}
+
+TD_INLINE uint32_t td_float_to_bits(float real)
+{
+    union { uint32_t word; float real; } both;
+    both.real = real;
+    return both.word;
+}
+
+/* Shared words that several workers or threads touch at once. */
+#if defined(__CUDA_ARCH__)
+#define TD_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
+#define TD_STORE(word, value) (*(volatile __typeof__(*(word)) *)(word) = (value))
+#define TD_SWAP_IF(word, old, fresh) (atomicCAS((word), (old), (fresh)) == (old))
+#define TD_LOWER(word, value) ((void)atomicMin((word), (value)))
+#else
+#define TD_LOAD(word) __atomic_load_n((word), __ATOMIC_RELAXED)
+#define TD_STORE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
+#define TD_SWAP_IF(word, old, fresh)                                                                        \
+    __extension__({                                                                                         \
+        __typeof__(*(word)) old_ = (old);                                                                   \
+        __atomic_compare_exchange_n((word), &old_, (fresh), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);     \
+    })
+#define TD_LOWER(word, value)                                                                               \
+    __extension__({                                                                                         \
+        __typeof__(*(word)) now_ = TD_LOAD(word), value_ = (value);                                         \
+        while (value_ < now_ && !__atomic_compare_exchange_n((word), &now_, value_, true, __ATOMIC_RELAXED, \
+                                                             __ATOMIC_RELAXED)) {}                          \
+    })
+#endif
+
+/* The rest is for the host: the descriptor that every header defines as `program_info`. */
+typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64 } td_value_kind;
+enum { TD_KIND_GAS, TD_KIND_SWEEP };
+enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
+
+typedef struct td_program_info {
+    const char *name, *summary;
+    const char *result;           /* the column's name: "level", "distance", ... */
+    int kind;                     /* TD_KIND_GAS, TD_KIND_SWEEP */
+    int weights;                  /* unused, optional (then 1) or needed */
+    td_value_kind value;
+    bool needs_source;
+    bool non_negative;            /* negative weights are refused */
+    bool gives_parents;           /* parents can be asked for */
+    bool order_free;              /* may run asynchronously */
+    bool real_follows_weights;    /* values are floats (by their bits) when the weights are */
+    int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
+    uint32_t iterations;          /* when --iterations is not given; 0: no limit */
+    double tolerance;             /* when --tolerance is not given */
+    const td_setting *parameters; /* keys are "<program>.<name>"; ends with a NULL name */
+} td_program_info;
+
+#endif

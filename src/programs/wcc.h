@@ -1,0 +1,59 @@
+/* Weakly connected components by union-find, one sweep over the edges (Afforest:
+ * Sutton, Ben-Nun, Barak, IPDPS'18). A vertex's value points to a vertex of the
+ * same component with a smaller number, roots to themselves; an edge hooks the
+ * larger of two roots below the smaller. After the sweep every value is its
+ * component's smallest vertex. The engine may sample a few edges of every vertex
+ * first and then leave out the vertices of the largest component. */
+#include "programs/program.h"
+
+typedef uint32_t program_value;
+
+#define PROGRAM_GAS 0
+#define PROGRAM_WEIGHTED 0
+#define PROGRAM_VIEW TD_VIEW_BOTH
+#define PROGRAM_STEPS 1 /* vertex functions after a sweep */
+#define PROGRAM_SAMPLES 1 /* vertices whose label is the commonest one may be left out */
+#define PROGRAM_ONCE 0 /* an undirected edge may be seen from both ends */
+
+TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
+{
+    (void)c, (void)degree;
+    return v;
+}
+
+TD_INLINE void program_visit(const td_context *c, program_value *parents, uint32_t u, uint32_t v, uint32_t weight,
+                             uint64_t edge)
+{
+    (void)c, (void)weight, (void)edge;
+    uint32_t a = TD_LOAD(&parents[u]), b = TD_LOAD(&parents[v]);
+    while (a != b) {
+        uint32_t high = a > b ? a : b, low = a > b ? b : a;
+        uint32_t above = TD_LOAD(&parents[high]);
+        if (above == low) return;
+        if (above == high && TD_SWAP_IF(&parents[high], high, low)) return;
+        a = TD_LOAD(&parents[TD_LOAD(&parents[high])]);
+        b = TD_LOAD(&parents[low]);
+    }
+}
+
+TD_INLINE uint64_t program_between(const td_context *c, program_value *parents, uint32_t v, int step)
+{
+    (void)c, (void)step;
+    uint32_t root = TD_LOAD(&parents[v]);
+    for (uint32_t above; (above = TD_LOAD(&parents[root])) != root;) root = above;
+    TD_STORE(&parents[v], root);
+    return 0;
+}
+
+TD_INLINE bool program_again(const td_context *c, uint64_t total)
+{
+    (void)c, (void)total;
+    return false;
+}
+
+TD_INLINE uint32_t program_label(const program_value *parents, uint32_t v) { return TD_LOAD(&parents[v]); }
+
+static const td_program_info program_info = {
+    .name = "wcc", .summary = "weakly connected components (label: smallest vertex)", .result = "component",
+    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .order_free = true,
+};
