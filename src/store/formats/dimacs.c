@@ -8,8 +8,6 @@
 
 #include <stdatomic.h>
 
-enum { SHORTEST_EDGE = 6, SHORTEST_ARC = 8 }; /* bytes: "e 1 1\n", "a 1 1 1\n" */
-
 typedef struct header {
     bool arcs; /* "a" lines with lengths; else "e" lines, both ways */
     bool seen;
@@ -82,6 +80,7 @@ static inline td_status read_edge(const header *head, const td_piece *piece, con
     TD_CHECK(td_read_vertex(piece, at, head->vertices, &source));
     *at = td_skip_blanks(*at, end);
     TD_CHECK(td_read_vertex(piece, at, head->vertices, &target));
+    TD_CHECK(td_make_room(chunk, 1, head->arcs));
     TD_CHECK(td_chunk_put(chunk, source, target));
     *at = td_skip_blanks(*at, end);
     if (head->arcs) {
@@ -101,10 +100,9 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
     reading *job = context;
     const header *head = job->head;
     const char *end = piece->end;
-    uint64_t most = 1 + (uint64_t)(end - piece->text) / (head->arcs ? SHORTEST_ARC : SHORTEST_EDGE);
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->edges, piece->index, &chunk));
-    TD_CHECK(td_chunk_reserve(chunk, most, head->arcs));
+    TD_CHECK(td_chunk_reserve(chunk, td_guess_lines(piece), head->arcs));
     for (const char *at = piece->text; at < end;) {
         at = td_skip_blanks(at, end);
         if (td_line_ends(at, end) || (*at == 'c' && td_word_ends(at + 1, end)))
@@ -114,7 +112,7 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
         if (at < end) at++;
     }
     job->count += chunk->count;
-    return td_chunk_shrink(chunk);
+    return td_trim_room(chunk);
 }
 
 static td_status read_dimacs(const char *path, td_edge_list *edges, td_pool *pool)

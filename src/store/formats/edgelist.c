@@ -7,8 +7,6 @@
 #include "store/formats/format.h"
 #include "store/formats/text.h"
 
-enum { SHORTEST_EDGE = 4, SHORTEST_WEIGHTED_EDGE = 6 }; /* bytes: "0 1\n", "0 1 2\n" */
-
 static bool separates(char c) { return td_is_blank(c) || c == ',' || c == ';'; }
 
 static inline const char *skip_separators(const char *at, const char *end)
@@ -153,6 +151,7 @@ static inline td_status read_edge(const td_piece *piece, const char *line, const
     uint64_t source = 0, target = 0;
     TD_CHECK(read_id(piece, line, at, &source));
     TD_CHECK(read_id(piece, line, at, &target));
+    TD_CHECK(td_make_room(chunk, 1, weighted));
     TD_CHECK(td_chunk_put(chunk, source, target));
     if (weighted) {
         const char *start = *at;
@@ -185,12 +184,10 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
     (void)worker;
     reading *job = context;
     td_edge_chunk *chunk;
-    uint64_t bytes = (uint64_t)(piece->end - piece->text);
-    uint64_t most = 1 + bytes / (job->weighted ? SHORTEST_WEIGHTED_EDGE : SHORTEST_EDGE);
     TD_CHECK(td_edges_chunk(job->edges, piece->index, &chunk));
-    TD_CHECK(td_chunk_reserve(chunk, most, job->weighted));
+    TD_CHECK(td_chunk_reserve(chunk, td_guess_lines(piece), job->weighted));
     TD_CHECK(job->weighted ? read_lines(piece, chunk, true) : read_lines(piece, chunk, false));
-    return td_chunk_shrink(chunk);
+    return td_trim_room(chunk);
 }
 
 static td_status read_edgelist(const char *path, td_edge_list *edges, td_pool *pool)

@@ -10,8 +10,6 @@
 #include <stdatomic.h>
 #include <strings.h>
 
-enum { SHORTEST_ENTRY = 4 }; /* bytes: "1 1\n" */
-
 static const char *const fields[] = {"pattern", "integer", "real", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", NULL};
 enum { PATTERN, INTEGER, REAL };
@@ -161,6 +159,7 @@ static inline td_status read_entry(const header *head, const td_piece *piece, co
     TD_CHECK(td_read_vertex(piece, at, head->rows, &row));
     *at = td_skip_blanks(*at, end);
     TD_CHECK(td_read_vertex(piece, at, head->columns, &column));
+    TD_CHECK(td_make_room(chunk, 2, head->field != PATTERN)); /* a skew-symmetric entry takes two */
     TD_CHECK(td_chunk_put(chunk, row, column));
     if (head->field != PATTERN) {
         *at = td_skip_blanks(*at, end);
@@ -179,10 +178,9 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
     const header *head = job->head;
     const char *end = piece->end;
     uint64_t copies = head->symmetry == SKEW ? 2 : 1;
-    uint64_t most = 1 + (uint64_t)(end - piece->text) / SHORTEST_ENTRY;
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->edges, piece->index, &chunk));
-    TD_CHECK(td_chunk_reserve(chunk, copies * most, head->field != PATTERN));
+    TD_CHECK(td_chunk_reserve(chunk, copies * td_guess_lines(piece), head->field != PATTERN));
     for (const char *at = piece->text; at < end;) {
         at = td_skip_blanks(at, end);
         if (at < end && *at == '%')
@@ -192,7 +190,7 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
         if (at < end) at++;
     }
     job->entries += chunk->count / copies;
-    return td_chunk_shrink(chunk);
+    return td_trim_room(chunk);
 }
 
 static td_status read_matrixmarket(const char *path, td_edge_list *edges, td_pool *pool)

@@ -35,17 +35,32 @@ typedef struct decimal {
     bool integer;
 } decimal;
 
+/* Appends the digits at *at, if there are any, to those read so far. */
+static bool scan_digits(decimal *parts, const char **at, const char *end)
+{
+    static const uint64_t shifts[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    const char *first = *at;
+    uint64_t digits;
+    td_scan scan = td_scan_u64(at, end, &digits);
+    if (scan == TD_SCAN_NONE) return false;
+    for (size_t left = (size_t)(*at - first), step; left > 0; left -= step) {
+        step = left < 9 ? left : 9;
+        if (__builtin_mul_overflow(parts->digits, shifts[step], &parts->digits)) parts->digits_fit = false;
+    }
+    if (scan == TD_SCAN_RANGE || __builtin_add_overflow(parts->digits, digits, &parts->digits))
+        parts->digits_fit = false;
+    return true;
+}
+
 static bool scan_mantissa(decimal *parts, const char **at, const char *end)
 {
-    const char *first = *at;
-    parts->digits_fit = td_scan_more_digits(at, end, &parts->digits);
-    size_t count = (size_t)(*at - first);
+    bool whole = scan_digits(parts, at, end);
     parts->integer = *at == end || **at != '.';
-    if (parts->integer) return count > 0;
+    if (parts->integer) return whole;
     const char *fraction = ++*at;
-    if (!td_scan_more_digits(at, end, &parts->digits)) parts->digits_fit = false;
+    bool more = scan_digits(parts, at, end);
     parts->exponent = -(int64_t)(*at - fraction);
-    return count > 0 || *at > fraction;
+    return whole || more;
 }
 
 /* "e" and digits; without digits it is not part of the number. */
@@ -94,7 +109,7 @@ td_scan td_scan_real(const char **at, const char *end, td_number *number)
     bool negative = now < end && *now == '-';
     if (now < end && (*now == '-' || *now == '+')) now++;
     if (word_at(now, end, "nan") || word_at(now, end, "inf")) return TD_SCAN_NOT_FINITE;
-    decimal parts = {.start = now};
+    decimal parts = {.start = now, .digits_fit = true};
     if (!scan_mantissa(&parts, &now, end)) return TD_SCAN_NONE;
     scan_exponent(&parts, &now, end);
     parts.end = now;

@@ -31,6 +31,16 @@ td_status td_input_lines(td_input *input, td_line_fn visit, void *context, uint6
     return status;
 }
 
+uint64_t td_guess_lines(const td_piece *piece)
+{
+    enum { SAMPLE = 16384 };
+    size_t bytes = (size_t)(piece->end - piece->text), sample = bytes < SAMPLE ? bytes : SAMPLE;
+    uint64_t lines = 1;
+    for (size_t i = 0; i < sample; i++) lines += piece->text[i] == '\n';
+    uint64_t guess = lines * (bytes / sample);
+    return guess + guess / 32;
+}
+
 char *td_quote_word(char buffer[TD_WORD_BYTES], const char *at, const char *end)
 {
     enum { SHOWN = TD_WORD_BYTES - 8 };

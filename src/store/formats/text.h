@@ -40,6 +40,22 @@ static inline const char *td_next_line(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
+/* About how many lines a piece has, from its beginning: the room to start with. */
+uint64_t td_guess_lines(const td_piece *piece);
+
+/* Room for `count` more edges. */
+static inline td_status td_make_room(td_edge_chunk *chunk, uint64_t count, bool weighted)
+{
+    if (__builtin_expect(chunk->room - chunk->count >= count, 1)) return TD_OK;
+    return td_chunk_reserve(chunk, chunk->room + chunk->room / 4 + 64 + count, weighted);
+}
+
+/* Gives room back where the guess was much too high; the builder frees the rest soon. */
+static inline td_status td_trim_room(td_edge_chunk *chunk)
+{
+    return chunk->count < chunk->room - chunk->room / 8 ? td_chunk_shrink(chunk) : TD_OK;
+}
+
 /* The word at `at`, printable and shortened, for a message. Returns `buffer`. */
 #define TD_WORD_BYTES 48
 char *td_quote_word(char buffer[TD_WORD_BYTES], const char *at, const char *end);
