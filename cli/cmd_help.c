@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "store/formats/format.h"
+#include "store/gen.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -54,6 +55,7 @@ void td_help_overview(void)
     }
     printf("\nTopics\n");
     printf("  formats    what can be read and written\n");
+    printf("  generators what `tandem gen` can draw\n");
     printf("\n'tandem help COMMAND' and 'tandem help TOPIC' tell more.\n");
 }
 
@@ -76,12 +78,28 @@ static void help_formats(void)
     }
 }
 
+static void help_generators(void)
+{
+    printf("Graphs from a seed, the same whatever the number of threads.\n"
+           "Parameters are options of `tandem gen` (see 'tandem help gen').\n\n");
+    for (const td_generator *generator = td_generators; generator->kind != NULL; generator++) {
+        char head[64];
+        snprintf(head, sizeof head, "  %s", generator->kind);
+        td_print_entry(head, 16, generator->description);
+        printf("%16s%s\n", "", generator->parameters);
+    }
+    printf("\n"
+           "Named graphs: kN (rmat of 2^N vertices, degree 16), uN (uniform), gridN (N x N),\n"
+           "symmetrised, deduplicated, loop-free, with symmetric weights 1..100 and shuffled\n"
+           "ids. k23, k25, u23 and grid3000 are the ones benchmarks speak of.\n");
+}
+
 typedef struct topic {
     const char *name;
     void (*print)(void);
 } topic;
 
-static const topic topics[] = {{"formats", help_formats}, {NULL, NULL}};
+static const topic topics[] = {{"formats", help_formats}, {"generators", help_generators}, {NULL, NULL}};
 
 /* Topics first, then commands, as one list to guess from. */
 static const char *subject_name(const void *context, int index)
@@ -112,7 +130,7 @@ static td_status run_help(const td_args *args, void *settings)
 const td_command td_cmd_help = {
     .name = "help",
     .summary = "how to use all this",
-    .positional = "[COMMAND|formats]",
+    .positional = "[COMMAND|formats|generators]",
     .most = 1,
     .settings_bytes = sizeof(td_common),
     .run = run_help,

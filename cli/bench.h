@@ -1,0 +1,38 @@
+/* What `tandem bench` can measure. A benchmark prints a table of ratios taken in
+ * one run, so that a slow or busy machine slows both sides. */
+#ifndef TD_CLI_BENCH_H
+#define TD_CLI_BENCH_H
+
+#include "command.h"
+#include "report.h"
+
+typedef struct td_bench_settings {
+    td_common common;
+    uint64_t scale, trials;
+    const char *bv, *folder;
+} td_bench_settings;
+
+typedef struct td_bench {
+    const char *name, *summary;
+    td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
+} td_bench;
+
+extern const td_bench td_bench_convert;
+
+/* The median of `count` values, which are put in order. */
+double td_median(double *values, int count);
+
+/* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
+ * Also a row of the report's array "figures". */
+typedef struct td_figure {
+    const char *name, *unit, *against;
+    double measured, baseline; /* in `unit`; baseline 0: there is none */
+    double ratio;              /* 0: none */
+    const char *target;        /* in words, "at least 5 times" */
+    bool reached;
+} td_figure;
+
+void td_figure_print(const td_figure *figure);
+void td_figure_json(td_json *json, const td_figure *figure);
+
+#endif

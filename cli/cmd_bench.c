@@ -1,0 +1,113 @@
+/* `tandem bench`: measurements as ratios, and the table they are printed in. */
+#include "bench.h"
+
+#include "base/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION(...) TD_OPTION(td_bench_settings, __VA_ARGS__)
+
+static const td_arg_option options[] = {
+    OPTION("scale", COUNT, scale, "N", "2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
+    OPTION("trials", COUNT, trials, "N", "measurements to take the median of (default: 5)", .least = 1, .most = 99),
+    OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
+    OPTION("folder", TEXT, folder, "DIR", "where files may be written (default: $TMPDIR or /tmp)"),
+    {0},
+};
+
+static const td_bench *const benches[] = {&td_bench_convert, NULL};
+
+static const char *bench_name(const void *unused, int index)
+{
+    (void)unused;
+    return benches[index] != NULL ? benches[index]->name : NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double td_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static void print_value(double value, const char *unit)
+{
+    char text[32] = "";
+    if (value != 0) snprintf(text, sizeof text, "%.4g %s", value, unit);
+    printf(" %13s", text);
+}
+
+void td_figure_print(const td_figure *figure)
+{
+    char name[96], ratio[32] = "";
+    snprintf(name, sizeof name, "%s%s%s", figure->name, figure->against != NULL ? " / " : "",
+             figure->against != NULL ? figure->against : "");
+    if (figure->ratio != 0) snprintf(ratio, sizeof ratio, "%.2fx", figure->ratio);
+    printf("%-33s", name);
+    print_value(figure->measured, figure->unit);
+    print_value(figure->baseline, figure->unit);
+    printf(" %8s  %s%s\n", ratio, figure->target != NULL ? figure->target : "",
+           figure->target != NULL && !figure->reached ? "  !" : "");
+    fflush(stdout);
+}
+
+void td_figure_json(td_json *json, const td_figure *figure)
+{
+    td_json_row(json, NULL);
+    td_json_string(json, "name", figure->name);
+    td_json_string(json, "unit", figure->unit);
+    td_json_real(json, "measured", figure->measured);
+    if (figure->baseline != 0) {
+        td_json_string(json, "against", figure->against);
+        td_json_real(json, "baseline", figure->baseline);
+    }
+    if (figure->ratio != 0) td_json_real(json, "ratio", figure->ratio);
+    if (figure->target != NULL) {
+        td_json_string(json, "target", figure->target);
+        td_json_bool(json, "reached", figure->reached);
+    }
+    td_json_end_object(json);
+}
+
+static td_status run_bench(const td_args *args, void *settings)
+{
+    const td_bench_settings *s = settings;
+    td_report report = {0};
+    const td_bench *bench = NULL;
+    for (int i = 0; benches[i] != NULL; i++)
+        if (strcmp(benches[i]->name, args->words[0]) == 0) bench = benches[i];
+    if (bench == NULL) return td_fail_unknown("benchmark", args->words[0], bench_name, NULL);
+    if (s->common.json != NULL) {
+        char command[64];
+        snprintf(command, sizeof command, "bench %s", bench->name);
+        int threads = s->common.threads > 0 ? (int)s->common.threads : td_machine_usable();
+        TD_CHECK(td_report_begin(&report, s->common.json, command, threads));
+    }
+    return td_report_end(&report, bench->run(s, &report));
+}
+
+static const td_bench_settings defaults = {.scale = 22, .trials = 5};
+
+const td_command td_cmd_bench = {
+    .name = "bench",
+    .summary = "measure, as ratios in one run",
+    .positional = "convert",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .settings_bytes = sizeof(td_bench_settings),
+    .defaults = &defaults,
+    .run = run_bench,
+    .details = "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
+               "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph. "
+               "docs/performance.md keeps the results.",
+    .examples = "tandem bench convert\n"
+                "tandem bench convert --scale 18 --json figures.json",
+};

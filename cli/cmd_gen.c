@@ -1,0 +1,172 @@
+/* `tandem gen`: a graph from a seed. */
+#include "build_settings.h"
+#include "graph_text.h"
+#include "output.h"
+#include "report.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "store/formats/format.h"
+#include "store/gen.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NO_SEED UINT64_MAX
+#define MOST_VERTICES 4294967294.0
+
+typedef struct gen_settings {
+    td_build_settings build;
+    const char *output, *format;
+    td_gen_spec spec;
+} gen_settings;
+
+#define OPTION(...) TD_OPTION(gen_settings, __VA_ARGS__)
+
+static const td_arg_option options[] = {
+    OPTION("output", TEXT, output, "FILE", "the file to write; its suffix tells the format", .letter = 'o'),
+    OPTION("format", TEXT, format, "F", "format of the output (default: by suffix)"),
+    OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)"),
+    OPTION("scale", COUNT, spec.scale, "N", "2^N vertices", .excludes = "vertices", .least = 1, .most = 31),
+    OPTION("vertices", COUNT, spec.vertices, "N", "that many vertices", .least = 1, .most = MOST_VERTICES),
+    OPTION("degree", REAL, spec.degree, "D", "edges per vertex, before duplicates and loops are dropped",
+           .least = 1e-9, .most = 1e9),
+    OPTION("a", REAL, spec.a, "P", "rmat: share of the first quarter (default: 0.57)", .least = 1e-9, .most = 1),
+    OPTION("b", REAL, spec.b, "P", "rmat: of the second (default: 0.19)", .least = 1e-9, .most = 1),
+    OPTION("c", REAL, spec.c, "P", "rmat: of the third (default: 0.19)", .least = 1e-9, .most = 1),
+    OPTION("width", COUNT, spec.width, "N", "grid: columns; layered: vertices per layer", .least = 1,
+           .most = MOST_VERTICES),
+    OPTION("height", COUNT, spec.height, "N", "grid: rows (default: as many)", .least = 1, .most = MOST_VERTICES),
+    OPTION("layers", COUNT, spec.layers, "N", "layered: how many layers", .least = 1, .most = MOST_VERTICES),
+    OPTION("rewire", REAL, spec.rewire, "P", "smallworld: share of edges that lead anywhere", .most = 1),
+    OPTION("arity", COUNT, spec.arity, "N", "tree: children of a vertex", .least = 1, .most = MOST_VERTICES),
+    OPTION("hosts", COUNT, spec.hosts, "N", "web: how many hosts", .least = 1, .most = MOST_VERTICES),
+    OPTION("shuffle", FLAG, spec.shuffle, NULL, "number the vertices at random"),
+    {0},
+};
+
+static const gen_settings defaults = {.spec = {.seed = NO_SEED, .rewire = -1}};
+
+/* The kinds of graphs, as candidates for a mistyped one. */
+static const char *kind_name(const void *unused, int index)
+{
+    (void)unused;
+    return td_generators[index].kind;
+}
+
+/* A graph known by name has its shape; only the seed, the numbering and the builder's options are left to choose. */
+static td_status refuse_parameters(const gen_settings *s, const char *name)
+{
+    for (const td_arg_option *option = options; option->name != NULL; option++) {
+        bool number = option->kind == TD_ARG_COUNT || option->kind == TD_ARG_REAL;
+        if (!number || strcmp(option->name, "seed") == 0) continue;
+        if (memcmp((const char *)s + option->at, (const char *)&defaults + option->at, sizeof(uint64_t)) != 0)
+            return td_fail(TD_USAGE, "--%s cannot change '%s', a graph known by name", option->name, name);
+    }
+    return TD_OK;
+}
+
+static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec *spec, td_build_options *build)
+{
+    if (td_gen_named(kind, spec, build)) {
+        TD_CHECK(refuse_parameters(s, kind));
+        spec->shuffle |= s->spec.shuffle;
+    } else {
+        if (td_generator_named(kind) == NULL) return td_fail_unknown("kind of graph", kind, kind_name, NULL);
+        *spec = s->spec;
+        spec->kind = kind;
+        spec->seed = build->weight_seed = 1;
+    }
+    if (s->spec.seed != NO_SEED) spec->seed = build->weight_seed = s->spec.seed;
+    TD_CHECK(td_build_settings_apply(&s->build, build));
+    td_status status = td_gen_check(spec, NULL);
+    return status == TD_INVALID || status == TD_LIMIT ? td_fail(TD_USAGE, "%s", td_last_message()) : status;
+}
+
+/* What was made and how long it took. */
+typedef struct making {
+    const gen_settings *settings;
+    const char *kind;
+    td_pool *pool;
+    td_graph *graph;
+    uint64_t seed, peak, digest;
+    double make_seconds, write_seconds;
+} making;
+
+static void tell(const making *job)
+{
+    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
+    td_info("made in %.3f s, written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
+            job->write_seconds, td_format_size(peak, job->peak), job->digest);
+    td_info("%s: %s", job->settings->output, td_format_size(size, td_file_bytes(job->settings->output)));
+}
+
+static void report(td_json *json, const making *job)
+{
+    td_json_string(json, "kind", job->kind);
+    td_json_u64(json, "seed", job->seed);
+    td_json_string(json, "output", job->settings->output);
+    td_json_u64(json, "output_bytes", td_file_bytes(job->settings->output));
+    td_graph_json(json, job->graph);
+    td_json_real(json, "seconds", job->make_seconds + job->write_seconds);
+    td_json_real(json, "make_seconds", job->make_seconds);
+    td_json_real(json, "write_seconds", job->write_seconds);
+    td_memory_json(json, job->graph, job->peak);
+    td_json_hex(json, "digest", job->digest);
+}
+
+static td_status make(making *job, const td_gen_spec *spec, const td_build_options *build, td_report *out)
+{
+    const td_common *common = &job->settings->build.common;
+    TD_CHECK(td_common_pool(common, &job->pool));
+    uint64_t start = td_clock_ns();
+    TD_CHECK(td_graph_generate(&job->graph, spec, build, job->pool));
+    job->make_seconds = td_seconds_since(start);
+    TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
+    start = td_clock_ns();
+    TD_CHECK(td_graph_write(job->graph, job->settings->output, job->settings->format, job->pool));
+    job->write_seconds = td_seconds_since(start);
+    job->peak = td_memory().peak;
+    tell(job);
+    if (common->json == NULL) return TD_OK;
+    TD_CHECK(td_report_begin(out, common->json, "gen", td_pool_threads(job->pool)));
+    report(&out->json, job);
+    return TD_OK;
+}
+
+static td_status run_gen(const td_args *args, void *settings)
+{
+    const gen_settings *s = settings;
+    making job = {.settings = s, .kind = args->words[0]};
+    td_gen_spec spec = {0};
+    td_build_options build = {0};
+    td_report out = {0};
+    TD_CHECK(make_spec(s, job.kind, &spec, &build));
+    TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
+    job.seed = spec.seed;
+    td_status status = make(&job, &spec, &build, &out);
+    td_graph_destroy(job.graph);
+    td_pool_destroy(job.pool);
+    return td_report_end(&out, status);
+}
+
+const td_command td_cmd_gen = {
+    .name = "gen",
+    .summary = "make a graph from a seed",
+    .positional = "KIND|NAME",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .shared = td_build_settings_options,
+    .settings_bytes = sizeof(gen_settings),
+    .defaults = &defaults,
+    .run = run_gen,
+    .details = "The graph depends on the kind, its parameters and the seed, never on the number of threads. "
+               "'tandem help generators' lists the kinds, their parameters and the names of ready-made graphs.",
+    .examples = "tandem gen rmat --scale 22 --degree 16 --weights 1:100 --seed 7 -o g.tg\n"
+                "tandem gen grid --width 1000 --height 800 -o road.tg\n"
+                "tandem gen k20 -o k20.tg",
+};
