@@ -2,14 +2,18 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
+SECONDS ?= 60
 
-.PHONY: help setup build test test-asan test-tsan install clean
+.PHONY: help setup build demo test test-asan test-tsan fuzz bench install clean
 
 help:
+	@echo 'make demo                  set up, build, and show what Tandem does'
 	@echo 'make test                  set up, build, run all tests'
 	@echo 'make build                 set up and build; the tool is $(BUILD)/tandem'
 	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
+	@echo 'make fuzz SECONDS=600      every reader against damaged input, that long'
+	@echo 'make bench                 the tables of docs/performance.md'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo 'make clean                 remove the build folders'
 
@@ -18,6 +22,9 @@ setup:
 
 build: setup
 	@scripts/build.sh $(BUILD) -DTANDEM_TESTS=ON
+
+demo: build
+	@scripts/demo.sh $(abspath $(BUILD))/tandem
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(nproc)
@@ -29,6 +36,13 @@ test-asan: setup
 test-tsan: setup
 	@scripts/build.sh build-tsan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=thread
 	@ctest --test-dir build-tsan --output-on-failure --parallel $$(nproc)
+
+fuzz: setup
+	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
+	@build-asan/tests/fuzz_readers --seconds $(SECONDS)
+
+bench: build
+	@$(BUILD)/tandem bench convert
 
 install: setup
 	@scripts/build.sh $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
