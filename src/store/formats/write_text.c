@@ -1,22 +1,16 @@
-/* Graphs as text: edge lists and Matrix Market.
- *
- * Workers take ranges of edges in order, so that a heavy vertex is no burden of
- * one, format each range into a buffer of their own, and write it when all
- * before it is written. One text comes out, whatever the number of threads. */
-#include "base/alloc.h"
-#include "base/cancel.h"
+/* Graphs as text: edge lists and Matrix Market. Workers share the edges out, not
+ * the vertices, so that a heavy vertex is no burden of one. */
+#include "base/lines.h"
 #include "base/log.h"
-#include "base/outfile.h"
 #include "store/formats/format.h"
 #include "store/formats/print.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 
-enum { EDGES_AT_A_TIME = 1 << 15, LINE_ROOM = 64, IDS_PER_LINE = 12 };
+enum { LINE_ROOM = 64, IDS_PER_LINE = 12 };
 _Static_assert(2 * TD_PRINT_U64 + TD_PRINT_F32 + 3 <= LINE_ROOM, "a line has room for two ids and a weight");
 
 typedef struct writing {
@@ -25,12 +19,6 @@ typedef struct writing {
     char separator;
     bool lower_only;  /* no edge to a higher row: the other triangle says the same */
     bool row_numbers; /* from 1, instead of original ids */
-    char *buffers;    /* of each worker */
-    _Atomic uint64_t next;
-    atomic_bool stopped;  /* some range will never be written; set under the lock */
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t turned;
-    uint64_t turn; /* the range to be written next */
 } writing;
 
 static char *print_weight(char *at, const td_graph *graph, uint64_t edge)
@@ -86,63 +74,22 @@ static uint32_t source_of(const td_graph *graph, uint64_t edge)
     return low;
 }
 
-static size_t print_range(const writing *self, uint64_t range, char *buffer)
+static char *print_range(const void *context, uint64_t begin, uint64_t end, char *at)
 {
+    const writing *self = context;
     const uint64_t *offsets = self->graph->out.offsets;
-    uint64_t begin = range * EDGES_AT_A_TIME, end = begin + EDGES_AT_A_TIME;
-    if (end > self->graph->edges) end = self->graph->edges;
-    char *at = buffer;
     for (uint32_t v = source_of(self->graph, begin); begin < end; v++) {
         uint64_t list_end = offsets[v + 1] < end ? offsets[v + 1] : end;
         at = print_list(self, v, begin, list_end, at);
         begin = list_end;
     }
-    return (size_t)(at - buffer);
-}
-
-static td_status write_in_turn(writing *self, uint64_t range, const char *text, size_t bytes)
-{
-    td_status status = TD_OK;
-    pthread_mutex_lock(&self->lock);
-    while (self->turn != range && !self->stopped) pthread_cond_wait(&self->turned, &self->lock);
-    if (!self->stopped) status = td_outfile_write(self->file, text, bytes);
-    if (status != TD_OK) self->stopped = true;
-    self->turn++;
-    pthread_cond_broadcast(&self->turned);
-    pthread_mutex_unlock(&self->lock);
-    return status;
-}
-
-/* The file's writes look for a cancel, so nothing here waits for a range that never comes. */
-static td_status write_ranges(void *context, int worker, int workers)
-{
-    (void)workers;
-    writing *self = context;
-    char *buffer = self->buffers + (uint64_t)worker * EDGES_AT_A_TIME * LINE_ROOM;
-    uint64_t ranges = (self->graph->edges + EDGES_AT_A_TIME - 1) / EDGES_AT_A_TIME;
-    while (!self->stopped) {
-        uint64_t range = atomic_fetch_add(&self->next, 1);
-        if (range >= ranges) break;
-        size_t bytes = print_range(self, range, buffer);
-        TD_CHECK(write_in_turn(self, range, buffer, bytes));
-        td_progress("writing edges", range * EDGES_AT_A_TIME, self->graph->edges);
-    }
-    return TD_OK;
+    return at;
 }
 
 /* Behind the header, which the caller has written. */
-static td_status write_edges(writing *self, td_pool *pool)
+static td_status write_edges(const writing *self, td_pool *pool)
 {
-    uint64_t threads = (uint64_t)td_pool_threads(pool);
-    TD_CHECK(TD_NEW(&self->buffers, threads * EDGES_AT_A_TIME * LINE_ROOM, "text buffers"));
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->turned, NULL);
-    td_status status = td_pool_run(pool, write_ranges, self);
-    pthread_cond_destroy(&self->turned);
-    pthread_mutex_destroy(&self->lock);
-    td_free(self->buffers);
-    td_progress_end();
-    return status;
+    return td_lines_write(self->file, pool, self->graph->edges, LINE_ROOM, print_range, self, "writing edges");
 }
 
 static char separator_of(const char *path)

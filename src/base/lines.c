@@ -1,0 +1,71 @@
+#include "base/lines.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { ITEMS_AT_A_TIME = 1 << 15 };
+
+typedef struct writing {
+    td_outfile *file;
+    uint64_t count;
+    uint64_t buffer_bytes;
+    td_lines_fn print;
+    const void *context;
+    const char *what;
+    char *buffers; /* of each worker */
+    _Atomic uint64_t next;
+    atomic_bool stopped;  /* some stretch will never be written; set under the lock */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t turned;
+    uint64_t turn; /* the stretch to be written next */
+} writing;
+
+static td_status write_in_turn(writing *self, uint64_t stretch, const char *text, size_t bytes)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&self->lock);
+    while (self->turn != stretch && !self->stopped) pthread_cond_wait(&self->turned, &self->lock);
+    if (!self->stopped) status = td_outfile_write(self->file, text, bytes);
+    if (status != TD_OK) self->stopped = true;
+    self->turn++;
+    pthread_cond_broadcast(&self->turned);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+/* The file's writes look for a cancel, so nothing here waits for a stretch that never comes. */
+static td_status write_stretches(void *context, int worker, int workers)
+{
+    (void)workers;
+    writing *self = context;
+    char *buffer = self->buffers + (uint64_t)worker * self->buffer_bytes;
+    uint64_t stretches = self->count / ITEMS_AT_A_TIME + (self->count % ITEMS_AT_A_TIME != 0);
+    while (!self->stopped) {
+        uint64_t stretch = atomic_fetch_add(&self->next, 1);
+        if (stretch >= stretches) break;
+        uint64_t begin = stretch * ITEMS_AT_A_TIME, end = begin + ITEMS_AT_A_TIME;
+        char *behind = self->print(self->context, begin, end < self->count ? end : self->count, buffer);
+        TD_CHECK(write_in_turn(self, stretch, buffer, (size_t)(behind - buffer)));
+        td_progress(self->what, begin, self->count);
+    }
+    return TD_OK;
+}
+
+td_status td_lines_write(td_outfile *file, td_pool *pool, uint64_t count, size_t item_bytes, td_lines_fn print,
+                         const void *context, const char *what)
+{
+    writing self = {.file = file, .count = count, .print = print, .context = context, .what = what};
+    self.buffer_bytes = (count < ITEMS_AT_A_TIME ? count : ITEMS_AT_A_TIME) * item_bytes;
+    TD_CHECK(TD_NEW(&self.buffers, (uint64_t)td_pool_threads(pool) * self.buffer_bytes, "text buffers"));
+    pthread_mutex_init(&self.lock, NULL);
+    pthread_cond_init(&self.turned, NULL);
+    td_status status = td_pool_run(pool, write_stretches, &self);
+    pthread_cond_destroy(&self.turned);
+    pthread_mutex_destroy(&self.lock);
+    td_free(self.buffers);
+    td_progress_end();
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Text made by many, written in order.
+ *
+ * Workers take stretches of the items in ascending order, format each into a
+ * buffer of their own, and write it when all before it is written. One text
+ * comes out, whatever the number of threads. */
+#ifndef TD_BASE_LINES_H
+#define TD_BASE_LINES_H
+
+#include "base/outfile.h"
+#include "base/pool.h"
+
+/* Formats the items [begin, end) at `at`; returns the place behind the last character. */
+typedef char *(*td_lines_fn)(const void *context, uint64_t begin, uint64_t end, char *at);
+
+/* Appends the text of `count` items to the file, each of at most `item_bytes`
+ * characters; `what` is for the progress line. */
+td_status td_lines_write(td_outfile *file, td_pool *pool, uint64_t count, size_t item_bytes, td_lines_fn print,
+                         const void *context, const char *what);
+
+#endif
