@@ -283,7 +283,8 @@ TEST(cnr_2000_is_read_with_and_without_its_offsets)
     CHECK_EQ(graph->vertices, 325557);
     CHECK_EQ(graph->edges, 3216152);
     for (uint32_t v = 0; v < graph->vertices; v++)
-        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++) loops += graph->out.targets[e] == v;
+        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++)
+            loops += graph->out.targets[e] == v;
     CHECK_EQ(loops, 87442);
     copy_file(folder, "cnr-2000/cnr-2000.graph", test_path("cnr.graph"));
     copy_file(folder, "cnr-2000/cnr-2000.properties", test_path("cnr.properties"));

@@ -93,7 +93,10 @@ static bool merge(uint32_t *into, uint64_t count, const uint32_t *more, uint64_t
     return !twice;
 }
 
-static inline void copy_run(uint32_t *to, const uint32_t *from, uint32_t count) { memcpy(to, from, count * sizeof *to); }
+static inline void copy_run(uint32_t *to, const uint32_t *from, uint32_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+}
 
 /* Blocks to copy and to skip, in turn; what follows the last one is copied if its turn is. */
 FOLDED td_status copy_blocks(td_bv_decoder *decoder, td_bits *bits, codes c, uint64_t vertex, const list *from,

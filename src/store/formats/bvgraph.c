@@ -14,6 +14,8 @@
 #include "store/formats/properties.h"
 #include "store/input.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -54,16 +56,19 @@ static void close_files(bv_files *files)
     td_free(files->offsets);
 }
 
-/* The properties decide: the .graph file is bits, and other formats use both suffixes. */
+/* The properties decide: the .graph file is bits, and other formats use both
+ * suffixes. If there is no memory to look into them, reading will say so. */
 static int recognise(const td_probe *probe)
 {
-    bv_files files = {0};
+    char path[PATH_MAX];
     td_properties *properties = NULL;
-    bool ours = td_path_stem(probe->path, suffixes) < (int)strlen(probe->path) &&
-                name_files(probe->path, &files) == TD_OK && td_path_exists(files.properties) &&
-                td_properties_load(&properties, files.properties) == TD_OK && is_bvgraph(properties);
+    int stem = td_path_stem(probe->path, suffixes);
+    if (probe->path[stem] == '\0') return 0;
+    int length = snprintf(path, sizeof path, "%.*s.properties", stem, probe->path);
+    if (length >= (int)sizeof path || !td_path_exists(path)) return 0;
+    td_status status = td_properties_load(&properties, path);
+    bool ours = status == TD_NO_MEMORY || (status == TD_OK && is_bvgraph(properties));
     td_properties_free(properties);
-    close_files(&files);
     return ours ? 100 : 0;
 }
 

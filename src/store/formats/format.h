@@ -35,7 +35,15 @@ typedef struct td_format {
     X(edgelist)           \
     X(matrixmarket)       \
     X(dimacs)             \
-    X(bvgraph)
+    X(metis)              \
+    X(webgraph_ascii)     \
+    X(ligra)              \
+    X(graphalytics)       \
+    X(bvgraph)            \
+    X(sg)                 \
+    X(wsg)                \
+    X(galois)             \
+    X(galois_real)
 
 #define TD_FORMAT_DECLARE(name) extern const td_format td_format_##name;
 TD_FORMAT_LIST(TD_FORMAT_DECLARE)

@@ -2,6 +2,7 @@
 #include "store/formats/format.h"
 
 #include "store/builder.h"
+#include "store/formats/paths.h"
 #include "store/input.h"
 #include "store/packed.h"
 
@@ -75,10 +76,31 @@ static td_status best_match(const td_probe *probe, const td_format **out)
                    "(--format NAME decides)", probe->path, names);
 }
 
+/* Formats of several files go by the name these have in common, too: then one of
+ * the files tells which format it is. NULL if none does. */
+static td_status detect_by_part(const char *stem, const td_format **out)
+{
+    static const char *const parts[] = {".properties", ".v"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && *out == NULL; i++) {
+        char *part = NULL;
+        TD_CHECK(td_path_print(&part, "%s%s", stem, parts[i]));
+        td_status status = td_path_exists(part) ? td_format_detect(part, out) : TD_OK;
+        td_free(part);
+        if (status == TD_NO_MEMORY) return status;
+    }
+    return TD_OK;
+}
+
 td_status td_format_detect(const char *path, const td_format **out)
 {
     td_status status = TD_OK;
     td_input *input = NULL;
+    const td_format *by_part = NULL;
+    if (!td_path_exists(path)) TD_CHECK(detect_by_part(path, &by_part));
+    if (by_part != NULL) {
+        *out = by_part;
+        return TD_OK;
+    }
     char suffix[SUFFIX_ROOM];
     find_suffix(path, suffix);
     TD_CHECK(td_input_open(&input, path));

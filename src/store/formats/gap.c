@@ -88,7 +88,8 @@ static td_status read_rows(const char *path, td_input *input, bool weighted, td_
     const uint8_t *offsets = file + HEADER_BYTES, *targets = offsets + 8 * (header.vertices + 1);
     uint64_t first;
     memcpy(&first, offsets, sizeof first);
-    if (first != 0) return td_fail(TD_CORRUPT, "%s: byte %d: the first list does not start at edge 0", path, HEADER_BYTES);
+    if (first != 0)
+        return td_fail(TD_CORRUPT, "%s: byte %d: the first list does not start at edge 0", path, HEADER_BYTES);
     td_rows rows = {.path = path, .file = file, .vertices = header.vertices, .edges = header.edges,
                     .ends = offsets + 8, .targets = targets, .target_bytes = 4,
                     .target_step = neighbour_bytes(weighted), .weights = targets + 4, .weight_bytes = 4,
@@ -188,8 +189,7 @@ static td_status write_as(const td_graph *graph, const char *path, bool weighted
     td_status status = TD_OK;
     td_outfile *file = NULL;
     TD_CHECK(check_writable(graph, path, weighted));
-    if (graph->ids != NULL || graph->id_base != 0)
-        td_warn("%s: a GAP graph holds no ids; its vertices are numbered from 0 in their order", path);
+    td_warn_of_lost_ids(graph, path, 0);
     TD_TRY(td_outfile_create(&file, path, TD_OUT_BINARY));
     TD_TRY(write_body(file, graph, weighted));
     TD_TRY(td_outfile_commit(file));

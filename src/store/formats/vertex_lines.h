@@ -1,0 +1,24 @@
+/* Texts in which line i holds the neighbours of vertex i (METIS, WebGraph ASCII).
+ *
+ * A worker that gets a piece from the middle does not know which vertex its
+ * first line belongs to: it numbers its lines from 0, and when all pieces are
+ * read and their lines counted, every piece's sources are moved up.
+ */
+#ifndef TD_STORE_VERTEX_LINES_H
+#define TD_STORE_VERTEX_LINES_H
+
+#include "store/edges.h"
+#include "store/input.h"
+
+typedef struct td_vertex_lines {
+    uint64_t skip;          /* bytes of the header */
+    uint64_t vertices;      /* as many lines are needed; blank ones may follow */
+    unsigned first_id;      /* 0 or 1 */
+    unsigned vertex_fields; /* numbers to pass over at the start of each line */
+    bool weighted;          /* a whole number behind each neighbour */
+    bool comments;          /* lines that start with % do not count */
+} td_vertex_lines;
+
+td_status td_vertex_lines_read(const td_vertex_lines *form, td_input *input, td_edge_list *edges, td_pool *pool);
+
+#endif
