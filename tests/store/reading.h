@@ -164,13 +164,20 @@ static inline size_t read_file(const char *path, char *into, size_t room)
     return bytes;
 }
 
+/* A new file each time: file systems sync one that is cut and written anew. */
+static inline void rewrite_file(const char *path, const void *data, size_t bytes)
+{
+    remove(path);
+    test_write_file(path, data, bytes);
+}
+
 /* Cut after every byte, the file is refused; `tolerated` bytes may be missing at the end. */
 static inline void check_truncations(const td_format *format, const char *path, size_t tolerated)
 {
     static char whole[1 << 16];
     size_t bytes = read_file(path, whole, sizeof whole);
     for (size_t kept = 0; kept + tolerated < bytes; kept++) {
-        test_write_file(path, whole, kept);
+        rewrite_file(path, whole, kept);
         td_status status = read_and_forget(format, path, 1);
         if (status == TD_OK) TEST_FAIL("%s, cut to %zu of %zu bytes, was accepted", path, kept, bytes);
     }
@@ -186,7 +193,7 @@ static inline void check_bit_flips(const td_format *format, const char *path, co
     for (size_t bit = 0; bit < 8 * bytes; bit++) {
         td_graph *graph = NULL;
         whole[bit / 8] ^= (char)(1 << bit % 8);
-        test_write_file(path, whole, bytes);
+        rewrite_file(path, whole, bytes);
         td_log_set_level(TD_LOG_QUIET);
         td_status status = read_graph(format, main_path, 1, &plain, &graph);
         td_log_set_level(TD_LOG_INFO);

@@ -163,7 +163,7 @@ TEST(noise_is_refused_or_gives_a_graph)
         size_t from = td_random_below(td_random_at(1, trial), bytes), length = 1 + td_random_at(2, trial) % 8;
         memcpy(noisy, whole, bytes);
         for (size_t i = from; i < bytes && i < from + length; i++) noisy[i] = (char)td_random_at(trial, i);
-        test_write_file(path, noisy, bytes);
+        rewrite_file(path, noisy, bytes);
         td_status status = read_and_forget(&td_format_bvgraph, path, 2);
         CHECK(status == TD_OK || status == TD_CORRUPT);
     }
