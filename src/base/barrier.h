@@ -1,24 +1,44 @@
-/* A barrier for the workers of one pool job. Spins, because the waits it is made
- * for last microseconds; gives the core away when there are more workers than
- * cores. Everything written before it is seen behind it. */
+/* A barrier for the workers of one pool job. Spins first, because the waits it is
+ * made for last microseconds, but never when there are more workers than cores:
+ * then a spinning worker keeps the one it waits for from running. Everything
+ * written before it is seen behind it. */
 #ifndef TD_BASE_BARRIER_H
 #define TD_BASE_BARRIER_H
 
-#include <sched.h>
+#include "base/machine.h"
+
+#include <linux/futex.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { TD_BARRIER_SPINS = 4000 };
 
 typedef struct td_barrier {
     _Alignas(64) _Atomic uint32_t arrived;
     _Alignas(64) _Atomic uint32_t round;
+    _Atomic uint32_t sleepers;
     uint32_t workers;
+    int spins;
 } td_barrier;
 
 static inline void td_barrier_init(td_barrier *barrier, int workers)
 {
     barrier->arrived = 0;
     barrier->round = 0;
+    barrier->sleepers = 0;
     barrier->workers = (uint32_t)workers;
+    barrier->spins = workers <= td_machine_usable() ? TD_BARRIER_SPINS : 0;
+}
+
+static inline void td_barrier_sleep(td_barrier *barrier, uint32_t round)
+{
+    atomic_fetch_add(&barrier->sleepers, 1);
+    while (atomic_load(&barrier->round) == round)
+        syscall(SYS_futex, &barrier->round, FUTEX_WAIT_PRIVATE, round, NULL, NULL, 0);
+    atomic_fetch_sub(&barrier->sleepers, 1);
 }
 
 static inline void td_barrier_wait(td_barrier *barrier)
@@ -26,15 +46,18 @@ static inline void td_barrier_wait(td_barrier *barrier)
     uint32_t round = atomic_load_explicit(&barrier->round, memory_order_acquire);
     if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == barrier->workers) {
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&barrier->round, round + 1, memory_order_release);
+        atomic_store(&barrier->round, round + 1); /* before the look at the sleepers */
+        if (atomic_load(&barrier->sleepers) > 0)
+            syscall(SYS_futex, &barrier->round, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; spins++) {
+    for (int spins = 0; spins < barrier->spins; spins++) {
+        if (atomic_load_explicit(&barrier->round, memory_order_acquire) != round) return;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
-        if (spins >= 2000) sched_yield();
     }
+    td_barrier_sleep(barrier, round);
 }
 
 #endif

@@ -58,6 +58,7 @@ td_status td_parse_size(const char *text, uint64_t *out)
         if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (i == 0 || strcasecmp(rest, "iB") != 0)) continue;
         double bytes = ldexp(value, 10 * i);
         if (bytes >= 0x1p63) return td_fail(TD_LIMIT, "size '%s' is too large", text);
+        if (i == 0 && bytes != floor(bytes)) return td_fail(TD_INVALID, "'%s' is not a whole number", text);
         *out = (uint64_t)bytes;
         return TD_OK;
     }
