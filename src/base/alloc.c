@@ -71,6 +71,9 @@ static void raise_peak(uint64_t now)
     while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {}
 }
 
+/* Off means off, also where the system hands out huge pages unasked. */
+static void advise(void *base, size_t bytes) { madvise(base, bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); }
+
 /* Not MAP_NORESERVE: the kernel then refuses here what the machine cannot hold,
  * instead of killing the process when it is touched. */
 static void *map_aligned(size_t bytes)
@@ -82,7 +85,7 @@ static void *map_aligned(size_t bytes)
     if (base > raw) munmap(raw, (size_t)(base - raw));
     size_t tail = (size_t)(raw + room - (base + bytes));
     if (tail > 0) munmap(base + bytes, tail);
-    if (huge_pages) madvise(base, bytes, MADV_HUGEPAGE);
+    advise(base, bytes);
     return base;
 }
 
@@ -153,7 +156,7 @@ static void *move_mapping(void *base, size_t held, size_t wanted)
     if (there == NULL) return MAP_FAILED;
     void *moved = mremap(base, held, wanted, MREMAP_MAYMOVE | MREMAP_FIXED, there);
     if (moved == MAP_FAILED) munmap(there, wanted);
-    else if (huge_pages) madvise(moved, wanted, MADV_HUGEPAGE);
+    else advise(moved, wanted);
     return moved;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/machine.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -81,14 +82,6 @@ static void *worker_main(void *argument)
     }
 }
 
-static int usable_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 static void start_job(td_pool *pool)
 {
     atomic_store_explicit(&pool->busy, (uint32_t)pool->started, memory_order_relaxed);
@@ -100,7 +93,7 @@ td_status td_pool_create(td_pool **out, int threads)
 {
     td_status status = TD_OK;
     td_pool *pool = NULL;
-    int cores = usable_cores();
+    int cores = td_machine_usable();
     if (threads <= 0) threads = cores;
     if (threads > MAX_THREADS)
         return td_fail(TD_LIMIT, "%d threads asked for, at most %d are supported", threads, MAX_THREADS);
