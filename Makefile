@@ -23,7 +23,8 @@ setup:
 build: setup
 	@scripts/build.sh $(BUILD) -DTANDEM_TESTS=ON
 
-demo: build
+demo: setup
+	@scripts/build.sh $(BUILD) tandem_cli
 	@scripts/demo.sh $(abspath $(BUILD))/tandem
 
 test: build
@@ -41,7 +42,8 @@ fuzz: setup
 	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
 	@build-asan/tests/fuzz_readers --seconds $(SECONDS)
 
-bench: build
+bench: setup
+	@scripts/build.sh $(BUILD) tandem_cli
 	@$(BUILD)/tandem bench convert
 
 install: setup

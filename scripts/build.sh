@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh FOLDER [cmake options]: configures the folder if it has to be, builds it.
+# build.sh FOLDER [-DNAME=VALUE ...] [TARGET]: configures the folder if it has to be, builds it.
 #
 # A folder keeps the generator and the options it was configured with; options
 # given here are set on top of them. A folder that was configured for another
@@ -8,6 +8,13 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$1
 shift
+options=() targets=()
+for word in "$@"; do
+    case $word in
+    -D*) options+=("$word") ;;
+    *) targets+=(--target "$word") ;;
+    esac
+done
 
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$folder/CMakeCache.txt" 2>/dev/null; }
 
@@ -23,8 +30,8 @@ if [ ! -f "$folder/CMakeCache.txt" ] && [ -z "${CMAKE_GENERATOR:-}" ] && command
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! cmake -S . -B "$folder" "${generator[@]}" "$@" >"$log" 2>&1; then
+if ! cmake -S . -B "$folder" "${generator[@]}" "${options[@]}" >"$log" 2>&1; then
     cat "$log"
     exit 1
 fi
-cmake --build "$folder" --parallel "$(nproc)"
+cmake --build "$folder" --parallel "$(nproc)" "${targets[@]}"
