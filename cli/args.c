@@ -137,7 +137,9 @@ static td_status convert(const td_arg_option *option, const char *text, void *pl
     case TD_ARG_REAL:
         TD_CHECK(td_parse_double(text, place));
         return check_range(option, text, *(double *)place);
-    case TD_ARG_SIZE: return td_parse_size(text, place);
+    case TD_ARG_SIZE:
+        TD_CHECK(td_parse_size(text, place));
+        return check_range(option, text, (double)*(uint64_t *)place);
     case TD_ARG_MEMORY: return td_parse_size_or_share(text, td_machine_memory(), place);
     case TD_ARG_PAIRS: return add_pair(place, option, text);
     case TD_ARG_TEXT:

@@ -10,6 +10,19 @@
 
 #include <stdio.h>
 
+typedef struct devices_settings {
+    td_common common;
+    uint64_t largest;
+} devices_settings;
+
+#define OPTION(...) TD_OPTION(devices_settings, __VA_ARGS__)
+
+static const td_arg_option options[] = {
+    OPTION("largest", SIZE, largest, "SIZE", "measure random reads over ranges up to that (default: 1G)",
+           .least = 1 << 20, .most = 0x1p62),
+    {0},
+};
+
 enum { LABEL = 44, CELL = 14 };
 
 static void print_machine(const td_machine *machine)
@@ -88,12 +101,12 @@ static void report_rates(td_json *json, const td_cpu_rates *rates, int count)
     td_json_end_array(json);
 }
 
-static td_status measure(int threads, td_cpu_rates *out)
+static td_status measure(int threads, uint64_t largest, td_cpu_rates *out)
 {
     td_pool *pool = NULL;
     TD_CHECK(td_pool_create(&pool, threads));
     td_progress_text("measuring memory with %d threads", td_pool_threads(pool));
-    td_status status = td_cpu_measure(pool, out);
+    td_status status = td_cpu_measure(pool, largest, out);
     td_pool_destroy(pool);
     return status;
 }
@@ -102,14 +115,15 @@ static td_status run_devices(const td_args *args, void *settings)
 {
     (void)args;
     td_status status = TD_OK;
-    const td_common *common = settings;
+    const devices_settings *s = settings;
+    const td_common *common = &s->common;
     td_report report = {0};
     td_machine machine;
     td_cpu_rates rates[2];
     td_machine_describe(&machine);
     int threads = common->threads > 0 ? (int)common->threads : machine.usable, count = threads > 1 ? 2 : 1;
-    TD_TRY(measure(1, &rates[0]));
-    if (count == 2) TD_TRY(measure(threads, &rates[1]));
+    TD_TRY(measure(1, s->largest, &rates[0]));
+    if (count == 2) TD_TRY(measure(threads, s->largest, &rates[1]));
     td_progress_end();
     if (td_report_leaves_stdout(common)) {
         print_machine(&machine);
@@ -123,9 +137,13 @@ done:
     return td_report_end(&report, status);
 }
 
+static const devices_settings defaults = {.largest = TD_CPU_MEASURE_LARGEST};
+
 const td_command td_cmd_devices = {
     .name = "devices",
     .summary = "the processors and memory of this machine, with measured rates",
-    .settings_bytes = sizeof(td_common),
+    .options = options,
+    .settings_bytes = sizeof(devices_settings),
+    .defaults = &defaults,
     .run = run_devices,
 };

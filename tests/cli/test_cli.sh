@@ -10,6 +10,7 @@ fails 2 "option -o FILE is missing" convert a
 fails 2 "an argument is missing: IN" convert -o b.tg
 fails 2 "unexpected argument 'c'" convert a -o b.tg c
 fails 2 "--threads 0: 1 to 1024 is allowed" convert a -o b.tg --threads 0
+fails 2 "--largest 1K: 1048576 to" devices --largest 1K
 fails 2 "'12Q' is not a size" convert a -o b.tg --memory 12Q
 fails 2 "unknown format 'mxt' (did you mean 'mtx'?)" convert a -o b.tg --format mxt
 fails 2 "unknown format 'mxt' (did you mean 'mtx'?)" convert a -o b.tg --to mxt
@@ -75,7 +76,7 @@ contains "$out" 'vertices     4,096' 'text beside a JSON file'
 equal "$(key edges <facts.json)" 65536 'edges in the file'
 if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
     for arguments in 'gen grid --width 9 --height 7 -o j.tg' 'convert g.tg -o j.mtx' 'info j.mtx' 'info j.tg --check' \
-        'devices' 'bench convert --scale 10 --trials 1'; do
+        'devices --largest 1M' 'bench convert --scale 10 --trials 1'; do
         succeeds $arguments --json --quiet
         if is_json <"$folder/.out"; then good; else bad "$arguments --json: $out"; fi
     done

@@ -124,20 +124,18 @@ done:
     return status;
 }
 
-td_status td_cpu_measure(td_pool *pool, td_cpu_rates *out)
+td_status td_cpu_measure(td_pool *pool, uint64_t largest, td_cpu_rates *out)
 {
     td_machine machine;
     td_machine_describe(&machine);
-    uint64_t room = machine.memory_free / 4, bytes = STREAM_BYTES;
-    while (bytes > room && bytes > MIB) bytes /= 2;
+    if (largest > machine.memory_free / 4) largest = machine.memory_free / 4;
     *out = (td_cpu_rates){.threads = td_pool_threads(pool)};
-    TD_CHECK(measure_streams(pool, bytes, out));
-    for (int i = 0; i < TD_GATHER_RANGES && ranges[i] <= room; i++) {
-        td_gather_rate *rate = &out->gather[out->gather_count];
+    TD_CHECK(measure_streams(pool, largest < STREAM_BYTES ? largest : STREAM_BYTES, out));
+    for (int i = 0; i < TD_GATHER_RANGES && ranges[i] <= largest; i++) {
+        td_gather_rate *rate = &out->gather[out->gather_count++];
         rate->range = ranges[i];
         TD_CHECK(measure_gather(pool, ranges[i], false, &rate->small_pages));
         TD_CHECK(measure_gather(pool, ranges[i], true, &rate->huge_pages));
-        out->gather_count++;
     }
     return TD_OK;
 }

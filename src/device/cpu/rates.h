@@ -22,7 +22,8 @@ typedef struct td_cpu_rates {
     int gather_count; /* fewer on a machine of little memory */
 } td_cpu_rates;
 
-/* About a second. */
-td_status td_cpu_measure(td_pool *pool, td_cpu_rates *out);
+/* Takes a second or two, in at most twice `largest` bytes of memory. */
+#define TD_CPU_MEASURE_LARGEST (UINT64_C(1) << 30)
+td_status td_cpu_measure(td_pool *pool, uint64_t largest, td_cpu_rates *out);
 
 #endif
