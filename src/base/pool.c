@@ -31,6 +31,7 @@ struct td_pool {
     bool stopping;
     _Alignas(64) _Atomic uint32_t job;   /* counts jobs; workers wait for it to change */
     _Alignas(64) _Atomic uint32_t busy;  /* workers not yet done with this job */
+    _Alignas(64) _Atomic uint32_t sleeping;
 };
 
 static _Thread_local bool inside_job;
@@ -44,21 +45,29 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Waits until *word is no longer `old`, and returns what it became. */
-static uint32_t wait_change(_Atomic uint32_t *word, uint32_t old, int spins)
+/* Waits until *word is no longer `old`, and returns what it became. Whoever is
+ * about to sleep counts itself first and looks again, so that the other side,
+ * which writes the word first and looks at the count then, need not make a
+ * system call when nobody sleeps. */
+static uint32_t wait_change(td_pool *pool, _Atomic uint32_t *word, uint32_t old)
 {
+    int spins = pool->spins;
     uint32_t now;
     for (int i = 0; i < spins; i++) {
         now = atomic_load_explicit(word, memory_order_acquire);
         if (now != old) return now;
         pause_cpu();
     }
-    while ((now = atomic_load_explicit(word, memory_order_acquire)) == old)
-        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    atomic_fetch_add(&pool->sleeping, 1);
+    while ((now = atomic_load(word)) == old) syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    atomic_fetch_sub(&pool->sleeping, 1);
     return now;
 }
 
-static void wake_all(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0); }
+static void wake_all(td_pool *pool, _Atomic uint32_t *word)
+{
+    if (atomic_load(&pool->sleeping) > 0) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
 
 static void do_share(worker *self)
 {
@@ -75,18 +84,18 @@ static void *worker_main(void *argument)
     td_pool *pool = self->pool;
     uint32_t seen = 0;
     for (;;) {
-        seen = wait_change(&pool->job, seen, pool->spins);
+        seen = wait_change(pool, &pool->job, seen);
         if (pool->stopping) return NULL;
         do_share(self);
-        if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) wake_all(&pool->busy);
+        if (atomic_fetch_sub(&pool->busy, 1) == 1) wake_all(pool, &pool->busy);
     }
 }
 
 static void start_job(td_pool *pool)
 {
     atomic_store_explicit(&pool->busy, (uint32_t)pool->started, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pool->job, 1, memory_order_release);
-    wake_all(&pool->job);
+    atomic_fetch_add(&pool->job, 1);
+    wake_all(pool, &pool->job);
 }
 
 td_status td_pool_create(td_pool **out, int threads)
@@ -138,7 +147,7 @@ td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
     do_share(&pool->workers[0]);
     uint32_t left;
     while ((left = atomic_load_explicit(&pool->busy, memory_order_acquire)) != 0)
-        wait_change(&pool->busy, left, pool->spins);
+        wait_change(pool, &pool->busy, left);
     for (int i = 0; i < pool->threads; i++) {
         if (pool->workers[i].status == TD_OK) continue;
         td_message_set(pool->workers[i].message);

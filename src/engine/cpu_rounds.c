@@ -155,7 +155,9 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     job->next_count = 0;
     job->heavy_count = 0;
     if (job->next_dirty && !job->first_hit) memset(job->next_active, 0, td_cpu_words(job) * 8);
-    TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, TD_QUEUE_AT_A_TIME, job->queue_count + edges, sum));
+    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 4) + 1;
+    uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
+    TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
     TD_CHECK(push_heavy(job, sum));
     sum->activated = job->next_count;
     return TD_OK;
@@ -192,13 +194,10 @@ static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
     return job->kernels->measure != TD_MEASURE_NONE && sum->change <= job->tolerance;
 }
 
-/* Room for every vertex that can be heavy at once. */
+/* Room for every vertex that can be heavy. */
 static td_status make_heavy_list(td_cpu_job *job)
 {
-    uint64_t count = 0;
-    for (uint32_t v = 0; v < job->graph->vertices && job->heavy != UINT64_MAX; v++)
-        count += td_cpu_push_degree(job, v) >= job->heavy;
-    return TD_NEW(&job->heavy_list, count, "heavy vertices");
+    return TD_NEW(&job->heavy_list, view_edges(job) / job->heavy + 1, "heavy vertices");
 }
 
 static td_status start(td_cpu_job *job, frontier *now)

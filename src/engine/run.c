@@ -123,6 +123,7 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     bool real = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED;
     run->kind = info->real_follows_weights && real ? TD_VALUE_F32 : info->value;
     run->context = (td_context){.vertices = graph->vertices, .edges = graph->edges, .real_weights = real,
+                                .one_over_vertices = 1.0 / graph->vertices,
                                 .source = options->has_source ? options->source : 0};
     TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
     TD_TRY(td_run_prepare_inputs(run, options, texts));

@@ -94,7 +94,7 @@ TD_INLINE bool program_again(const td_context *c, uint64_t hooked)
     return c->iteration % MST_SWEEPS != MST_PARTNER || hooked > 0;
 }
 
-TD_INLINE uint32_t program_label(const program_value *values, uint32_t v) { return values[v].component; }
+TD_INLINE uint32_t program_label(const program_value *values, uint32_t v) { return TD_LOAD(&values[v].component); }
 
 /* The edge that a vertex's hook adds to the forest, or MST_NO_EDGE. */
 TD_INLINE uint64_t program_edge(const program_value *value) { return value->chosen ? value->edge : MST_NO_EDGE; }

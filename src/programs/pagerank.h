@@ -24,7 +24,7 @@ enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
 
 TD_INLINE double pagerank_base(const td_context *c, uint32_t v)
 {
-    return c->input[0] != 0 ? c->input[0][v] : 1.0 / c->vertices;
+    return c->input[0] != 0 ? c->input[0][v] : c->one_over_vertices;
 }
 
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)

@@ -45,6 +45,7 @@ enum { TD_PARAMETERS = 8, TD_INPUTS = 2 };
 typedef struct td_context {
     uint32_t vertices;
     uint64_t edges;
+    double one_over_vertices;
     uint32_t source;
     uint32_t iteration;   /* 0 in the first; of a sweep program: the sweep's number */
     uint32_t phase;       /* peeling programs: the level being peeled */

@@ -6,15 +6,14 @@
 
 enum { NAME(FUSION) = 1024, NAME(ENTRIES_AT_A_TIME) = 64 };
 
-static inline void NAME(put)(td_cpu_job *job, td_buckets *mine, uint32_t v, program_value value)
+static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint32_t v, program_value value)
 {
-    uint64_t priority = program_priority(&job->context, value, job->delta);
+    uint64_t priority = program_priority(c, value, job->delta);
     if (td_buckets_put(mine, priority, (uint64_t)v << 32 | value) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
-static inline void NAME(settle)(td_cpu_job *job, td_buckets *mine, uint64_t entry, td_cpu_tally *tally)
+static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, td_cpu_tally *tally)
 {
-    const td_context *c = &job->context;
     uint32_t u = (uint32_t)(entry >> 32);
     program_value value = (program_value)entry;
     if (read_value(&((program_value *)job->values)[u]) != value) return; /* it improved since */
@@ -26,19 +25,41 @@ static inline void NAME(settle)(td_cpu_job *job, td_buckets *mine, uint64_t entr
     for (uint64_t e = begin; e < end; e++) {
         program_value fresh;
         uint32_t v = list->targets[e];
-        if (NAME(relax)(job, v, CONTRIBUTION(c, message, weights, e), &fresh)) NAME(put)(job, mine, v, fresh);
+        if (NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) NAME(put)(job, c, mine, v, fresh);
     }
     tally->edges += end - begin;
     tally->activated++;
 }
 
+/* A row of entries, with what the later ones need fetched ahead of them. */
+static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buckets *mine, const uint64_t *entries,
+                                    uint64_t count, td_cpu_tally *tally)
+{
+    const td_adjacency *list = &job->push[0];
+    for (uint64_t i = 0; i < count; i++) {
+        if (i + NAME(FAR) < count) {
+            uint32_t far = (uint32_t)(entries[i + NAME(FAR)] >> 32);
+            __builtin_prefetch((const program_value *)job->values + far);
+            __builtin_prefetch(&list->offsets[far]);
+        }
+        if (i + NAME(NEAR) < count) {
+            uint32_t near = (uint32_t)(entries[i + NAME(NEAR)] >> 32);
+            if (read_value((const program_value *)job->values + near) == (program_value)entries[i + NAME(NEAR)]) {
+                __builtin_prefetch(list->targets + list->offsets[near]);
+                PREFETCH_WEIGHT(list->weights, list->offsets[near]);
+            }
+        }
+        NAME(settle)(job, c, mine, entries[i], tally);
+    }
+}
+
 /* This worker's own additions to the current bucket, over and over while they stay few. */
-static inline void NAME(fuse)(td_cpu_job *job, td_buckets *mine, td_cpu_tally *tally)
+static inline void NAME(fuse)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
     td_bucket *bucket = &mine->window[job->bucket - mine->base];
     while (bucket->count > 0 && bucket->count < NAME(FUSION) && job->failed == TD_OK) {
         td_bucket_take(bucket, &mine->own);
-        for (uint64_t i = 0; i < mine->own.count; i++) NAME(settle)(job, mine, mine->own.entries[i], tally);
+        NAME(settle_row)(job, c, mine, mine->own.entries, mine->own.count, tally);
     }
 }
 
@@ -52,7 +73,7 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
     for (uint64_t i = 0; i < old.count; i++) {
         uint32_t v = (uint32_t)(old.entries[i] >> 32);
         if (((program_value *)job->values)[v] == (program_value)old.entries[i])
-            NAME(put)(job, of, v, (program_value)old.entries[i]);
+            NAME(put)(job, &job->context, of, v, (program_value)old.entries[i]);
     }
     td_free(old.entries);
 }
@@ -77,8 +98,24 @@ static void NAME(next_bucket)(td_cpu_job *job)
     td_cpu_bucket_round(job, total);
 }
 
+/* This worker's turns at the current bucket. */
+static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
+{
+    uint64_t row[NAME(ENTRIES_AT_A_TIME)], total = job->entry_start[job->workers];
+    for (;;) {
+        uint64_t at = atomic_fetch_add_explicit(&job->entry_next, NAME(ENTRIES_AT_A_TIME), memory_order_relaxed), count = 0;
+        if (at >= total) return;
+        for (int of = 0; count < NAME(ENTRIES_AT_A_TIME) && at < total; at++) {
+            while (job->entry_start[of + 1] <= at) of++;
+            row[count++] = job->buckets[of].current.entries[at - job->entry_start[of]];
+        }
+        NAME(settle_row)(job, c, mine, row, count, tally);
+    }
+}
+
 static void NAME(bucket)(td_cpu_job *job, int worker)
 {
+    const td_context context = job->context;
     td_cpu_tally *tally = &job->tallies[worker];
     td_buckets *mine = &job->buckets[worker];
     for (;;) {
@@ -87,15 +124,7 @@ static void NAME(bucket)(td_cpu_job *job, int worker)
         if (worker == 0) NAME(next_bucket)(job);
         td_barrier_wait(&job->barrier);
         if (job->stop) return;
-        uint64_t total = job->entry_start[job->workers];
-        for (uint64_t at; (at = atomic_fetch_add_explicit(&job->entry_next, NAME(ENTRIES_AT_A_TIME), memory_order_relaxed)) < total;) {
-            int of = 0;
-            while (job->entry_start[of + 1] <= at) of++;
-            for (uint64_t i = at; i < at + NAME(ENTRIES_AT_A_TIME) && i < total; i++) {
-                while (job->entry_start[of + 1] <= i) of++;
-                NAME(settle)(job, mine, job->buckets[of].current.entries[i - job->entry_start[of]], tally);
-            }
-        }
-        NAME(fuse)(job, mine, tally);
+        NAME(empty_bucket)(job, &context, mine, tally);
+        NAME(fuse)(job, &context, mine, tally);
     }
 }

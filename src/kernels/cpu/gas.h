@@ -10,30 +10,30 @@
  * compare-and-swap, for programs whose apply may be done piecemeal.
  */
 
-/* Adds up a stretch of one list. Four sums, so that additions need not wait for each other. */
-static inline program_accum NAME(fold_list)(const td_cpu_job *job, const td_adjacency *list, uint64_t begin, uint64_t end)
+/* Adds up a stretch of one list. Long ones by the vector unit, whose gathers keep
+ * many misses in flight; the order of additions is then the compiler's. */
+static inline program_accum NAME(fold_list)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
+                                            uint64_t begin, uint64_t end)
 {
-    const td_context *c = &job->context;
     const uint32_t *targets = list->targets;
     const program_message *messages = job->messages;
     const void *weights = list->weights;
     (void)weights;
-    program_accum a = program_zero(c), b = a, d = a, f = a;
-    uint64_t e = begin;
-    for (; e + 4 <= end; e += 4) {
-        a = program_sum(a, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
-        b = program_sum(b, CONTRIBUTION(c, read_message(&messages[targets[e + 1]]), weights, e + 1));
-        d = program_sum(d, CONTRIBUTION(c, read_message(&messages[targets[e + 2]]), weights, e + 2));
-        f = program_sum(f, CONTRIBUTION(c, read_message(&messages[targets[e + 3]]), weights, e + 3));
+    program_accum sum = program_zero(c);
+    if (PROGRAM_SUM == TD_SUM_ADD && !job->async && end - begin >= 16) {
+#pragma omp simd reduction(+ : sum)
+        for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
+        return sum;
     }
-    for (; e < end; e++) a = program_sum(a, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
-    return program_sum(program_sum(a, b), program_sum(d, f));
+    for (uint64_t e = begin; e < end; e++)
+        sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
+    return sum;
 }
 
 /* The same over active neighbours only: programs that add must not hear anyone twice. */
-static inline program_accum NAME(fold_active)(const td_cpu_job *job, const td_adjacency *list, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_active)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
+                                              uint64_t begin, uint64_t end)
 {
-    const td_context *c = &job->context;
     const program_message *messages = job->messages;
     const void *weights = list->weights;
     (void)weights;
@@ -44,42 +44,50 @@ static inline program_accum NAME(fold_active)(const td_cpu_job *job, const td_ad
     return sum;
 }
 
-static inline program_accum NAME(fold)(const td_cpu_job *job, const td_adjacency *list, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
+                                       uint64_t begin, uint64_t end)
 {
-    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD) return NAME(fold_active)(job, list, begin, end);
-    return NAME(fold_list)(job, list, begin, end);
+    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD) return NAME(fold_active)(job, c, list, begin, end);
+    return NAME(fold_list)(job, c, list, begin, end);
 }
 
 /* Places begin..end of a vertex's list, which may be two lists one behind the other. */
-static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, uint32_t v, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const td_context *c, uint32_t v, uint64_t begin,
+                                              uint64_t end)
 {
     const td_adjacency *one = &job->pull[0], *two = &job->pull[1];
     uint64_t first = one->offsets[v], length = one->offsets[v + 1] - first;
-    if (job->lists == 1 || end <= length) return NAME(fold)(job, one, first + begin, first + end);
+    if (job->lists == 1 || end <= length) return NAME(fold)(job, c, one, first + begin, first + end);
     uint64_t second = two->offsets[v];
-    if (begin >= length) return NAME(fold)(job, two, second + begin - length, second + end - length);
-    return program_sum(NAME(fold)(job, one, first + begin, first + length),
-                       NAME(fold)(job, two, second, second + end - length));
+    if (begin >= length) return NAME(fold)(job, c, two, second + begin - length, second + end - length);
+    return program_sum(NAME(fold)(job, c, one, first + begin, first + length),
+                       NAME(fold)(job, c, two, second, second + end - length));
+}
+
+/* A vertex of a program that applies piecemeal has its sum. */
+static inline void NAME(finish_fused)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum,
+                                      td_cpu_tally *tally)
+{
+    program_value *value = (program_value *)job->values + v;
+    program_value old = read_value(value), fresh = program_apply(c, v, old, sum);
+    bool activates = program_activates(c, fresh, old);
+    if (PROGRAM_SUM == TD_SUM_ADD || activates) write_value(value, fresh);
+    if (!activates) return;
+    td_bit_set_atomic(job->next_active, v);
+    tally->activated++;
+    tally->activated_edges += td_cpu_push_degree(job, v);
 }
 
 /* A vertex has its sum: its new value, and what follows from it. */
-static inline void NAME(finish)(td_cpu_job *job, uint32_t v, program_accum sum, td_cpu_tally *tally)
+static inline void NAME(finish)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum, td_cpu_tally *tally)
 {
-    const td_context *c = &job->context;
-    program_value *values = job->values, *next = PROGRAM_SENDS_VALUE ? job->next_values : job->values;
-    program_value old = read_value(&values[v]), fresh = program_apply(c, v, old, sum);
-    uint32_t degree = (uint32_t)td_degree(&job->graph->out, v);
     if (PROGRAM_FUSED) {
-        if (!program_activates(c, fresh, old)) {
-            if (PROGRAM_SUM == TD_SUM_ADD) write_value(&next[v], fresh);
-            return;
-        }
-        write_value(&next[v], fresh);
-        td_bit_set_atomic(job->next_active, v);
-        tally->activated++;
-        tally->activated_edges += td_cpu_push_degree(job, v);
+        NAME(finish_fused)(job, c, v, sum, tally);
         return;
     }
+    program_value *values = job->values, *next = PROGRAM_SENDS_VALUE ? job->next_values : job->values;
+    program_value old = read_value(&values[v]), fresh = program_apply(c, v, old, sum);
+    uint32_t degree = PROGRAM_SENDS_VALUE && !PROGRAM_SHARES ? 0 : (uint32_t)td_degree(&job->graph->out, v);
     write_value(&next[v], fresh);
     if (!PROGRAM_SENDS_VALUE) write_message(&((program_message *)job->next_messages)[v], program_send(c, fresh, degree));
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
@@ -101,7 +109,7 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
     return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
-static void NAME(pull_piece)(td_cpu_job *job, uint64_t piece, td_cpu_tally *tally)
+static inline void NAME(pull_piece)(td_cpu_job *job, const td_context *c, uint64_t piece, td_cpu_tally *tally)
 {
     td_cut from = job->cuts[piece], to = job->cuts[piece + 1];
     program_accum(*partials)[2] = job->partials;
@@ -111,25 +119,29 @@ static void NAME(pull_piece)(td_cpu_job *job, uint64_t piece, td_cpu_tally *tall
         uint64_t degree = td_cpu_pull_degree(job, v);
         uint64_t begin = v == from.vertex ? from.place : 0, end = v == to.vertex ? to.place : degree;
         if (NAME(deferred)(job, v)) continue;
-        program_accum sum = NAME(fold_vertex)(job, v, begin, end);
+        program_accum sum = NAME(fold_vertex)(job, c, v, begin, end);
         edges += end - begin;
         if (begin > 0) partials[piece][0] = sum;
         else if (end < degree) partials[piece][1] = sum;
-        else NAME(finish)(job, v, sum, tally);
+        else NAME(finish)(job, c, v, sum, tally);
     }
     tally->edges += edges;
 }
 
 static void NAME(pull)(td_cpu_job *job, int worker)
 {
+    const td_context context = job->context; /* copies of their own stay in registers */
+    td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t piece = begin; piece < end; piece++) NAME(pull_piece)(job, piece, &job->tallies[worker]);
+        for (uint64_t piece = begin; piece < end; piece++) NAME(pull_piece)(job, &context, piece, &tally);
+    job->tallies[worker] = tally;
 }
 
 /* A list cut at the end of piece p goes on through the pieces behind it. */
 static void NAME(merge)(td_cpu_job *job)
 {
+    const td_context context = job->context;
     program_accum(*partials)[2] = job->partials;
     for (uint64_t p = 0; p < job->pieces; p++) {
         td_cut to = job->cuts[p + 1];
@@ -139,13 +151,14 @@ static void NAME(merge)(td_cpu_job *job)
         program_accum sum = partials[p][1];
         for (uint64_t q = p + 1; q < job->pieces && job->cuts[q].vertex == to.vertex && job->cuts[q].place > 0; q++)
             sum = program_sum(sum, partials[q][0]);
-        NAME(finish)(job, to.vertex, sum, &job->tallies[0]);
+        NAME(finish)(job, &context, to.vertex, sum, &job->tallies[0]);
     }
 }
 
 static void NAME(pull_marked)(td_cpu_job *job, int worker)
 {
-    td_cpu_tally *tally = &job->tallies[worker];
+    const td_context context = job->context;
+    td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++)
@@ -153,60 +166,70 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
                 uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 if (NAME(deferred)(job, v)) continue;
                 uint64_t degree = td_cpu_pull_degree(job, v);
-                NAME(finish)(job, v, NAME(fold_vertex)(job, v, 0, degree), tally);
-                tally->edges += degree;
+                NAME(finish)(job, &context, v, NAME(fold_vertex)(job, &context, v, 0, degree), &tally);
+                tally.edges += degree;
             }
+    job->tallies[worker] = tally;
 }
 
 #if PROGRAM_FUSED
 /* First hit: the first active neighbour in the lists, and no further. */
-static inline uint64_t NAME(hit)(td_cpu_job *job, uint32_t v, uint64_t *looked)
+static inline bool NAME(hit)(td_cpu_job *job, const td_context *c, uint32_t v, uint64_t *looked)
 {
     for (int l = 0; l < job->lists; l++) {
         const td_adjacency *list = &job->pull[l];
-        uint64_t stop = list->offsets[v + 1];
-        for (uint64_t e = list->offsets[v]; e < stop; e++)
-            if (td_bit_get(job->active, list->targets[e])) {
-                const td_context *c = &job->context;
-                const program_message *messages = job->messages;
-                const void *weights = list->weights;
-                (void)weights;
-                program_accum sum = CONTRIBUTION(c, messages[list->targets[e]], weights, e);
-                ((program_value *)job->values)[v] = program_apply(c, v, ((program_value *)job->values)[v], sum);
-                *looked += e - list->offsets[v] + 1;
-                return true;
-            }
-        *looked += stop - list->offsets[v];
+        const uint64_t *active = job->active;
+        uint64_t begin = list->offsets[v], end = list->offsets[v + 1], e = begin;
+        while (e < end && !td_bit_get(active, list->targets[e])) e++;
+        *looked += e - begin;
+        if (e == end) continue;
+        const void *weights = list->weights;
+        (void)weights;
+        program_value *value = (program_value *)job->values + v;
+        program_message message = ((const program_message *)job->messages)[list->targets[e]];
+        *value = program_apply(c, v, *value, CONTRIBUTION(c, message, weights, e));
+        *looked += 1;
+        return true;
     }
     return false;
 }
 
+/* Lists of the vertices in a word start all over memory: fetch their heads before they are needed. */
+static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
+{
+    const td_adjacency *list = &job->pull[0];
+    for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1)
+        __builtin_prefetch(list->targets + list->offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
+}
+
 static void NAME(pull_hit)(td_cpu_job *job, int worker)
 {
-    td_cpu_tally *tally = &job->tallies[worker];
-    uint64_t begin, end, looked = 0;
+    const td_context context = job->context;
+    td_cpu_tally tally = job->tallies[worker];
+    uint64_t begin, end, words = td_cpu_words(job), looked = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t found = 0;
+            if (w + 1 < words) NAME(fetch_heads)(job, w + 1);
             for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
-                if (!NAME(hit)(job, v, &looked)) continue;
+                if (!NAME(hit)(job, &context, v, &looked)) continue;
                 found |= UINT64_C(1) << bit;
-                tally->activated_edges += td_cpu_push_degree(job, v);
+                tally.activated_edges += td_cpu_push_degree(job, v);
             }
             job->done[w] |= found; /* the word is this worker's alone */
             job->next_active[w] = found;
-            tally->activated += (uint64_t)__builtin_popcountll(found);
+            tally.activated += (uint64_t)__builtin_popcountll(found);
         }
-    tally->edges += looked;
+    tally.edges += looked;
+    job->tallies[worker] = tally;
 }
 
 /* Push: one vertex tells part of its list. */
-static inline void NAME(tell_first)(td_cpu_job *job, const td_adjacency *list, program_message message, uint64_t begin,
+static inline void NAME(tell_first)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message, uint64_t begin,
                                     uint64_t end, td_outbox *box, td_cpu_tally *tally)
 {
-    const td_context *c = &job->context;
     const void *weights = list->weights;
     (void)weights;
     for (uint64_t e = begin; e < end; e++) {
@@ -220,9 +243,8 @@ static inline void NAME(tell_first)(td_cpu_job *job, const td_adjacency *list, p
 }
 
 /* The value as one target sees it change; true if the target must tell it on. */
-static inline bool NAME(relax)(td_cpu_job *job, uint32_t v, program_accum sum, program_value *seen)
+static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum, program_value *seen)
 {
-    const td_context *c = &job->context;
     program_value *value = (program_value *)job->values + v, old, fresh;
     __atomic_load(value, &old, __ATOMIC_RELAXED);
     do {
@@ -233,26 +255,24 @@ static inline bool NAME(relax)(td_cpu_job *job, uint32_t v, program_accum sum, p
     return program_activates(c, fresh, old);
 }
 
-static inline void NAME(tell)(td_cpu_job *job, const td_adjacency *list, program_message message, uint64_t begin,
+static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message, uint64_t begin,
                               uint64_t end, td_outbox *box, td_cpu_tally *tally)
 {
-    const td_context *c = &job->context;
     const void *weights = list->weights;
     (void)weights;
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v = list->targets[e];
         program_value fresh;
-        if (!NAME(relax)(job, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
+        if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
         if (!td_bit_set_atomic(job->next_active, v)) continue;
         tally->activated_edges += td_cpu_push_degree(job, v);
         td_outbox_put(box, v);
     }
 }
 
-static inline void NAME(tell_part)(td_cpu_job *job, uint32_t u, uint64_t begin, uint64_t end, td_outbox *box,
+static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end, td_outbox *box,
                                    td_cpu_tally *tally)
 {
-    const td_context *c = &job->context;
     program_value value = read_value(&((program_value *)job->values)[u]);
     program_message message = program_send(c, value, (uint32_t)td_degree(&job->graph->out, u));
     uint64_t base = 0;
@@ -263,37 +283,55 @@ static inline void NAME(tell_part)(td_cpu_job *job, uint32_t u, uint64_t begin, 
         to = to < length ? to : length;
         if (from < to) {
             if (PROGRAM_FIRST_HIT && job->first_hit)
-                NAME(tell_first)(job, list, message, first + from, first + to, box, tally);
+                NAME(tell_first)(job, c, list, message, first + from, first + to, box, tally);
             else
-                NAME(tell)(job, list, message, first + from, first + to, box, tally);
+                NAME(tell)(job, c, list, message, first + from, first + to, box, tally);
         }
         base += length;
     }
     tally->edges += end - begin;
 }
 
+/* The lists of vertices in a queue lie anywhere: their places are fetched well
+ * ahead, and what stands there a little later. */
+enum { NAME(FAR) = 16, NAME(NEAR) = 6 };
+
+static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queue, uint64_t i, uint64_t end)
+{
+    const td_adjacency *list = &job->push[0];
+    if (i + NAME(FAR) < end) {
+        __builtin_prefetch(&list->offsets[queue[i + NAME(FAR)]]);
+        __builtin_prefetch((const program_value *)job->values + queue[i + NAME(FAR)]);
+    }
+    if (i + NAME(NEAR) < end) __builtin_prefetch(list->targets + list->offsets[queue[i + NAME(NEAR)]]);
+}
+
 static void NAME(push)(td_cpu_job *job, int worker)
 {
-    td_cpu_tally *tally = &job->tallies[worker];
+    const td_context context = job->context;
+    td_cpu_tally tally = job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
             uint32_t u = job->queue[i];
+            NAME(fetch_ahead)(job, job->queue, i, end);
             if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* so that the map is clean when it is next */
             uint64_t degree = td_cpu_push_degree(job, u);
             if (degree >= job->heavy)
                 job->heavy_list[job->heavy_count++] = u;
             else
-                NAME(tell_part)(job, u, 0, degree, &box, tally);
+                NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
         }
     td_outbox_flush(&box);
+    job->tallies[worker] = tally;
 }
 
 /* The edges of all heavy vertices in equal pieces: a piece may end one vertex and begin another. */
 static void NAME(push_heavy)(td_cpu_job *job, int worker)
 {
+    const td_context context = job->context;
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);
@@ -304,7 +342,8 @@ static void NAME(push_heavy)(td_cpu_job *job, int worker)
         while (job->heavy_start[i + 1] <= at) i++;
         for (; at < stop; i++) {
             uint64_t until = job->heavy_start[i + 1] < stop ? job->heavy_start[i + 1] : stop;
-            NAME(tell_part)(job, job->heavy_list[i], at - job->heavy_start[i], until - job->heavy_start[i], &box, tally);
+            NAME(tell_part)(job, &context, job->heavy_list[i], at - job->heavy_start[i], until - job->heavy_start[i], &box,
+                            tally);
             at = until;
         }
     }

@@ -35,6 +35,7 @@ static inline uint32_t ordered_bits(float weight)
 #define NAME(x) x##_none
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, 1)
 #define ORDERED_WEIGHT(weights, e) 1
+#define PREFETCH_WEIGHT(weights, e)
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -42,11 +43,13 @@ static inline uint32_t ordered_bits(float weight)
 #undef NAME
 #undef CONTRIBUTION
 #undef ORDERED_WEIGHT
+#undef PREFETCH_WEIGHT
 
 #if PROGRAM_WEIGHTED
 #define NAME(x) x##_u8
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint8_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint8_t *)(weights))[e]
+#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint8_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -54,10 +57,12 @@ static inline uint32_t ordered_bits(float weight)
 #undef NAME
 #undef CONTRIBUTION
 #undef ORDERED_WEIGHT
+#undef PREFETCH_WEIGHT
 
 #define NAME(x) x##_u16
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint16_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint16_t *)(weights))[e]
+#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint16_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -65,10 +70,12 @@ static inline uint32_t ordered_bits(float weight)
 #undef NAME
 #undef CONTRIBUTION
 #undef ORDERED_WEIGHT
+#undef PREFETCH_WEIGHT
 
 #define NAME(x) x##_u32
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint32_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint32_t *)(weights))[e]
+#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint32_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -76,10 +83,12 @@ static inline uint32_t ordered_bits(float weight)
 #undef NAME
 #undef CONTRIBUTION
 #undef ORDERED_WEIGHT
+#undef PREFETCH_WEIGHT
 
 #define NAME(x) x##_f32
 #define CONTRIBUTION(c, message, weights, e) program_gather_real(c, message, ((const float *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ordered_bits(((const float *)(weights))[e])
+#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const float *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -87,6 +96,7 @@ static inline uint32_t ordered_bits(float weight)
 #undef NAME
 #undef CONTRIBUTION
 #undef ORDERED_WEIGHT
+#undef PREFETCH_WEIGHT
 #endif
 
 /* The table. */

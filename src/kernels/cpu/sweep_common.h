@@ -1,11 +1,15 @@
 /* Sweep kernels that do not look at edges: included once per program. */
 static void between(td_cpu_job *job, int worker)
 {
-    td_cpu_tally *tally = &job->tallies[worker];
-    uint64_t begin, end;
+    enum { AHEAD = 24 };
+    program_value *values = job->values;
+    uint64_t begin, end, n = job->graph->vertices, total = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t v = begin * 64; v < end * 64 && v < job->graph->vertices; v++)
-            tally->total += program_between(&job->context, job->values, (uint32_t)v, job->step);
+        for (uint64_t v = begin * 64; v < end * 64 && v < n; v++) {
+            if (v + AHEAD < n) __builtin_prefetch(&values[program_label(values, (uint32_t)v + AHEAD)]);
+            total += program_between(&job->context, values, (uint32_t)v, job->step);
+        }
+    job->tallies[worker].total += total;
 }
 
 static uint32_t label(const td_cpu_job *job, uint32_t v) { return program_label(job->values, v); }
