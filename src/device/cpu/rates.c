@@ -10,15 +10,15 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define STREAM_BYTES (128 * MIB) /* past every cache, with its copy */
-#define INDICES (UINT64_C(1) << 22)
+#define MOST_READS (UINT64_C(1) << 22)
 enum { PASSES = 5 };
 
 static const uint64_t ranges[TD_GATHER_RANGES] = {32 * MIB, 128 * MIB, 1024 * MIB};
 
 typedef struct arrays {
     uint64_t *from, *to; /* `words` each */
-    uint32_t *indices;   /* INDICES of them, below 2 * words */
-    uint64_t words;
+    uint32_t *indices;   /* below 2 * words: 4-byte values */
+    uint64_t words, reads;
     uint64_t sink;       /* what was read ends here, so that it is read */
 } arrays;
 
@@ -30,8 +30,8 @@ static td_status fill(void *context, int worker, int workers)
     for (uint64_t i = begin; i < end; i++) a->from[i] = i;
     if (a->to != NULL) memset(a->to + begin, 0, (end - begin) * sizeof *a->to);
     if (a->indices == NULL) return TD_OK;
-    end = td_share(INDICES, worker + 1, workers);
-    for (uint64_t i = td_share(INDICES, worker, workers); i < end; i++)
+    end = td_share(a->reads, worker + 1, workers);
+    for (uint64_t i = td_share(a->reads, worker, workers); i < end; i++)
         a->indices[i] = (uint32_t)td_random_below(td_random_at(1, i), 2 * a->words);
     return TD_OK;
 }
@@ -58,8 +58,8 @@ static td_status gather(void *context, int worker, int workers)
 {
     arrays *a = context;
     const uint32_t *values = (const uint32_t *)(const void *)a->from;
-    uint64_t sum = 0, end = td_share(INDICES, worker + 1, workers);
-    for (uint64_t i = td_share(INDICES, worker, workers); i < end; i++) {
+    uint64_t sum = 0, end = td_share(a->reads, worker + 1, workers);
+    for (uint64_t i = td_share(a->reads, worker, workers); i < end; i++) {
         uint32_t value;
         memcpy(&value, &values[a->indices[i]], sizeof value);
         sum += value;
@@ -109,15 +109,15 @@ done:
 static td_status measure_gather(td_pool *pool, uint64_t range, bool huge, double *rate)
 {
     td_status status = TD_OK;
-    arrays a = {.words = range / sizeof *a.from};
+    arrays a = {.words = range / sizeof *a.from, .reads = range / 64 < MOST_READS ? range / 64 : MOST_READS};
     double seconds;
     bool before = td_huge_pages_on();
     td_huge_pages(huge);
     TD_TRY(TD_NEW(&a.from, a.words, "memory to measure"));
-    TD_TRY(TD_NEW(&a.indices, INDICES, "memory to measure"));
+    TD_TRY(TD_NEW(&a.indices, a.reads, "memory to measure"));
     TD_TRY(td_pool_run(pool, fill, &a));
     TD_TRY(time_best(pool, gather, &a, &seconds));
-    *rate = (double)INDICES / seconds;
+    *rate = (double)a.reads / seconds;
 done:
     td_huge_pages(before);
     release(&a);
