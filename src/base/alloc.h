@@ -18,12 +18,12 @@ td_status td_new_zeroed_bytes(void **out, uint64_t count, size_t element, const 
 td_status td_resize_bytes(void **block, uint64_t count, size_t element, const char *what);
 
 /* TD_NEW(&array, count, "vertex offsets") for any T *array. */
-#define TD_NEW(pointer, count, what) TD_NEW_BY(td_new_bytes, pointer, count, what)
-#define TD_NEW_ZEROED(pointer, count, what) TD_NEW_BY(td_new_zeroed_bytes, pointer, count, what)
-#define TD_RESIZE(pointer, count, what) TD_NEW_BY(td_resize_bytes, pointer, count, what)
-#define TD_NEW_BY(function, pointer, count, what)                                   \
+#define TD_NEW(pointer, count, what) TD_BLOCK_BY(td_new_bytes, NULL, pointer, count, what)
+#define TD_NEW_ZEROED(pointer, count, what) TD_BLOCK_BY(td_new_zeroed_bytes, NULL, pointer, count, what)
+#define TD_RESIZE(pointer, count, what) TD_BLOCK_BY(td_resize_bytes, *(pointer), pointer, count, what)
+#define TD_BLOCK_BY(function, old, pointer, count, what)                            \
     ({                                                                              \
-        void *block_ = function == td_resize_bytes ? *(pointer) : NULL;             \
+        void *block_ = (old);                                                       \
         td_status made_ = function(&block_, (count), sizeof **(pointer), (what));   \
         if (made_ == TD_OK) *(pointer) = block_;                                    \
         made_;                                                                      \
