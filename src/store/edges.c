@@ -83,6 +83,8 @@ uint64_t td_edges_count(const td_edge_list *list)
 
 static td_status resize_chunk(td_edge_chunk *chunk, uint64_t room)
 {
+    if (room > UINT64_MAX / 2)
+        return td_fail(TD_NO_MEMORY, "cannot allocate room for %llu edges", (unsigned long long)room);
     if (chunk->wide != NULL)
         TD_CHECK(TD_RESIZE(&chunk->wide, 2 * room, "edges"));
     else
@@ -109,6 +111,17 @@ td_status td_chunk_widen(td_edge_chunk *chunk)
     for (uint64_t i = 0; i < 2 * chunk->count; i++) chunk->wide[i] = chunk->ends[i];
     td_free(chunk->ends);
     chunk->ends = NULL;
+    return TD_OK;
+}
+
+/* Back to 32 bits, which the ids must fit by now. */
+static td_status narrow(td_edge_chunk *chunk)
+{
+    TD_CHECK(TD_NEW(&chunk->ends, 2 * chunk->count, "edges"));
+    for (uint64_t i = 0; i < 2 * chunk->count; i++) chunk->ends[i] = (uint32_t)chunk->wide[i];
+    td_free(chunk->wide);
+    chunk->wide = NULL;
+    chunk->room = chunk->count;
     return TD_OK;
 }
 
@@ -172,6 +185,7 @@ typedef struct numbering {
 } numbering;
 
 #define EMPTY UINT64_MAX
+enum { COUNT_EVERY = 256 }; /* ids that a worker adds before the others hear of it */
 
 /* Calls visit(job, id) for every end of a chunk. */
 #define FOR_ENDS(chunk, id, body)                                 \
@@ -252,7 +266,7 @@ static td_status insert_ids(void *context, uint64_t begin, uint64_t end, int wor
         if (job->list->chunks[i] == NULL) continue;
         FOR_ENDS(job->list->chunks[i], id, {
             added += insert_id(job, id);
-            if (added == 256) {
+            if (added == COUNT_EVERY) {
                 note_filled(job, added);
                 added = 0;
             }
@@ -284,19 +298,16 @@ static td_status renumber(void *context, uint64_t begin, uint64_t end, int worke
             for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->ends[e] = number_of(job, chunk->ends[e]);
             continue;
         }
-        TD_CHECK(TD_NEW(&chunk->ends, 2 * chunk->count, "edges"));
-        for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->ends[e] = number_of(job, chunk->wide[e]);
-        td_free(chunk->wide);
-        chunk->wide = NULL;
-        chunk->room = chunk->count;
+        for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->wide[e] = number_of(job, chunk->wide[e]);
+        TD_CHECK(narrow(chunk));
     }
     return TD_OK;
 }
 
 static td_status too_many_vertices(const td_edge_list *list, uint64_t count)
 {
-    return td_fail(TD_LIMIT, "%s: %llu vertices, at most 2^32-2 are supported", list->name != NULL ? list->name : "edges",
-                   (unsigned long long)count);
+    return td_fail(TD_LIMIT, "%s: %llu vertices, at most 2^32-2 are supported",
+                   list->name != NULL ? list->name : "edges", (unsigned long long)count);
 }
 
 /* The bitmap is worth it while it is no larger than the edges themselves. */
@@ -327,10 +338,13 @@ static td_status number_by_bitmap(numbering *job, td_pool *pool)
     return TD_OK;
 }
 
+/* Half of the set stays free for what the workers have added but not counted:
+ * a search in a full one would not end. */
 static td_status fill_set(numbering *job, td_pool *pool)
 {
     uint64_t edges = td_edges_count(job->list) + job->list->listed_count;
-    for (job->slots = 1024; job->slots < edges / 8; job->slots *= 2) {}
+    uint64_t uncounted = COUNT_EVERY * (uint64_t)td_pool_threads(pool);
+    for (job->slots = 1024; job->slots < edges / 8 || job->slots < 4 * uncounted; job->slots *= 2) {}
     for (;;) {
         job->filled = 0;
         job->crowded = false;
@@ -397,19 +411,28 @@ static td_status number_by_set(numbering *job, td_pool *pool)
     return td_pool_for(pool, job->count, 65536, number_slots, job);
 }
 
+static td_status beyond_declared(const td_edge_list *list, uint64_t id)
+{
+    const char *name = list->name != NULL ? list->name : "edges";
+    if (list->vertices == 0)
+        return td_fail(TD_FORMAT, "%s: an edge names vertex %llu, but none is declared", name,
+                       (unsigned long long)(id + list->id_base));
+    return td_fail(TD_FORMAT, "%s: an edge names vertex %llu, allowed are %llu to %llu", name,
+                   (unsigned long long)(id + list->id_base), (unsigned long long)list->id_base,
+                   (unsigned long long)(list->id_base + list->vertices - 1));
+}
+
 static td_status check_declared(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     td_edge_list *list = context;
     for (uint64_t i = begin; i < end; i++) {
-        if (list->chunks[i] == NULL) continue;
-        FOR_ENDS(list->chunks[i], id, {
-            if (id >= list->vertices)
-                return td_fail(TD_FORMAT, "%s: an edge names vertex %llu, allowed are %llu to %llu",
-                               list->name != NULL ? list->name : "edges", (unsigned long long)(id + list->id_base),
-                               (unsigned long long)list->id_base,
-                               (unsigned long long)(list->id_base + list->vertices - 1));
+        td_edge_chunk *chunk = list->chunks[i];
+        if (chunk == NULL) continue;
+        FOR_ENDS(chunk, id, {
+            if (id >= list->vertices) return beyond_declared(list, id);
         })
+        if (chunk->wide != NULL) TD_CHECK(narrow(chunk));
     }
     return TD_OK;
 }
