@@ -23,10 +23,12 @@ static int by_integer(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Minus zero before zero, so that there is one order only. */
 static int by_float(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
+    if (x == y) return !!signbit(y) - !!signbit(x);
+    return x < y ? -1 : 1;
 }
 
 static td_status order_runs(void *context, uint64_t begin, uint64_t end, int worker)
@@ -201,9 +203,11 @@ td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool)
  * directions, both adjacencies and any threads agree. */
 
 typedef struct attaching {
-    const td_graph *graph;
     const td_build_options *options;
-    td_adjacency *adjacency;
+    const td_adjacency *adjacency;
+    td_weight_kind kind;
+    pthread_mutex_t lock;
+    double lowest, highest; /* drawn */
 } attaching;
 
 static uint64_t draw(uint64_t seed, uint32_t a, uint32_t b)
@@ -211,48 +215,66 @@ static uint64_t draw(uint64_t seed, uint32_t a, uint32_t b)
     return td_random_at(seed, a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a);
 }
 
+/* In [low, high), also after rounding to a float. */
 static float draw_real(const td_build_options *options, uint64_t random)
 {
     float weight = (float)(options->weight_low + td_random_unit(random) * (options->weight_high - options->weight_low));
-    float low = (float)options->weight_low;
+    float low = (float)options->weight_low, high = (float)options->weight_high;
+    if (weight >= high) weight = nextafterf(high, low);
     return weight < low ? low : weight;
+}
+
+static uint32_t draw_whole(const td_build_options *options, uint64_t random)
+{
+    uint64_t low = (uint64_t)options->weight_low, high = (uint64_t)options->weight_high;
+    return (uint32_t)(low + td_random_below(random, high - low + 1));
+}
+
+static double draw_weight(const attaching *self, uint64_t edge, uint64_t random)
+{
+    void *weights = self->adjacency->weights;
+    if (self->kind == TD_WEIGHT_F32) return (double)(((float *)weights)[edge] = draw_real(self->options, random));
+    uint32_t weight = draw_whole(self->options, random);
+    if (self->kind == TD_WEIGHT_U8) ((uint8_t *)weights)[edge] = (uint8_t)weight;
+    else if (self->kind == TD_WEIGHT_U16) ((uint16_t *)weights)[edge] = (uint16_t)weight;
+    else ((uint32_t *)weights)[edge] = weight;
+    return (double)weight;
 }
 
 static td_status attach(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     attaching *self = context;
-    const td_build_options *options = self->options;
-    uint64_t low = (uint64_t)options->weight_low, span = (uint64_t)options->weight_high - low + 1;
-    void *weights = self->adjacency->weights;
+    const td_adjacency *rows = self->adjacency;
+    double low = INFINITY, high = -INFINITY;
     for (uint64_t v = begin; v < end; v++)
-        for (uint64_t e = self->adjacency->offsets[v]; e < self->adjacency->offsets[v + 1]; e++) {
-            uint64_t random = draw(options->weight_seed, (uint32_t)v, self->adjacency->targets[e]);
-            uint64_t whole = low + td_random_below(random, span);
-            switch (self->graph->weights) {
-            case TD_WEIGHT_U8: ((uint8_t *)weights)[e] = (uint8_t)whole; break;
-            case TD_WEIGHT_U16: ((uint16_t *)weights)[e] = (uint16_t)whole; break;
-            case TD_WEIGHT_U32: ((uint32_t *)weights)[e] = (uint32_t)whole; break;
-            default: ((float *)weights)[e] = draw_real(options, random); break;
-            }
+        for (uint64_t e = rows->offsets[v]; e < rows->offsets[v + 1]; e++) {
+            double weight = draw_weight(self, e, draw(self->options->weight_seed, (uint32_t)v, rows->targets[e]));
+            low = weight < low ? weight : low;
+            high = weight > high ? weight : high;
         }
+    pthread_mutex_lock(&self->lock);
+    if (low < self->lowest) self->lowest = low;
+    if (high > self->highest) self->highest = high;
+    pthread_mutex_unlock(&self->lock);
     return TD_OK;
 }
 
 static td_status attach_to(td_graph *graph, td_adjacency *adjacency, const td_build_options *options, td_pool *pool)
 {
     if (adjacency->offsets == NULL) return TD_OK;
-    attaching self = {graph, options, adjacency};
+    attaching self = {.options = options, .adjacency = adjacency, .kind = graph->weights,
+                      .lock = PTHREAD_MUTEX_INITIALIZER, .lowest = INFINITY, .highest = -INFINITY};
     TD_CHECK(td_new_bytes(&adjacency->weights, graph->edges, td_weight_bytes(graph->weights), "edge weights"));
-    return td_pool_for(pool, graph->vertices, VERTICES_AT_A_TIME, attach, &self);
+    TD_CHECK(td_pool_for(pool, graph->vertices, VERTICES_AT_A_TIME, attach, &self));
+    graph->weight_min = graph->edges > 0 ? self.lowest : 0;
+    graph->weight_max = graph->edges > 0 ? self.highest : 0;
+    return TD_OK;
 }
 
 td_status td_graph_attach_weights(td_graph *graph, const td_build_options *options, td_pool *pool)
 {
     graph->weights = narrowest(options->weight_real, options->weight_high);
-    graph->weight_min = options->weight_low;
-    graph->weight_max = options->weight_high;
-    if (graph->edges == 0) graph->weight_min = graph->weight_max = 0;
     TD_CHECK(attach_to(graph, &graph->out, options, pool));
     if (graph->symmetric) {
         graph->in = graph->out;

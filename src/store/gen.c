@@ -24,7 +24,7 @@ const td_generator td_generators[] = {
     {"star", "vertex 0 -> every other", "scale vertices", KIND(star)},
     {"tree", "parent -> child in level order, arity 2", "scale vertices arity", KIND(tree)},
     {"complete", "every pair in both directions", "scale vertices", KIND(complete)},
-    {"layered", "neural network: every vertex -> all of the next layer, or `degree` of them; weights in [-1,1)",
+    {"layered", "neural network: every vertex -> all of the next layer, or `degree` of them; weights in [-1,1]",
      "layers width degree", KIND(layered)},
     {0},
 };

@@ -147,7 +147,8 @@ TEST(rmat_chooses_quadrants_with_its_probabilities_at_every_level)
 {
     static const struct {
         double a, b, c, quadrant[4];
-    } cases[] = {{0, 0, 0, {.57, .19, .19, .05}}, {.4, .3, .2, {.4, .3, .2, .1}}, {.25, .25, .25, {.25, .25, .25, .25}}};
+    } cases[] = {{0, 0, 0, {.57, .19, .19, .05}}, {.4, .3, .2, {.4, .3, .2, .1}},
+                 {.25, .25, .25, {.25, .25, .25, .25}}};
     for (int i = 0; i < 3; i++)
         for (uint64_t scale = 1; scale <= 14; scale += scale % 6 == 2 ? 3 : 1) {
             td_gen_spec spec = {.kind = "rmat", .scale = scale, .degree = ldexp(1, 16 - (int)scale), .seed = scale,
@@ -166,7 +167,8 @@ TEST(rmat_draws_its_levels_independently)
     for (uint32_t v = 0; v < graph->vertices; v++)
         for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++)
             for (int bit = 0; bit < 12; bit++) both[bit] += ((v | graph->out.targets[e]) >> bit & 3) == 0;
-    for (int bit = 0; bit < 12; bit++) CHECK(fabs(both[bit] - edges * wanted) < 4 * sqrt(edges * wanted * (1 - wanted)));
+    double deviation = sqrt(edges * wanted * (1 - wanted));
+    for (int bit = 0; bit < 12; bit++) CHECK(fabs(both[bit] - edges * wanted) < 4 * deviation);
     td_graph_destroy(graph);
 }
 
