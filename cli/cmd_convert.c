@@ -86,14 +86,12 @@ static double rate(uint64_t bytes, double seconds) { return seconds > 0 ? (doubl
 
 static void tell(const conversion *job)
 {
-    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
-    uint64_t edges = td_edge_bytes(job->graph);
+    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
     td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
     td_info("read %.3f s (%.0f MB/s), build %.3f s, write %.3f s", job->read_seconds,
             rate(job->input_bytes, job->read_seconds), job->build_seconds, job->write_seconds);
-    td_info("%s: %s; peak memory %s (%.2f times the edges)", job->settings->output,
-            td_format_size(size, job->output_bytes), td_format_size(peak, job->peak),
-            edges > 0 ? (double)job->peak / (double)edges : 0);
+    td_info("%s: %s; peak memory %s, the edges are %s", job->settings->output, td_format_size(size, job->output_bytes),
+            td_format_size(peak, job->peak), td_format_size(edges, td_edge_bytes(job->graph)));
 }
 
 static void report(td_json *json, const conversion *job)

@@ -51,6 +51,7 @@ printf '%-7s %-22s %11s %11s %11s  %s\n' graph format size there back graph
 for graph in skewed road; do
     round_trip $graph el 'edge list (text)'
     round_trip $graph mtx 'Matrix Market (text)'
+    round_trip $graph wsg 'GAP (binary)'
 done
 
 heading 'The skewed graph, every byte checked'
