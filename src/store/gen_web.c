@@ -24,7 +24,7 @@ enum {
     COPIES = 6,          /* prototypes of prototypes followed */
     REACH = 16,          /* a prototype is one of this many pages before */
     MOST_LINKS = 65535,  /* of a page */
-    SINKS_IN_8 = 1,      /* pages without links */
+    SINKS_IN_16 = 1,     /* pages that cannot have links; others happen to have none */
     ARCHIVE_EVERY = 32,  /* hosts */
     ARCHIVE_RUN = 128,   /* pages in a chain */
     GRAIN = 1 << 14,     /* pages per chunk */
@@ -36,7 +36,7 @@ enum { DEGREES = 1, LINKS, PROTOTYPES, HOSTS, ARCHIVES, POPULARITY }; /* streams
 typedef struct web {
     uint32_t hosts;
     uint32_t *first; /* page of each host, and one past the last */
-    double least_links; /* of a page that has any */
+    double mean_links; /* of a page that may have some */
     uint64_t degrees, links, prototypes, archives;
     td_shuffle popularity;
 } web;
@@ -58,12 +58,13 @@ static bool is_archive(const web *model, uint32_t host)
     return pages <= model->first[model->hosts] / 64 && td_random_at(model->archives, host) % ARCHIVE_EVERY == 0;
 }
 
-/* A Pareto law of exponent 2, rounded up or down so that the mean is kept. */
+/* A Pareto law of exponent 2 that begins at 0, rounded up or down so that the
+ * mean is kept. */
 static uint32_t ordinary_links(const web *model, uint64_t page)
 {
     uint64_t random = td_random_at(model->degrees, page);
-    if ((random & 7) < SINKS_IN_8) return 0;
-    double links = model->least_links / sqrt(unit(random)) + (double)(random >> 3 & 255) / 256;
+    if ((random & 15) < SINKS_IN_16) return 0;
+    double links = model->mean_links * (1 / sqrt(unit(random)) - 1) + (double)(random >> 4 & 127) / 128;
     return links < MOST_LINKS ? (uint32_t)links : MOST_LINKS;
 }
 
@@ -246,7 +247,7 @@ td_status td_gen_web_fill(const td_gen_spec *spec, td_edge_list *edges, td_pool 
                  .prototypes = td_gen_stream(spec, PROTOTYPES), .archives = td_gen_stream(spec, ARCHIVES)};
     TD_TRY(td_gen_check(spec, &size));
     model.hosts = (uint32_t)hosts_of(spec, size.vertices);
-    model.least_links = (spec->degree != 0 ? spec->degree : 16) * 8 / (8 - SINKS_IN_8) / 2; /* half the mean */
+    model.mean_links = (spec->degree != 0 ? spec->degree : 16) * 16 / (16 - SINKS_IN_16);
     model.popularity = td_shuffle_of(td_gen_stream(spec, POPULARITY), model.hosts);
     TD_TRY(TD_NEW(&model.first, (uint64_t)model.hosts + 1, "hosts"));
     TD_TRY(divide_pages(spec, &model, size.vertices));
