@@ -3,6 +3,7 @@
 #ifndef TD_CLI_BENCH_H
 #define TD_CLI_BENCH_H
 
+#include "base/median.h"
 #include "command.h"
 #include "report.h"
 
@@ -18,9 +19,6 @@ typedef struct td_bench {
 } td_bench;
 
 extern const td_bench td_bench_convert;
-
-/* The median of `count` values, which are put in order. */
-double td_median(double *values, int count);
 
 /* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
  * Also a row of the report's array "figures". */

@@ -4,7 +4,6 @@
 #include "base/machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPTION(...) TD_OPTION(td_bench_settings, __VA_ARGS__)
@@ -23,18 +22,6 @@ static const char *bench_name(const void *unused, int index)
 {
     (void)unused;
     return benches[index] != NULL ? benches[index]->name : NULL;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double td_median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 static void print_value(double value, const char *unit)

@@ -86,20 +86,50 @@ static td_status parse_setting(const td_setting *entry, const char *key, const c
     return TD_OK;
 }
 
+/* The last of equal keys counts; without any, the fallback. */
+static td_status resolve_one(const td_settings *settings, const char *prefix, const td_setting *entry, double *number,
+                             const char **text)
+{
+    *number = entry->fallback;
+    if (text != NULL) *text = NULL;
+    for (uint64_t s = 0; settings != NULL && s < settings->count; s++) {
+        const char *name = name_in(settings->keys[s], prefix);
+        if (name == NULL || strcmp(name, entry->name) != 0) continue;
+        TD_CHECK(parse_setting(entry, settings->keys[s], settings->values[s], number));
+        if (text != NULL) *text = settings->values[s];
+    }
+    return TD_OK;
+}
+
 td_status td_settings_resolve(const td_settings *settings, const char *prefix, const td_setting *table,
                               double *numbers, const char **texts)
 {
-    for (uint64_t i = 0; table != NULL && table[i].name != NULL; i++) {
-        numbers[i] = table[i].fallback;
-        if (texts != NULL) texts[i] = NULL;
-        for (uint64_t s = 0; settings != NULL && s < settings->count; s++) {
-            const char *name = name_in(settings->keys[s], prefix);
-            if (name == NULL || strcmp(name, table[i].name) != 0) continue;
-            TD_CHECK(parse_setting(&table[i], settings->keys[s], settings->values[s], &numbers[i]));
-            if (texts != NULL) texts[i] = settings->values[s];
-        }
-    }
+    for (uint64_t i = 0; table != NULL && table[i].name != NULL; i++)
+        TD_CHECK(resolve_one(settings, prefix, &table[i], &numbers[i], texts != NULL ? &texts[i] : NULL));
     return TD_OK;
+}
+
+td_status td_settings_number(const td_settings *settings, const char *prefix, const td_setting *table, const char *name,
+                             double *number)
+{
+    for (; table->name != NULL; table++)
+        if (strcmp(table->name, name) == 0) return resolve_one(settings, prefix, table, number, NULL);
+    return td_fail(TD_INTERNAL, "there is no setting %s.%s", prefix, name);
+}
+
+/* The word at this place in "a|b|c". */
+static void print_choice(char buffer[TD_SETTING_BYTES], const char *choices, double index)
+{
+    for (; index > 0 && strchr(choices, '|') != NULL; index--) choices = strchr(choices, '|') + 1;
+    snprintf(buffer, TD_SETTING_BYTES, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+char *td_setting_print(char buffer[TD_SETTING_BYTES], const td_setting *entry, double number, const char *text)
+{
+    if (entry->kind == TD_SETTING_TEXT) snprintf(buffer, TD_SETTING_BYTES, "%s", text != NULL ? text : "");
+    else if (entry->kind == TD_SETTING_CHOICE) print_choice(buffer, entry->choices, number);
+    else snprintf(buffer, TD_SETTING_BYTES, "%.15g", number);
+    return buffer;
 }
 
 /* Levenshtein, for words short enough to be mistyped. */

@@ -41,6 +41,15 @@ td_status td_settings_resolve(const td_settings *settings, const char *prefix, c
  * known key. `prefixes` and `tables` end with NULL. */
 td_status td_settings_check(const td_settings *settings, const char *const *prefixes, const td_setting *const *tables);
 
+/* A setting's value as it is written behind "key=": its text, its choice's word,
+ * or the number. Returns `buffer`. */
+#define TD_SETTING_BYTES 64
+char *td_setting_print(char buffer[TD_SETTING_BYTES], const td_setting *entry, double number, const char *text);
+
+/* The number of one setting of a table, which must have it. */
+td_status td_settings_number(const td_settings *settings, const char *prefix, const td_setting *table, const char *name,
+                             double *number);
+
 uint64_t td_settings_length(const td_setting *table);
 
 #endif

@@ -176,4 +176,27 @@ TEST(a_setting_that_cannot_be_kept_leaves_nothing_behind)
     CHECK_EQ(td_memory().now, held);
 }
 
+TEST(one_number_can_be_asked_for)
+{
+    double number;
+    td_settings settings = SETTINGS("cpu.piece=100", "cpu.mode=push");
+    CHECK_OK(td_settings_number(&settings, "cpu", table, "mode", &number));
+    CHECK(number == 2);
+    CHECK_OK(td_settings_number(&settings, "cpu", table, "step", &number));
+    CHECK(number == 0.5);
+    CHECK_STATUS(td_settings_number(&settings, "cpu", table, "stop", &number), TD_INTERNAL);
+    td_settings_clear(&settings);
+}
+
+TEST(values_are_printed_as_they_are_given)
+{
+    char text[TD_SETTING_BYTES];
+    CHECK_STR(td_setting_print(text, &table[STEP], 0.125, NULL), "0.125");
+    CHECK_STR(td_setting_print(text, &table[PIECE], 2097152, NULL), "2097152");
+    CHECK_STR(td_setting_print(text, &table[MODE], 0, NULL), "auto");
+    CHECK_STR(td_setting_print(text, &table[MODE], 2, NULL), "push");
+    CHECK_STR(td_setting_print(text, &table[FILE_NAME], 0, "a=b"), "a=b");
+    CHECK_STR(td_setting_print(text, &table[FILE_NAME], 0, NULL), "");
+}
+
 TEST_MAIN
