@@ -82,6 +82,19 @@ td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex)
                    graph->name != NULL ? graph->name : "the graph");
 }
 
+uint32_t td_edge_source(const td_graph *graph, uint64_t edge)
+{
+    uint32_t low = 0, high = graph->vertices - 1;
+    while (low < high) { /* the last vertex with offsets[vertex] <= edge */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (graph->out.offsets[middle] <= edge)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge)
 {
     switch (graph->weights) {

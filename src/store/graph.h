@@ -66,6 +66,9 @@ static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
     return adjacency->offsets[vertex + 1] - adjacency->offsets[vertex];
 }
 
+/* The vertex whose out-list holds this edge, by bisection. */
+uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
+
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);
 

@@ -60,25 +60,11 @@ static char *print_list(const writing *self, uint32_t source, uint64_t begin, ui
     return at;
 }
 
-/* The vertex whose list holds this edge. */
-static uint32_t source_of(const td_graph *graph, uint64_t edge)
-{
-    uint32_t low = 0, high = graph->vertices - 1;
-    while (low < high) { /* the last vertex with offsets[vertex] <= edge */
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (graph->out.offsets[middle] <= edge)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static char *print_range(const void *context, uint64_t begin, uint64_t end, char *at)
 {
     const writing *self = context;
     const uint64_t *offsets = self->graph->out.offsets;
-    for (uint32_t v = source_of(self->graph, begin); begin < end; v++) {
+    for (uint32_t v = td_edge_source(self->graph, begin); begin < end; v++) {
         uint64_t list_end = offsets[v + 1] < end ? offsets[v + 1] : end;
         at = print_list(self, v, begin, list_end, at);
         begin = list_end;
