@@ -76,18 +76,29 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
     return td_pool_for(pool, graph->vertices, 4096, check_weights_of, &self);
 }
 
-static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+td_status td_run_check_options(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
-    if (graph->vertices == 0) return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
     if (info->needs_source && !options->has_source)
         return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source ID", info->name);
-    if (options->has_source && options->source >= graph->vertices)
-        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
+    if (options->has_source && !info->needs_source && !info->takes_source)
+        return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
     if (options->mode == TD_MODE_ASYNC && !info->order_free)
         return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
-    if (options->has_tolerance && options->tolerance < 0) return td_fail(TD_USAGE, "the tolerance must be at least 0");
+    if (options->has_tolerance && !(options->tolerance >= 0)) return td_fail(TD_USAGE, "the tolerance must be at least 0");
+    if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
+        return td_fail(TD_USAGE, "%s ends with an exact result and takes no tolerance", info->name);
+    return TD_OK;
+}
+
+static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    TD_CHECK(td_run_check_options(program, options));
+    if (graph->vertices == 0) return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
+    if (options->has_source && options->source >= graph->vertices)
+        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
     if (graph->in.offsets == NULL) return td_fail(TD_INVALID, "the graph was built without its in-adjacency");
     return check_weights(info, graph, options->pool);
 }

@@ -68,6 +68,9 @@ typedef struct td_run {
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
 } td_run;
 
+/* What can be refused before there is a graph. */
+td_status td_run_check_options(const td_program *program, const td_run_options *options);
+
 /* Checks the request against the program and the graph, prepares parameters and
  * inputs, and runs. On failure *out is untouched. */
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);

@@ -21,7 +21,8 @@ typedef double program_accum;
 enum { CIRCUIT_SOURCES, CIRCUIT_GROUND };
 
 /* input[0]: the voltage a node is held at, NaN when free; input[1]: the sum of
- * the conductances at a node, 0 where no held node can be reached. */
+ * the conductances to other nodes, 0 where no held node can be reached; input[2]:
+ * the conductance of loops, which carry no current, or NULL where there are none. */
 TD_INLINE bool circuit_is_held(const td_context *c, uint32_t v) { return c->input[0][v] == c->input[0][v]; }
 
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
@@ -64,7 +65,8 @@ TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a
 
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum current)
 {
-    return circuit_is_held(c, v) || c->input[1][v] <= 0 ? old : current / c->input[1][v];
+    if (circuit_is_held(c, v) || c->input[1][v] <= 0) return old;
+    return (c->input[2] != 0 ? current - old * c->input[2][v] : current) / c->input[1][v];
 }
 
 TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
@@ -87,6 +89,6 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "circuit", .summary = "node voltages of a resistor network", .result = "volts",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64, .non_negative = true,
-    .order_free = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64, .takes_source = true,
+    .non_negative = true, .order_free = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
 };

@@ -52,25 +52,34 @@ done:
     return status;
 }
 
-/* Sums over the edges that a vertex hears: weights, or conductances (1/weight). */
+/* Sums over the edges that a vertex hears. */
+typedef enum summed { WEIGHTS, CONDUCTANCES, LOOP_CONDUCTANCES, NEIGHBOURS } summed;
+
 typedef struct summing {
     const td_run *run;
     double *sums;
-    bool both, inverse, count_neighbours;
+    bool both; /* the undirected view */
+    summed what;
 } summing;
+
+static double edge_term(summed what, bool loop, double weight)
+{
+    switch (what) {
+    case WEIGHTS: return weight;
+    case CONDUCTANCES: return loop ? 0 : 1 / weight;
+    case LOOP_CONDUCTANCES: return loop ? 1 / weight : 0;
+    case NEIGHBOURS: break;
+    }
+    return loop ? 0 : 1;
+}
 
 static double list_sum(const summing *self, const td_adjacency *list, uint64_t v)
 {
     const td_graph *graph = self->run->graph;
     double sum = 0;
-    for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
-        if (self->count_neighbours) {
-            sum += list->targets[e] != v;
-            continue;
-        }
-        double weight = graph->weights == TD_WEIGHT_NONE ? 1 : td_weight_at(graph, list, e);
-        sum += self->inverse ? 1 / weight : weight;
-    }
+    bool weighted = graph->weights != TD_WEIGHT_NONE && self->what != NEIGHBOURS;
+    for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++)
+        sum += edge_term(self->what, list->targets[e] == v, weighted ? td_weight_at(graph, list, e) : 1);
     return sum;
 }
 
@@ -86,10 +95,10 @@ static td_status sum_vertices(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-static td_status fill_sums(td_run *run, int which, td_pool *pool, bool both, bool inverse, bool count_neighbours)
+static td_status fill_sums(td_run *run, int which, td_pool *pool, bool both, summed what)
 {
-    TD_CHECK(TD_NEW(&run->inputs[which], run->graph->vertices, "sums of weights"));
-    summing self = {run, run->inputs[which], both, inverse, count_neighbours};
+    TD_CHECK(TD_NEW(&run->inputs[which], run->graph->vertices, "sums over edges"));
+    summing self = {run, run->inputs[which], both, what};
     return td_pool_for(pool, run->graph->vertices, 4096, sum_vertices, &self);
 }
 
@@ -117,7 +126,7 @@ static td_status prepare_adsorption(td_run *run, const td_run_options *options, 
     TD_CHECK(new_input(run, 0, 0));
     if (seeds != NULL) TD_CHECK(read_values(run->graph, seeds, run->inputs[0]));
     else run->inputs[0][run->context.source] = 1;
-    return fill_sums(run, 1, options->pool, false, false, false);
+    return fill_sums(run, 1, options->pool, false, WEIGHTS);
 }
 
 static td_status prepare_nn(td_run *run, const char *inputs)
@@ -125,7 +134,14 @@ static td_status prepare_nn(td_run *run, const char *inputs)
     TD_CHECK(new_input(run, 0, NAN));
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (td_degree(&run->graph->in, v) == 0) run->inputs[0][v] = inputs == NULL;
-    return inputs != NULL ? read_values(run->graph, inputs, run->inputs[0]) : TD_OK;
+    if (inputs == NULL) return TD_OK;
+    TD_CHECK(read_values(run->graph, inputs, run->inputs[0]));
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (td_degree(&run->graph->in, v) > 0 && !isnan(run->inputs[0][v]))
+            return td_fail(TD_INVALID, "%s: vertex %llu cannot be an input: it has %llu in-edges, inputs have none", inputs,
+                           (unsigned long long)td_graph_id(run->graph, v),
+                           (unsigned long long)td_degree(&run->graph->in, v));
+    return TD_OK;
 }
 
 static td_status prepare_heat(td_run *run, const td_run_options *options, const char *initial)
@@ -133,13 +149,24 @@ static td_status prepare_heat(td_run *run, const td_run_options *options, const 
     TD_CHECK(new_input(run, 0, 0));
     if (initial != NULL) TD_CHECK(read_values(run->graph, initial, run->inputs[0]));
     else run->inputs[0][run->context.source] = 100;
-    TD_CHECK(fill_sums(run, 1, options->pool, true, false, false));
+    TD_CHECK(fill_sums(run, 1, options->pool, true, WEIGHTS));
     double most = 0;
     for (uint32_t v = 0; v < run->graph->vertices; v++) most = fmax(most, run->inputs[1][v]);
     double *step = &run->context.parameter[0];
     if (*step == 0) *step = most > 0 ? 0.5 / most : 0.5;
     if (*step * most > 1)
         return td_fail(TD_INVALID, "heat.step=%g is unstable on this graph; allowed are steps up to %g", *step, 1 / most);
+    return TD_OK;
+}
+
+/* Few networks have loops: the array goes if there are none. */
+static td_status fill_loops(td_run *run, td_pool *pool)
+{
+    TD_CHECK(fill_sums(run, 2, pool, true, LOOP_CONDUCTANCES));
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (run->inputs[2][v] != 0) return TD_OK;
+    td_free(run->inputs[2]);
+    run->inputs[2] = NULL;
     return TD_OK;
 }
 
@@ -183,7 +210,8 @@ static td_status prepare_circuit(td_run *run, const td_run_options *options, con
     if (ground != NULL || sources == NULL) run->inputs[0][v] = 0;
     if (sources != NULL) TD_CHECK(read_values(run->graph, sources, run->inputs[0]));
     else run->inputs[0][run->context.source] = 1;
-    TD_CHECK(fill_sums(run, 1, options->pool, true, true, false));
+    TD_CHECK(fill_sums(run, 1, options->pool, true, CONDUCTANCES));
+    TD_CHECK(fill_loops(run, options->pool));
     return silence_unreached(run);
 }
 
@@ -196,6 +224,6 @@ td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, cons
     if (strcmp(name, "heat") == 0) return prepare_heat(run, options, texts[1]);
     if (strcmp(name, "circuit") == 0) return prepare_circuit(run, options, texts[0], texts[1]);
     if (strcmp(name, "kcore") == 0)
-        return fill_sums(run, 0, options->pool, run->context.parameter[0] == 0, false, true);
+        return fill_sums(run, 0, options->pool, run->context.parameter[0] == 0, NEIGHBOURS);
     return TD_OK;
 }

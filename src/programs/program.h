@@ -38,7 +38,7 @@
 #define TD_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
-enum { TD_PARAMETERS = 8, TD_INPUTS = 2 };
+enum { TD_PARAMETERS = 8, TD_INPUTS = 3 };
 #define TD_UNREACHED UINT32_C(0xffffffff)
 
 /* What a program's functions may look at. Plain data: kernels take it by value. */
@@ -52,7 +52,7 @@ typedef struct td_context {
     bool real_weights;    /* program_gather_real is called instead of program_gather */
     double global;        /* the sum of program_share over all vertices, one iteration ago */
     double parameter[TD_PARAMETERS]; /* in the order of the program's table */
-    const double *input[TD_INPUTS];  /* one number per vertex, or NULL; see td_program_info.inputs */
+    const double *input[TD_INPUTS];  /* one number per vertex, or NULL; made by prepare.c */
 } td_context;
 
 /* PROGRAM_SUM: how contributions add up, so that a device may use one native atomic. */
@@ -127,6 +127,8 @@ typedef struct td_program_info {
     int weights;                  /* unused, optional (then 1) or needed */
     td_value_kind value;
     bool needs_source;
+    bool takes_source;            /* --source means something, but there is a default */
+    bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
     bool non_negative;            /* negative weights are refused */
     bool gives_parents;           /* parents can be asked for */
     bool order_free;              /* may run asynchronously */
