@@ -1,0 +1,235 @@
+#include "engine/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Settings and parameters, as they took effect. */
+
+static void put_setting(td_json *json, const char *prefix, const td_setting *entry, double number, const char *text)
+{
+    char key[128], value[TD_SETTING_BYTES];
+    snprintf(key, sizeof key, "%s.%s", prefix, entry->name);
+    if (entry->kind == TD_SETTING_NUMBER || entry->kind == TD_SETTING_WHOLE) td_json_real(json, key, number);
+    else if (entry->kind == TD_SETTING_CHOICE) td_json_string(json, key, td_setting_print(value, entry, number, NULL));
+    else if (text != NULL) td_json_string(json, key, text);
+    else td_json_null(json, key);
+}
+
+/* The text that the user gave for a setting, or NULL. */
+static const char *given(const td_settings *settings, const char *prefix, const char *name)
+{
+    char key[128];
+    const char *value = NULL;
+    snprintf(key, sizeof key, "%s.%s", prefix, name);
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strcmp(settings->keys[i], key) == 0) value = settings->values[i];
+    return value;
+}
+
+static void put_plan(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    td_json_object(json, "plan");
+    td_json_string(json, "engine", run->engine);
+    td_json_string(json, "why", report->why);
+    td_json_object(json, "settings");
+    for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
+        double number = entry->fallback;
+        (void)td_settings_number(report->options->settings, run->engine, entry, entry->name, &number);
+        put_setting(json, run->engine, entry, number, given(report->options->settings, run->engine, entry->name));
+    }
+    td_json_end_object(json);
+    td_json_end_object(json);
+}
+
+static void put_parameters(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    const td_program_info *info = run->program->info;
+    td_json_object(json, "parameters");
+    if (report->options->has_source) td_json_u64(json, "source", td_graph_id(run->graph, report->options->source));
+    if (report->options->has_iterations) td_json_u64(json, "iterations", report->options->iterations);
+    td_json_real(json, "tolerance", run->tolerance);
+    td_json_bool(json, "parents", report->options->parents);
+    const td_setting *table = info->parameters;
+    for (uint64_t i = 0; i < td_settings_length(table); i++)
+        put_setting(json, info->name, &table[i], run->context.parameter[i],
+                    given(report->options->settings, info->name, table[i].name));
+    td_json_end_object(json);
+}
+
+/* What happened. */
+
+static void put_row(td_json *json, const td_iteration *row)
+{
+    td_json_row(json, NULL);
+    td_json_u64(json, "number", row->number);
+    td_json_string(json, "direction", row->direction);
+    td_json_u64(json, "active_vertices", row->active_vertices);
+    td_json_u64(json, "active_edges", row->active_edges);
+    td_json_u64(json, "edges", row->edges);
+    td_json_real(json, "change", row->change);
+    td_json_real(json, "start", row->start);
+    td_json_real(json, "seconds", row->seconds);
+    td_json_end_object(json);
+}
+
+static void put_rows(td_json *json, const td_run *run)
+{
+    td_json_array(json, "rows");
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i]);
+    td_json_end_array(json);
+}
+
+/* How many iterations went in each direction, in the order of first use. */
+static void put_directions(td_json *json, const td_run *run)
+{
+    td_json_object(json, "directions");
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        uint64_t before = 0, count = 0;
+        for (uint32_t j = 0; j < i && before == 0; j++) before += strcmp(run->rows[j].direction, run->rows[i].direction) == 0;
+        if (before > 0) continue;
+        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->rows[j].direction, run->rows[i].direction) == 0;
+        td_json_u64(json, run->rows[i].direction, count);
+    }
+    td_json_end_object(json);
+}
+
+static void put_times(td_json *json, const td_run_report *report)
+{
+    td_json_object(json, "times");
+    td_json_real(json, "load", report->load.seconds);
+    td_json_real(json, "prepare", report->run->prepare_seconds);
+    td_json_array(json, "processing");
+    for (uint64_t i = 0; i < report->repeats; i++) td_json_real(json, NULL, report->each[i]);
+    td_json_end_array(json);
+    if (report->verify.name != NULL) td_json_real(json, "verify", report->verify.seconds);
+    if (report->output.name != NULL) td_json_real(json, "output", report->output.seconds);
+    td_json_end_object(json);
+}
+
+static void put_memory(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    uint64_t graph = td_graph_bytes(run->graph), held = graph + run->array_bytes;
+    td_json_object(json, "memory");
+    td_json_u64(json, "graph", graph);
+    td_json_u64(json, "arrays", run->array_bytes);
+    td_json_u64(json, "load_peak", report->load_peak);
+    td_json_u64(json, "run_peak", report->run_peak);
+    td_json_real(json, "run_peak_over_graph_and_arrays", held > 0 ? (double)report->run_peak / (double)held : 0);
+    td_json_end_object(json);
+}
+
+static void put_result(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    const td_run_summary *summary = report->summary;
+    char digest[32];
+    snprintf(digest, sizeof digest, "%016" PRIx64, summary->digest);
+    td_json_object(json, "result");
+    td_json_string(json, "name", run->program->info->result);
+    td_json_u64(json, "reached", summary->reached);
+    if (run->program->info->vertex_values) {
+        td_json_u64(json, "groups", summary->groups);
+        td_json_u64(json, "largest_group", summary->largest);
+    } else {
+        td_json_real(json, "lowest", summary->lowest);
+        td_json_real(json, "highest", summary->highest);
+        td_json_real(json, "sum", summary->sum);
+    }
+    if (run->edges != NULL) {
+        td_json_u64(json, "forest_edges", run->edge_count);
+        td_json_real(json, "total_weight", run->total_weight);
+    }
+    td_json_string(json, "digest", digest);
+    td_json_string(json, "digest_of", run->kind == TD_VALUE_U32
+                                          ? "ids and results, in any order; equal for equal results"
+                                          : "ids and results bit by bit, in any order; real results of several threads or "
+                                            "engines may differ in their last bits");
+    td_json_end_object(json);
+}
+
+void td_run_report_json(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    double seconds = report->median;
+    td_json_string(json, "program", run->program->info->name);
+    td_json_string(json, "engine", run->engine);
+    td_json_string(json, "mode", run->async ? "async" : "sync");
+    td_json_bool(json, "converged", run->converged);
+    td_json_u64(json, "iterations", run->iterations);
+    td_json_real(json, "final_change", run->final_change);
+    td_json_u64(json, "edges_processed", run->edges_processed);
+    td_json_real(json, "seconds", seconds);
+    td_json_real(json, "edges_per_second", seconds > 0 ? (double)run->edges_processed / seconds : 0);
+    if (report->claims != NULL) td_json_string(json, "verified", report->claims);
+    else td_json_null(json, "verified");
+    put_plan(json, report);
+    put_parameters(json, report);
+    put_result(json, report);
+    put_directions(json, run);
+    put_times(json, report);
+    put_memory(json, report);
+    put_rows(json, run);
+}
+
+/* The trace. */
+
+static void open_event(td_json *json, const char *name, double start_us, double us)
+{
+    td_json_row(json, NULL);
+    td_json_string(json, "name", name);
+    td_json_string(json, "ph", "X");
+    td_json_u64(json, "pid", 1);
+    td_json_u64(json, "tid", 1);
+    td_json_real(json, "ts", start_us);
+    td_json_real(json, "dur", us);
+    td_json_object(json, "args");
+}
+
+static void close_event(td_json *json)
+{
+    td_json_end_object(json);
+    td_json_end_object(json);
+}
+
+static double us_since(uint64_t zero, uint64_t began) { return (double)(began - zero) * 1e-3; }
+
+static void put_span(td_json *json, const td_span *span, uint64_t zero)
+{
+    if (span->name == NULL) return;
+    open_event(json, span->name, us_since(zero, span->began), span->seconds * 1e6);
+    close_event(json);
+}
+
+static void put_iteration(td_json *json, const td_iteration *row, double start_us)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
+    open_event(json, name, start_us + row->start * 1e6, row->seconds * 1e6);
+    td_json_u64(json, "active_vertices", row->active_vertices);
+    td_json_u64(json, "active_edges", row->active_edges);
+    td_json_u64(json, "edges", row->edges);
+    td_json_real(json, "change", row->change);
+    close_event(json);
+}
+
+void td_run_trace_json(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    uint64_t zero = report->load.began;
+    double run_us = us_since(zero, report->run_span.began), prepare_us = run->prepare_seconds * 1e6;
+    td_json_string(json, "displayTimeUnit", "ms");
+    td_json_array(json, "traceEvents");
+    put_span(json, &report->load, zero);
+    put_span(json, &report->run_span, zero);
+    open_event(json, "prepare", run_us, prepare_us);
+    td_json_u64(json, "array_bytes", run->array_bytes);
+    close_event(json);
+    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], run_us + prepare_us);
+    put_span(json, &report->verify, zero);
+    put_span(json, &report->output, zero);
+    td_json_end_array(json);
+}
