@@ -224,12 +224,12 @@ static td_status finish_sinks(td_cpu_job *job)
     if (job->marked == NULL) TD_CHECK(TD_NEW(&job->marked, words, "notified vertices"));
     memset(job->marked, 0, words * 8);
     for (uint32_t v = 0; v < job->graph->vertices; v++)
-        if (td_degree(&job->graph->out, v) == 0 && td_cpu_pull_degree(job, v) > 0) td_bit_set(job->marked, v);
+        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
     job->defer_sinks = false;
     TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, view_edges(job), &sum));
     if (job->next_values != job->values || job->next_messages != job->messages)
         TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
-    td_iteration row = {.direction = "sinks", .edges = sum.edges};
+    td_iteration row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
     return td_cpu_end_iteration(job, &row, began);
 }
 
