@@ -16,6 +16,7 @@ typedef double program_accum;
 #define PROGRAM_FIRST_HIT 0
 #define PROGRAM_SENDS_VALUE 1
 #define PROGRAM_MEASURE TD_MEASURE_MAX
+#define PROGRAM_OWN_VALUE 1
 
 enum { HEAT_STEP, HEAT_INITIAL };
 

@@ -71,6 +71,9 @@ enum {
     TD_SCHEDULE_PEEL,     /* level by level: first the vertices whose value is at most the level */
 };
 
+/* PROGRAM_OWN_VALUE 1: apply looks at the old value in such a way that a vertex may
+ * change although none of its neighbours did; it is then told of its own change. */
+
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */
 #define TD_MEASURE_NONE 0 /* program_change is not called */

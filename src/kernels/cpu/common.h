@@ -69,6 +69,7 @@ static void notify(td_cpu_job *job, int worker)
         for (uint64_t w = begin; w < end; w++)
             for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
+                if (PROGRAM_OWN_VALUE) td_bit_set_atomic(job->marked, u);
                 for (int l = 0; l < job->lists; l++) {
                     const td_adjacency *list = &job->push[l];
                     for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++)

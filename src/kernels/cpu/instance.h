@@ -13,6 +13,9 @@
 #ifndef PROGRAM_SHARES
 #define PROGRAM_SHARES 0
 #endif
+#ifndef PROGRAM_OWN_VALUE
+#define PROGRAM_OWN_VALUE 0
+#endif
 #ifndef PROGRAM_COLLECTS_EDGES
 #define PROGRAM_COLLECTS_EDGES 0
 #endif
