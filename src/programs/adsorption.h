@@ -1,6 +1,8 @@
 /* Adsorption (label spreading): a vertex's score is a mixture of what is injected
  * into it and the weighted mean of its in-neighbours' scores; the rest of the
- * walk is abandoned. score = injection * seed + continuation * mean. */
+ * walk is abandoned. score = injection * seed + continuation * mean. The change is
+ * the largest one of any vertex: in that norm, not in the sum, an iteration shrinks
+ * the error, because a mean moves no further than what it is the mean of. */
 #include "programs/program.h"
 
 typedef float program_value;
@@ -15,7 +17,7 @@ typedef double program_accum;
 #define PROGRAM_FUSED 0
 #define PROGRAM_FIRST_HIT 0
 #define PROGRAM_SENDS_VALUE 1
-#define PROGRAM_MEASURE TD_MEASURE_SUM
+#define PROGRAM_MEASURE TD_MEASURE_MAX
 
 enum { ADSORPTION_INJECTION, ADSORPTION_CONTINUATION, ADSORPTION_SEEDS };
 

@@ -59,12 +59,12 @@ TD_INLINE program_accum program_gather(const td_context *c, program_message shar
 
 TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
 
-/* c->global is the rank of all vertices without out-edges. */
+/* c->global is the rank of all vertices without out-edges, where it is spread. */
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum sum)
 {
     (void)old;
     double damping = c->parameter[PAGERANK_DAMPING];
-    double jump = 1 - damping + (c->parameter[PAGERANK_DANGLING] == 0 ? damping * c->global : 0);
+    double jump = 1 - damping + damping * c->global;
     return (float)(jump * pagerank_base(c, v) + damping * sum);
 }
 
@@ -82,8 +82,8 @@ TD_INLINE double program_change(const td_context *c, program_value fresh, progra
 
 TD_INLINE double program_share(const td_context *c, uint32_t v, program_value rank, uint32_t degree)
 {
-    (void)c, (void)v;
-    return degree == 0 ? (double)rank : 0;
+    (void)v;
+    return degree == 0 && c->parameter[PAGERANK_DANGLING] == 0 ? (double)rank : 0;
 }
 
 static const td_setting program_parameters[] = {
