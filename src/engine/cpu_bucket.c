@@ -52,7 +52,8 @@ td_status td_cpu_bucket(td_cpu_job *job)
 {
     td_cpu_tally sum;
     if (job->delta == 0) job->delta = choose_delta(job->graph);
-    job->delta = 1 / job->delta;
+    double farthest = job->graph->weight_max * job->graph->vertices;
+    job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* priorities fit 64 bits */
     td_barrier_init(&job->barrier, job->workers);
     TD_CHECK(TD_NEW_ZEROED(&job->buckets, (uint64_t)job->workers, "buckets"));
     TD_CHECK(TD_NEW_ZEROED(&job->entry_start, (uint64_t)job->workers + 1, "buckets"));

@@ -89,19 +89,18 @@ td_status td_cpu_sweep(td_cpu_job *job)
     if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
     TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, vertices, NULL));
     if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(sample(job));
-    do {
-        if (job->has_limit && job->context.iteration >= job->limit) return TD_OK;
+    bool again = true;
+    while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
         td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges, .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));
-        bool again = job->kernels->again(job, total);
+        again = job->kernels->again(job, total);
         if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
-        if (!again) break;
-    } while (true);
+    }
     if (job->run->edges != NULL) qsort(job->run->edges, job->run->edge_count, sizeof *job->run->edges, by_edge);
-    job->run->converged = true;
+    job->run->converged = !again;
     return TD_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/cpu.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -104,9 +105,8 @@ static td_status check_request(const td_program *program, const td_graph *graph,
 }
 
 /* Integer distances saturate instead of wrapping; a saturated one is no answer. */
-static td_status check_overflow(const td_run *run)
+static td_status check_saturation(const td_run *run)
 {
-    if (strcmp(run->program->info->name, "sssp") != 0 || run->kind != TD_VALUE_U32) return TD_OK;
     const uint32_t *distances = run->values;
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (distances[v] == UINT32_C(0xfffffffe))
@@ -115,6 +115,26 @@ static td_status check_overflow(const td_run *run)
                            "use real weights (convert --weights 1.0:100.0) or smaller ones",
                            (unsigned long long)td_graph_id(run->graph, v));
     return TD_OK;
+}
+
+/* A real distance that is too large has become infinite, as if there were no way. */
+static td_status check_infinities(const td_run *run)
+{
+    const td_graph *graph = run->graph;
+    const float *distances = run->values;
+    if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    for (uint32_t u = 0; u < graph->vertices; u++)
+        for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
+            if (isinf(distances[graph->out.targets[e]]))
+                return td_fail(TD_LIMIT, "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller ones",
+                               (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
+    return TD_OK;
+}
+
+static td_status check_overflow(const td_run *run)
+{
+    if (strcmp(run->program->info->name, "sssp") != 0) return TD_OK;
+    return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run);
 }
 
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
