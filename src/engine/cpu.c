@@ -11,10 +11,8 @@
 
 #include <string.h>
 
-enum { SMALL_WORK = 2048 }; /* edges that one worker does faster than it wakes the others */
-
 enum {
-    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES, SETTINGS,
+    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES, SETTINGS,
 };
 
 const td_setting td_cpu_settings[] = {
@@ -22,9 +20,11 @@ const td_setting td_cpu_settings[] = {
                        "how an iteration goes over the edges; auto chooses for each"},
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
                       "how idle workers get work"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 64, 4e9, NULL,
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
                    "degree from which a vertex is shared out by edges (stealing=edge)"},
-    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 64, 1e9, NULL, "edges in a piece of a pull"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 1, 1e9, NULL, "edges in a piece of a pull"},
+    [SET_ALONE] = {"alone", TD_SETTING_WHOLE, 2048, 0, 4e9, NULL,
+                   "edges that one worker does faster than it wakes the others"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: with all others, or once at the end"},
@@ -75,7 +75,7 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
                       td_cpu_tally *sum)
 {
     clear_tallies(job);
-    if (work < SMALL_WORK || job->workers == 1) {
+    if (work < job->alone || job->workers == 1) {
         td_share_out_deal_one(&job->share, units);
         kernel(job, 0);
     } else {
@@ -192,6 +192,7 @@ static td_status read_settings(td_cpu_job *job, uint64_t *piece)
     job->direction = (td_direction)set[SET_DIRECTION];
     td_stealing stealing = (td_stealing)set[SET_STEALING];
     job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
+    job->alone = (uint64_t)set[SET_ALONE];
     job->delta = set[SET_DELTA];
     job->defer_sinks = set[SET_SINKS] == 1;
     job->samples = (int)set[SET_SAMPLES];

@@ -48,6 +48,7 @@ typedef struct td_cpu_job {
     bool defer_sinks;
     td_direction direction;
     uint64_t heavy;      /* degree from which a vertex is shared out by edges */
+    uint64_t alone;      /* work (edges, about) below which a step is one worker's */
     double delta;        /* priority schedule */
     int samples;         /* sweeps: edges of every vertex looked at first */
 
