@@ -136,7 +136,7 @@ void td_pool_destroy(td_pool *pool)
     td_free(pool);
 }
 
-int td_pool_threads(const td_pool *pool) { return pool == NULL ? 1 : pool->threads; }
+int td_pool_threads(const td_pool *pool) { return pool == NULL || inside_job ? 1 : pool->threads; }
 
 td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
 {

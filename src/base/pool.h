@@ -12,7 +12,7 @@ typedef struct td_pool td_pool;
 /* threads <= 0: as many as this process may use. */
 td_status td_pool_create(td_pool **out, int threads);
 void td_pool_destroy(td_pool *pool);
-int td_pool_threads(const td_pool *pool); /* NULL counts as one */
+int td_pool_threads(const td_pool *pool); /* NULL counts as one; inside a job: one */
 
 /* Calls `work` once on every worker and waits for all. Returns the failure of
  * the lowest worker that failed, with its message. A NULL pool is one worker. */
