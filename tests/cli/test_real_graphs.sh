@@ -13,7 +13,12 @@ fi
 rows=$(sed -n 's/^| [^|]* | \([^ |]*\) | \([0-9,]*\) | \([0-9,]*\) |.*/\1 \2 \3/p' "$data/README.md" | tr -d ,)
 if [ "$(wc -l <<<"$rows")" -ge 20 ]; then good; else bad "the table has few rows: $rows"; fi
 while read -r file vertices edges; do
-    succeeds convert "$data/$file" -o graph.tg --quiet --json
+    t convert "$data/$file" -o graph.tg --quiet --json
+    if [[ $err == *'built without'* ]]; then
+        skip "$file: $err"
+        continue
+    fi
+    equal $status 0 "converting $file"
     equal "$(key vertices <<<"$out")" "$vertices" "vertices of $file"
     equal "$(key edges <<<"$out")" "$edges" "edges of $file"
     succeeds info graph.tg
