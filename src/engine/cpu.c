@@ -45,19 +45,15 @@ static td_status run_kernel(void *context, int worker, int workers)
 {
     (void)workers;
     step *self = context;
+    self->job->tallies[worker] = (td_cpu_tally){.lowest = UINT64_MAX};
     self->kernel(self->job, worker);
     return TD_OK;
-}
-
-static void clear_tallies(td_cpu_job *job)
-{
-    for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){.lowest = UINT64_MAX};
 }
 
 td_cpu_tally td_cpu_sum(const td_cpu_job *job)
 {
     td_cpu_tally sum = {.lowest = UINT64_MAX};
-    for (int w = 0; w < job->workers; w++) {
+    for (int w = 0; w < job->counting; w++) {
         const td_cpu_tally *one = &job->tallies[w];
         sum.edges += one->edges;
         sum.activated += one->activated;
@@ -74,8 +70,9 @@ td_cpu_tally td_cpu_sum(const td_cpu_job *job)
 td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
                       td_cpu_tally *sum)
 {
-    clear_tallies(job);
-    if (work < job->alone || job->workers == 1) {
+    job->counting = work < job->alone ? 1 : job->workers;
+    if (job->counting == 1) {
+        job->tallies[0] = (td_cpu_tally){.lowest = UINT64_MAX};
         td_share_out_deal_one(&job->share, units);
         kernel(job, 0);
     } else {

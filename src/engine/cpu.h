@@ -34,6 +34,7 @@ typedef struct td_cpu_job {
     td_run *run;
     td_pool *pool;
     int workers;
+    int counting;        /* workers that took part in the last step */
 
     /* Lists a vertex gathers from and lists it tells, one or two (undirected view of a directed graph). */
     td_adjacency pull[2], push[2];
@@ -43,6 +44,7 @@ typedef struct td_cpu_job {
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
     bool bucketed;       /* the priority schedule, not rounds */
+    bool done_stale;     /* pushes have settled vertices since `done` was made */
     bool next_dirty;     /* next_active holds bits of an iteration before the last */
     bool track;          /* activations are recorded */
     bool defer_sinks;
@@ -56,6 +58,7 @@ typedef struct td_cpu_job {
     void *next_values;   /* synchronous, values sent as they are: where pulls write */
     void *messages, *next_messages; /* what is gathered; `values` when the program sends its value */
     uint64_t *active, *next_active; /* bitmaps */
+    uint32_t an_active;  /* any active vertex, for first-hit pulls */
     uint64_t *done;      /* first-hit programs: vertices that have their value */
     uint64_t *marked;    /* vertices that were notified */
     uint32_t *queue, *next_queue; /* active vertices, when there are few */
@@ -105,6 +108,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel pull_marked;/* units: 64 vertices, those in `marked` */
     td_cpu_kernel commit_marked; /* units: 64 vertices */
     td_cpu_kernel pull_hit;   /* units: 64 vertices, those not in `done` */
+    td_cpu_kernel settle_words; /* units: 64 vertices */
     td_cpu_kernel push;       /* units: queue entries */
     td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */

@@ -9,13 +9,13 @@
 
 #include <math.h>
 
-/* About as wide as the lightest edge of an average vertex is heavy: then most of
- * what a bucket holds is settled by one visit. */
+/* Wide buckets on sparse graphs, where a bucket holds little and rounds are what
+ * costs; narrow ones on dense graphs, where a visit too many is (docs/lab.md). */
 static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
-    double degree = graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices;
-    double delta = heaviest / fmax(degree, 1);
+    double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
+    double delta = heaviest * (5 / degree) * (5 / degree);
     return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
 }
 
@@ -65,6 +65,7 @@ td_status td_cpu_bucket(td_cpu_job *job)
             TD_CHECK(td_buckets_put(&job->buckets[0], 0, v << 32 | ((const uint32_t *)job->values)[v]));
         }
     for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
+    job->counting = job->workers;
     TD_CHECK(td_pool_run(job->pool, run_all, job));
     if (job->failed != TD_OK)
         return job->failed == TD_NO_MEMORY ? td_fail(TD_NO_MEMORY, "cannot allocate room for the buckets of distances")

@@ -13,7 +13,7 @@
 
 static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
 static const double PUSH_BELOW = 0.25;      /* a push's edge costs an atomic, a pull's does not */
-enum { HIT_ALPHA = 15, HIT_BETA = 18 };     /* Beamer: into pull, back to push */
+enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of what unsettled vertices have */
 
 /* The frontier is a bitmap, a queue, or both. */
 typedef struct frontier {
@@ -78,19 +78,20 @@ static uint64_t view_edges(const td_cpu_job *job) { return job->graph->edges * (
 
 /* Direction. */
 
-static td_direction choose_hit(const td_cpu_job *job, const frontier *now, td_direction last, uint64_t unexplored)
+/* A pull looks at no more edges than unsettled vertices have, and at every word of
+ * the map; a push at the edges of the frontier. */
+static td_direction choose_hit(const td_cpu_job *job, const frontier *now, uint64_t unsettled)
 {
-    if (last == TD_DIRECTION_PULL)
-        return now->vertices < job->graph->vertices / HIT_BETA ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
-    return now->edges > unexplored / HIT_ALPHA ? TD_DIRECTION_PULL : TD_DIRECTION_PUSH;
+    bool few = now->edges < unsettled / HIT_ALPHA || now->edges < td_cpu_words(job) / 2;
+    return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
 }
 
-static td_direction choose(const td_cpu_job *job, const frontier *now, td_direction last, uint64_t unexplored)
+static td_direction choose(const td_cpu_job *job, const frontier *now, uint64_t unsettled)
 {
     bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
     if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
     if (job->direction != TD_DIRECTION_AUTO) return job->direction;
-    if (job->first_hit) return choose_hit(job, now, last, unexplored);
+    if (job->first_hit) return choose_hit(job, now, unsettled);
     double f = (double)now->edges / (double)(view_edges(job) + 1);
     if (job->kernels->fused) return f <= PUSH_BELOW ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
     return job->track && f <= NOTIFY_BELOW ? TD_DIRECTION_NOTIFY : TD_DIRECTION_PULL;
@@ -116,6 +117,12 @@ static td_status pull_all(td_cpu_job *job, td_cpu_tally *sum)
 
 static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
 {
+    if (job->done_stale)
+        TD_CHECK(td_cpu_step(job, job->kernels->settle_words, td_cpu_words(job), 64, job->graph->vertices, NULL));
+    job->done_stale = false;
+    uint64_t w = 0;
+    while (job->active[w] == 0) w++;
+    job->an_active = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(job->active[w]));
     return td_cpu_step(job, job->kernels->pull_hit, td_cpu_words(job), TD_WORDS_AT_A_TIME, view_edges(job), sum);
 }
 
@@ -159,6 +166,7 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
     TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
     TD_CHECK(push_heavy(job, sum));
+    job->done_stale = true;
     sum->activated = job->next_count;
     return TD_OK;
 }
@@ -236,10 +244,9 @@ static td_status finish_sinks(td_cpu_job *job)
 td_status td_cpu_rounds(td_cpu_job *job)
 {
     frontier now;
-    td_direction direction = TD_DIRECTION_PUSH;
     bool deferred = job->defer_sinks;
     TD_CHECK(start(job, &now));
-    uint64_t unexplored = view_edges(job);
+    uint64_t unsettled = view_edges(job); /* edges of vertices that were never active */
     while (job->context.iteration < job->limit) {
         if (job->track && now.vertices == 0) {
             job->run->converged = true;
@@ -247,9 +254,9 @@ td_status td_cpu_rounds(td_cpu_job *job)
         }
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        direction = choose(job, &now, direction, unexplored);
+        unsettled -= now.edges < unsettled ? now.edges : unsettled;
+        td_direction direction = choose(job, &now, unsettled);
         td_iteration row = {.direction = direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
-        unexplored -= now.edges < unexplored ? now.edges : unexplored;
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(iterate(job, direction, &now, &sum));
         if (job->partial) sum.share += job->context.global;
@@ -289,7 +296,7 @@ static td_status empty_level(td_cpu_job *job, frontier *now)
     while (now->vertices > 0 && job->context.iteration < job->limit) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        td_direction direction = choose(job, now, TD_DIRECTION_PUSH, 0);
+        td_direction direction = choose(job, now, 0);
         td_iteration row = {.direction = direction_name(direction), .active_vertices = now->vertices, .active_edges = now->edges};
         TD_CHECK(iterate(job, direction, now, &sum));
         row.edges = sum.edges;

@@ -28,6 +28,7 @@ void td_share_out_destroy(td_share_out *share)
 void td_share_out_deal(td_share_out *share, uint64_t count, uint32_t grain)
 {
     share->grain = grain;
+    share->closed = count <= (uint64_t)share->workers;
     share->idle = 0;
     share->gift = 0;
     for (int w = 0; w < share->workers; w++)
@@ -39,6 +40,7 @@ void td_share_out_deal(td_share_out *share, uint64_t count, uint32_t grain)
 void td_share_out_deal_one(td_share_out *share, uint64_t count)
 {
     share->grain = UINT32_MAX;
+    share->closed = true;
     share->idle = share->workers - 1;
     share->gift = 0;
     for (int w = 0; w < share->workers; w++)
@@ -132,5 +134,5 @@ bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_
                (wait_for_gift(share, run) && take_head(share, run, begin, end));
     }
     if (take_head(share, run, begin, end)) return true;
-    return share->stealing >= TD_STEAL_VERTEX && steal(share, worker, begin, end);
+    return share->stealing >= TD_STEAL_VERTEX && !share->closed && steal(share, worker, begin, end);
 }

@@ -25,6 +25,7 @@ typedef struct td_share_out {
     int workers;
     td_stealing stealing;
     uint32_t grain;
+    bool closed;          /* too little to be worth looking at the others' runs */
     _Atomic int idle;
     pthread_mutex_t lock; /* guards the gift */
     uint64_t gift;        /* bounds of a donated run; empty: none */
@@ -33,7 +34,8 @@ typedef struct td_share_out {
 td_status td_share_out_create(td_share_out *share, int workers, td_stealing stealing);
 void td_share_out_destroy(td_share_out *share);
 
-/* Deals out `count` units (below 2^32), handed out `grain` at a time. */
+/* Deals out `count` units (below 2^32), handed out `grain` at a time. Not left to
+ * the workers: what is dealt to one that wakes late can then be stolen. */
 void td_share_out_deal(td_share_out *share, uint64_t count, uint32_t grain);
 
 /* All of them to worker 0, which is alone. */

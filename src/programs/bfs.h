@@ -12,7 +12,7 @@ typedef uint32_t program_accum;
 #define PROGRAM_VIEW TD_VIEW_FORWARD
 #define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
 #define PROGRAM_FUSED 1 /* apply may be done piece by piece, in any order */
-#define PROGRAM_FIRST_HIT 1 /* a vertex takes its value once, from any active neighbour */
+#define PROGRAM_FIRST_HIT 1 /* all active vertices send the same: one of them decides, the first found */
 #define PROGRAM_SENDS_VALUE 1 /* the message is the value */
 #define PROGRAM_MEASURE TD_MEASURE_NONE
 

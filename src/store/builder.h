@@ -40,4 +40,9 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
  * *graph is gone and NULL. */
 td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool);
 
+/* Replaces a graph by the same one with vertex v called place[v]; `place` is a
+ * permutation. Original ids stay with their vertices. On failure *graph is gone
+ * and NULL. */
+td_status td_graph_renumber(td_graph **graph, const uint32_t *place, td_pool *pool);
+
 #endif

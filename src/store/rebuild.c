@@ -3,13 +3,12 @@
  * vertices; the graph is gone before the build begins. */
 #include "store/builder.h"
 
-#include <string.h>
-
 enum { BLOCK = 1 << 14 }; /* vertices per chunk */
 
 typedef struct listing {
     const td_graph *graph;
     td_edge_list *list;
+    const uint32_t *place; /* new numbers of the vertices, or NULL */
 } listing;
 
 static void put_weight(const td_graph *graph, td_edge_chunk *chunk, uint64_t edge)
@@ -33,48 +32,74 @@ static td_status list_rows(void *context, uint64_t begin, uint64_t end, int work
     TD_CHECK(td_chunk_reserve(chunk, offsets[end] - offsets[begin], weighted));
     for (uint64_t v = begin; v < end; v++)
         for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++) {
-            TD_CHECK(td_chunk_put(chunk, v, graph->out.targets[e]));
+            uint32_t target = graph->out.targets[e];
+            if (job->list->mirror && target < v) continue;
+            TD_CHECK(job->place == NULL ? td_chunk_put(chunk, v, target)
+                                        : td_chunk_put(chunk, job->place[v], job->place[target]));
             if (weighted) put_weight(graph, chunk, e);
         }
     return TD_OK;
 }
 
-static td_status copy_ids(const td_graph *graph, uint64_t **ids)
+static td_status id_of(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    if (graph->ids == NULL) return TD_OK;
-    TD_CHECK(TD_NEW(ids, graph->vertices, "original ids"));
-    memcpy(*ids, graph->ids, graph->vertices * sizeof **ids);
+    (void)worker;
+    const listing *job = context;
+    for (uint64_t v = begin; v < end; v++)
+        job->list->listed[job->place == NULL ? v : job->place[v]] = td_graph_id(job->graph, (uint32_t)v);
     return TD_OK;
 }
 
-td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool)
+/* The ids in their new places; kept in the list until the graph has them. */
+static td_status copy_ids(listing *job, td_pool *pool)
+{
+    if (job->graph->ids == NULL && job->place == NULL) return TD_OK;
+    TD_CHECK(TD_NEW(&job->list->listed, job->graph->vertices, "original ids"));
+    return td_pool_for(pool, job->graph->vertices, BLOCK, id_of, job);
+}
+
+static td_status list_graph(listing *job, td_edge_list **list, const td_graph *graph, td_pool *pool)
+{
+    TD_CHECK(td_edges_create(list, graph->name));
+    job->list = *list;
+    job->list->declared = true;
+    job->list->vertices = graph->vertices;
+    job->list->id_base = graph->id_base;
+    job->list->weighted = graph->weights != TD_WEIGHT_NONE;
+    job->list->mirror = graph->symmetric; /* half of it is enough */
+    TD_CHECK(td_pool_for(pool, graph->vertices, BLOCK, list_rows, job));
+    return copy_ids(job, pool);
+}
+
+/* Replaces *graph by what is built of its edges, with new numbers if `place` is given. */
+static td_status replace(td_graph **graph, const uint32_t *place, const td_build_options *options, td_pool *pool)
 {
     td_status status = TD_OK;
     td_edge_list *list = NULL;
     td_graph *old = *graph, *built = NULL;
-    uint64_t *ids = NULL;
-    bool ids_sorted = old->ids_sorted;
-    td_build_options rest = *options;
-    rest.symmetrize = options->symmetrize && !old->symmetric;
+    bool ids_sorted = old->ids_sorted && place == NULL;
+    listing job = {.graph = old, .place = place};
     *graph = NULL;
-    TD_TRY(td_edges_create(&list, old->name));
-    list->declared = true;
-    list->vertices = old->vertices;
-    list->id_base = old->id_base;
-    list->weighted = old->weights != TD_WEIGHT_NONE;
-    listing job = {old, list};
-    TD_TRY(td_pool_for(pool, old->vertices, BLOCK, list_rows, &job));
-    TD_TRY(copy_ids(old, &ids));
+    TD_TRY(list_graph(&job, &list, old, pool));
     td_graph_destroy(old);
     old = NULL;
-    TD_TRY(td_graph_build(&built, list, &rest, pool));
-    built->ids = ids;
-    built->ids_sorted = ids_sorted;
-    ids = NULL;
+    TD_TRY(td_graph_build(&built, list, options, pool));
+    built->ids = list->listed;
+    built->ids_sorted = ids_sorted || list->listed == NULL;
+    list->listed = NULL;
     *graph = built;
 done:
     td_edges_destroy(list);
     td_graph_destroy(old);
-    td_free(ids);
     return status;
+}
+
+td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool)
+{
+    return replace(graph, NULL, options, pool);
+}
+
+td_status td_graph_renumber(td_graph **graph, const uint32_t *place, td_pool *pool)
+{
+    return replace(graph, place, NULL, pool);
 }

@@ -25,6 +25,7 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
     for (uint64_t e = begin; e < end; e++) {
         program_value fresh;
         uint32_t v = list->targets[e];
+        if (e + VALUES_AHEAD < end) __builtin_prefetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) NAME(put)(job, c, mine, v, fresh);
     }
     tally->edges += end - begin;
@@ -36,18 +37,23 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
                                     uint64_t count, td_cpu_tally *tally)
 {
     const td_adjacency *list = &job->push[0];
+    const program_value *values = job->values;
     for (uint64_t i = 0; i < count; i++) {
-        if (i + NAME(FAR) < count) {
-            uint32_t far = (uint32_t)(entries[i + NAME(FAR)] >> 32);
-            __builtin_prefetch((const program_value *)job->values + far);
-            __builtin_prefetch(&list->offsets[far]);
+        if (i + PLACES_AHEAD < count) {
+            uint32_t v = (uint32_t)(entries[i + PLACES_AHEAD] >> 32);
+            __builtin_prefetch(&values[v]);
+            __builtin_prefetch(&list->offsets[v]);
         }
-        if (i + NAME(NEAR) < count) {
-            uint32_t near = (uint32_t)(entries[i + NAME(NEAR)] >> 32);
-            if (read_value((const program_value *)job->values + near) == (program_value)entries[i + NAME(NEAR)]) {
-                __builtin_prefetch(list->targets + list->offsets[near]);
-                PREFETCH_WEIGHT(list->weights, list->offsets[near]);
+        if (i + LISTS_AHEAD < count) {
+            uint32_t v = (uint32_t)(entries[i + LISTS_AHEAD] >> 32);
+            if (read_value(&values[v]) == (program_value)entries[i + LISTS_AHEAD]) {
+                __builtin_prefetch(list->targets + list->offsets[v]);
+                PREFETCH_WEIGHT(list->weights, list->offsets[v]);
             }
+        }
+        if (i + ENDS_AHEAD < count) {
+            uint32_t v = (uint32_t)(entries[i + ENDS_AHEAD] >> 32);
+            if (read_value(&values[v]) == (program_value)entries[i + ENDS_AHEAD]) fetch_ends(job, list, v);
         }
         NAME(settle)(job, c, mine, entries[i], tally);
     }

@@ -28,6 +28,39 @@ static inline void write_message(program_message *message, program_message fresh
 }
 #endif
 
+#if PROGRAM_GAS
+/* Programs that apply piecemeal change messages while others read them, all
+ * others only in asynchronous runs. */
+#define SYNC_READ(message) (PROGRAM_FUSED ? read_message(message) : *(message))
+
+/* How far ahead of their use things are fetched: list entries, queue entries. */
+enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
+
+static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, uint32_t u)
+{
+    uint64_t begin = list->offsets[u], end = list->offsets[u + 1];
+    if (end > begin + ENDS_FETCHED) end = begin + ENDS_FETCHED;
+    for (uint64_t e = begin; e < end; e++) __builtin_prefetch((const program_value *)job->values + list->targets[e]);
+}
+
+/* The first place of a list whose vertex is active, or `end`. A few one by one,
+ * because most lists of a skewed graph hit early; then eight at a time without
+ * a branch between them. */
+static inline uint64_t first_active(const uint64_t *active, const uint32_t *targets, uint64_t begin, uint64_t end)
+{
+    uint64_t e = begin, few = end - begin < 4 ? end : begin + 4;
+    for (; e < few; e++)
+        if (td_bit_get(active, targets[e])) return e;
+    for (; e + 8 <= end; e += 8) {
+        unsigned hits = 0;
+        for (unsigned i = 0; i < 8; i++) hits |= (unsigned)td_bit_get(active, targets[e + i]) << i;
+        if (hits != 0) return e + (uint64_t)__builtin_ctz(hits);
+    }
+    while (e < end && !td_bit_get(active, targets[e])) e++;
+    return e;
+}
+#endif
+
 static void init(td_cpu_job *job, int worker)
 {
     const td_context *c = &job->context;

@@ -25,8 +25,13 @@ static inline program_accum NAME(fold_list)(const td_cpu_job *job, const td_cont
         for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
         return sum;
     }
+    if (job->async) {
+        for (uint64_t e = begin; e < end; e++)
+            sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
+        return sum;
+    }
     for (uint64_t e = begin; e < end; e++)
-        sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
+        sum = program_sum(sum, CONTRIBUTION(c, SYNC_READ(&messages[targets[e]]), weights, e));
     return sum;
 }
 
@@ -109,23 +114,48 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
     return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
+/* Whole lists, one behind the other in memory. */
+static inline void NAME(pull_rows)(td_cpu_job *job, const td_context *c, uint64_t first, uint64_t last, td_cpu_tally *tally)
+{
+    const td_adjacency list = job->pull[0];
+    uint64_t begin = list.offsets[first];
+    for (uint64_t v = first; v < last; v++) {
+        uint64_t end = list.offsets[v + 1];
+        NAME(finish)(job, c, (uint32_t)v, NAME(fold)(job, c, &list, begin, end), tally);
+        begin = end;
+    }
+    tally->edges += begin - list.offsets[first];
+}
+
+/* Part of one vertex's list, whole or cut at either end. */
+static inline void NAME(pull_part)(td_cpu_job *job, const td_context *c, uint32_t v, uint64_t begin, uint64_t end,
+                                   program_accum partials[2], td_cpu_tally *tally)
+{
+    if (NAME(deferred)(job, v)) return;
+    program_accum sum = NAME(fold_vertex)(job, c, v, begin, end);
+    tally->edges += end - begin;
+    if (begin > 0) partials[0] = sum;
+    else if (end < td_cpu_pull_degree(job, v)) partials[1] = sum;
+    else NAME(finish)(job, c, v, sum, tally);
+}
+
 static inline void NAME(pull_piece)(td_cpu_job *job, const td_context *c, uint64_t piece, td_cpu_tally *tally)
 {
     td_cut from = job->cuts[piece], to = job->cuts[piece + 1];
-    program_accum(*partials)[2] = job->partials;
-    uint64_t edges = 0;
-    for (uint64_t at = from.vertex; at < to.vertex || (at == to.vertex && to.place > 0); at++) {
-        uint32_t v = (uint32_t)at;
-        uint64_t degree = td_cpu_pull_degree(job, v);
-        uint64_t begin = v == from.vertex ? from.place : 0, end = v == to.vertex ? to.place : degree;
-        if (NAME(deferred)(job, v)) continue;
-        program_accum sum = NAME(fold_vertex)(job, c, v, begin, end);
-        edges += end - begin;
-        if (begin > 0) partials[piece][0] = sum;
-        else if (end < degree) partials[piece][1] = sum;
-        else NAME(finish)(job, c, v, sum, tally);
+    program_accum *partials = ((program_accum(*)[2])job->partials)[piece];
+    uint64_t v = from.vertex;
+    if (from.place > 0) {
+        uint64_t end = from.vertex == to.vertex ? to.place : td_cpu_pull_degree(job, from.vertex);
+        NAME(pull_part)(job, c, from.vertex, from.place, end, partials, tally);
+        if (from.vertex == to.vertex) return;
+        v++;
     }
-    tally->edges += edges;
+    if (job->lists == 1 && !job->defer_sinks)
+        NAME(pull_rows)(job, c, v, to.vertex, tally);
+    else
+        for (; v < to.vertex; v++)
+            NAME(pull_part)(job, c, (uint32_t)v, 0, td_cpu_pull_degree(job, (uint32_t)v), partials, tally);
+    if (to.place > 0) NAME(pull_part)(job, c, to.vertex, 0, to.place, partials, tally);
 }
 
 static void NAME(pull)(td_cpu_job *job, int worker)
@@ -173,23 +203,17 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
 }
 
 #if PROGRAM_FUSED
-/* First hit: the first active neighbour in the lists, and no further. */
-static inline bool NAME(hit)(td_cpu_job *job, const td_context *c, uint32_t v, uint64_t *looked)
+#if PROGRAM_FIRST_HIT
+/* First hit: all active vertices of an iteration send the same, so it is enough to
+ * know that there is one in the lists; no further than the first is looked. */
+static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *looked)
 {
     for (int l = 0; l < job->lists; l++) {
         const td_adjacency *list = &job->pull[l];
-        const uint64_t *active = job->active;
-        uint64_t begin = list->offsets[v], end = list->offsets[v + 1], e = begin;
-        while (e < end && !td_bit_get(active, list->targets[e])) e++;
-        *looked += e - begin;
-        if (e == end) continue;
-        const void *weights = list->weights;
-        (void)weights;
-        program_value *value = (program_value *)job->values + v;
-        program_message message = ((const program_message *)job->messages)[list->targets[e]];
-        *value = program_apply(c, v, *value, CONTRIBUTION(c, message, weights, e));
-        *looked += 1;
-        return true;
+        uint64_t begin = list->offsets[v], end = list->offsets[v + 1];
+        uint64_t e = first_active(job->active, list->targets, begin, end);
+        *looked += e - begin + (e < end);
+        if (e < end) return true;
     }
     return false;
 }
@@ -206,15 +230,21 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
 {
     const td_context context = job->context;
     td_cpu_tally tally = job->tallies[worker];
-    uint64_t begin, end, words = td_cpu_words(job), looked = 0;
+    const td_adjacency *heads = &job->pull[0];
+    program_value *values = job->values;
+    program_accum told = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->an_active], NULL, 0);
+    uint64_t begin, end, words = td_cpu_words(job), n = job->graph->vertices, looked = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
-            uint64_t found = 0;
-            if (w + 1 < words) NAME(fetch_heads)(job, w + 1);
-            for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1) {
+            uint64_t found = 0, rest = ~job->done[w];
+            bool dense = __builtin_popcountll(rest) > 16;
+            if (!dense && w + 1 < words) NAME(fetch_heads)(job, w + 1);
+            for (; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
-                if (!NAME(hit)(job, &context, v, &looked)) continue;
+                if (dense && v + HEADS_AHEAD < n) __builtin_prefetch(heads->targets + heads->offsets[v + HEADS_AHEAD]);
+                if (!NAME(hit)(job, v, &looked)) continue;
+                values[v] = program_apply(&context, v, values[v], told);
                 found |= UINT64_C(1) << bit;
                 tally.activated_edges += td_cpu_push_degree(job, v);
             }
@@ -226,21 +256,23 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
     job->tallies[worker] = tally;
 }
 
-/* Push: one vertex tells part of its list. */
-static inline void NAME(tell_first)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message, uint64_t begin,
-                                    uint64_t end, td_outbox *box, td_cpu_tally *tally)
+/* Pushes do not keep `done`: it is made from the values when a pull needs it. */
+static void NAME(settle_words)(td_cpu_job *job, int worker)
 {
-    const void *weights = list->weights;
-    (void)weights;
-    for (uint64_t e = begin; e < end; e++) {
-        uint32_t v = list->targets[e];
-        if (!td_bit_set_atomic(job->done, v)) continue;
-        program_value *value = (program_value *)job->values + v;
-        *value = program_apply(c, v, *value, CONTRIBUTION(c, message, weights, e));
-        tally->activated_edges += td_cpu_push_degree(job, v);
-        td_outbox_put(box, v);
-    }
+    const td_context context = job->context;
+    const program_value *values = job->values, none = program_zero(&context);
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++) {
+            uint64_t done = job->done[w];
+            for (uint64_t rest = ~done; rest != 0; rest &= rest - 1) {
+                uint64_t bit = (uint64_t)__builtin_ctzll(rest);
+                done |= (uint64_t)(values[w * 64 + bit] != none) << bit;
+            }
+            job->done[w] = done;
+        }
 }
+#endif
 
 /* The value as one target sees it change; true if the target must tell it on. */
 static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum, program_value *seen)
@@ -255,16 +287,20 @@ static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v,
     return program_activates(c, fresh, old);
 }
 
-static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message, uint64_t begin,
-                              uint64_t end, td_outbox *box, td_cpu_tally *tally)
+/* Push: one vertex tells part of its list. A vertex that is activated twice in an
+ * iteration is queued once: first-hit programs activate once by nature, others
+ * are marked in next_active. */
+static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message,
+                              uint64_t begin, uint64_t end, td_outbox *box, td_cpu_tally *tally)
 {
     const void *weights = list->weights;
     (void)weights;
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v = list->targets[e];
         program_value fresh;
+        if (e + VALUES_AHEAD < end) __builtin_prefetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
-        if (!td_bit_set_atomic(job->next_active, v)) continue;
+        if (!job->first_hit && !td_bit_set_atomic(job->next_active, v)) continue;
         tally->activated_edges += td_cpu_push_degree(job, v);
         td_outbox_put(box, v);
     }
@@ -281,29 +317,23 @@ static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_
         uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
         uint64_t from = begin > base ? begin - base : 0, to = end > base ? end - base : 0;
         to = to < length ? to : length;
-        if (from < to) {
-            if (PROGRAM_FIRST_HIT && job->first_hit)
-                NAME(tell_first)(job, c, list, message, first + from, first + to, box, tally);
-            else
-                NAME(tell)(job, c, list, message, first + from, first + to, box, tally);
-        }
+        if (from < to) NAME(tell)(job, c, list, message, first + from, first + to, box, tally);
         base += length;
     }
     tally->edges += end - begin;
 }
 
 /* The lists of vertices in a queue lie anywhere: their places are fetched well
- * ahead, and what stands there a little later. */
-enum { NAME(FAR) = 16, NAME(NEAR) = 6 };
-
+ * ahead, what stands there a little later, and what that leads to just before. */
 static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queue, uint64_t i, uint64_t end)
 {
     const td_adjacency *list = &job->push[0];
-    if (i + NAME(FAR) < end) {
-        __builtin_prefetch(&list->offsets[queue[i + NAME(FAR)]]);
-        __builtin_prefetch((const program_value *)job->values + queue[i + NAME(FAR)]);
+    if (i + PLACES_AHEAD < end) {
+        __builtin_prefetch(&list->offsets[queue[i + PLACES_AHEAD]]);
+        __builtin_prefetch((const program_value *)job->values + queue[i + PLACES_AHEAD]);
     }
-    if (i + NAME(NEAR) < end) __builtin_prefetch(list->targets + list->offsets[queue[i + NAME(NEAR)]]);
+    if (i + LISTS_AHEAD < end) __builtin_prefetch(list->targets + list->offsets[queue[i + LISTS_AHEAD]]);
+    if (i + ENDS_AHEAD < end) fetch_ends(job, list, queue[i + ENDS_AHEAD]);
 }
 
 static void NAME(push)(td_cpu_job *job, int worker)

@@ -110,11 +110,15 @@ static inline uint32_t ordered_bits(float weight)
     .first_hit = PROGRAM_FIRST_HIT, .sends_value = PROGRAM_SENDS_VALUE, .pull = pull_##kind,                \
     .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
 #if PROGRAM_FUSED
-#define TABLE_FUSED(kind)                                                                                   \
-    .pull_hit = pull_hit_##kind, .push = push_##kind, .push_heavy = push_heavy_##kind,                      \
-    .find_parents = find_parents_##kind,
+#define TABLE_FUSED(kind) \
+    .push = push_##kind, .push_heavy = push_heavy_##kind, .find_parents = find_parents_##kind,
 #else
 #define TABLE_FUSED(kind)
+#endif
+#if PROGRAM_FIRST_HIT
+#define TABLE_HIT(kind) .pull_hit = pull_hit_##kind, .settle_words = settle_words_##kind,
+#else
+#define TABLE_HIT(kind)
 #endif
 #if PROGRAM_PEELS
 #define TABLE_PEEL .peel = peel,
@@ -126,7 +130,7 @@ static inline uint32_t ordered_bits(float weight)
 #else
 #define TABLE_PRIORITY(kind)
 #endif
-#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_PEEL TABLE_PRIORITY(kind)
+#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
 #else
 #if PROGRAM_COLLECTS_EDGES
 #define TABLE_EDGES .edge = edge, .reset = reset,

@@ -1,0 +1,30 @@
+/* Orders of vertices: which come first in memory, and so which stay in the cache.
+ * A reordered graph is the same graph with other vertex numbers and the same
+ * original ids; every engine can use it. */
+#ifndef TD_LAYOUT_REORDER_H
+#define TD_LAYOUT_REORDER_H
+
+#include "store/graph.h"
+
+/* name, what it does */
+#define TD_ORDER_LIST(X)                                                                             \
+    X(NONE, "none", "as the input numbers them")                                                     \
+    X(HOT, "hot", "by in-degree, then breadth-first, vertices without out-edges last (CGgraph)")     \
+    X(INDEGREE, "indegree", "by descending in-degree")                                               \
+    X(RANDOM, "random", "at random, from a seed")
+
+typedef enum td_order {
+#define TD_ORDER_CODE(code, name, text) TD_ORDER_##code,
+    TD_ORDER_LIST(TD_ORDER_CODE)
+#undef TD_ORDER_CODE
+    TD_ORDERS,
+} td_order;
+
+const char *td_order_name(td_order order);
+const char *td_order_text(td_order order);
+td_status td_order_named(const char *name, td_order *out);
+
+/* Replaces *graph; on failure it is gone and NULL. `seed` is for the random order. */
+td_status td_graph_reorder(td_graph **graph, td_order order, uint64_t seed, td_pool *pool);
+
+#endif
