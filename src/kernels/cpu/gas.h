@@ -222,7 +222,7 @@ static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *looked
 static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 {
     const td_adjacency *list = &job->pull[0];
-    for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1)
+    for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* it may be another worker's */
         __builtin_prefetch(list->targets + list->offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
 
@@ -248,7 +248,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
                 found |= UINT64_C(1) << bit;
                 tally.activated_edges += td_cpu_push_degree(job, v);
             }
-            job->done[w] |= found; /* the word is this worker's alone */
+            TD_STORE(&job->done[w], job->done[w] | found); /* the word is this worker's alone to write */
             job->next_active[w] = found;
             tally.activated += (uint64_t)__builtin_popcountll(found);
         }
