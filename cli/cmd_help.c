@@ -1,6 +1,7 @@
 /* `tandem help`: the overview, a command's page made from its table, and topics. */
 #include "command.h"
 
+#include "run_text.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 #include "text.h"
@@ -54,6 +55,8 @@ void td_help_overview(void)
         td_print_entry(head, NAME_COLUMN, td_commands[i]->summary);
     }
     printf("\nTopics\n");
+    printf("  programs   what `tandem run` can compute; each program is a topic of its own\n");
+    printf("  engines    how it can do that; each engine is a topic of its own\n");
     printf("  formats    what can be read and written\n");
     printf("  generators what `tandem gen` can draw\n");
     printf("\n'tandem help COMMAND' and 'tandem help TOPIC' tell more.\n");
@@ -99,13 +102,19 @@ typedef struct topic {
     void (*print)(void);
 } topic;
 
-static const topic topics[] = {{"formats", help_formats}, {"generators", help_generators}, {NULL, NULL}};
+static const topic topics[] = {
+    {"formats", help_formats}, {"generators", help_generators}, {"programs", td_help_programs}, {"engines", td_help_engines},
+    {NULL, NULL},
+};
 
-/* Topics first, then commands, as one list to guess from. */
+/* Topics, commands, programs and engines, as one list to guess from. */
 static const char *subject_name(const void *context, int index)
 {
-    int count = (int)(sizeof topics / sizeof *topics) - 1;
-    return index < count ? topics[index].name : td_command_name(context, index - count);
+    int count = (int)(sizeof topics / sizeof *topics) - 1, commands = 0;
+    if (index < count) return topics[index].name;
+    while (td_command_name(context, commands) != NULL) commands++;
+    index -= count;
+    return index < commands ? td_command_name(context, index) : td_run_topic_name(context, index - commands);
 }
 
 static td_status run_help(const td_args *args, void *settings)
@@ -121,6 +130,7 @@ static td_status run_help(const td_args *args, void *settings)
             t->print();
             return TD_OK;
         }
+    if (td_help_run_topic(word)) return TD_OK;
     const td_command *command = td_command_named(word);
     if (command == NULL) return td_fail_unknown("help topic", word, subject_name, NULL);
     td_help_command(command);
@@ -130,7 +140,7 @@ static td_status run_help(const td_args *args, void *settings)
 const td_command td_cmd_help = {
     .name = "help",
     .summary = "how to use all this",
-    .positional = "[COMMAND|formats|generators]",
+    .positional = "[COMMAND|PROGRAM|ENGINE|TOPIC]",
     .most = 1,
     .settings_bytes = sizeof(td_common),
     .run = run_help,

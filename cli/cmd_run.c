@@ -1,48 +1,324 @@
-/* `tandem run`: a program on a graph. */
-#include "command.h"
+/* `tandem run`: a program on a graph.
+ *
+ * What can be refused without the graph is refused before it is read. Then:
+ * load, run (several times with --repeat), verify, write, tell. */
+#include "build_settings.h"
+#include "graph_text.h"
+#include "output.h"
+#include "report.h"
+#include "run_text.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/median.h"
+#include "base/outfile.h"
+#include "base/size.h"
+#include "engine/output.h"
+#include "planner/plan.h"
+#include "programs/verify_run.h"
+#include "store/formats/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
-    td_common common;
-    const char *source;
-    const char *engine, *devices;
-    uint64_t gpu_memory;
-    uint64_t iterations;
+    td_build_settings build;
+    const char *source, *engine, *devices, *format, *output, *output_format, *trace;
+    uint64_t iterations, top, repeat, seed;
     double tolerance;
-    bool sync, async, verify;
-    const char *output, *trace, *checkpoint, *resume, *format;
-    uint64_t top, every;
+    bool sync, async, parents, verify;
     td_arg_pairs set;
 } run_settings;
+
+static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .output_format = "tsv"};
 
 #define OPTION(...) TD_OPTION(run_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id", .letter = 's'),
     OPTION("engine", TEXT, engine, "E", "which engine (default: auto)"),
-    OPTION("devices", TEXT, devices, "LIST", "cpu, cuda:0, cuda:0/8, separated by commas"),
-    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "most memory to hold on each GPU"),
+    OPTION("devices", TEXT, devices, "LIST", "what may be used, separated by commas: cpu"),
     OPTION("iterations", COUNT, iterations, "N", "stop after that many", .least = 1, .most = 1e9),
-    OPTION("tolerance", REAL, tolerance, "T", "stop when values change by less", .most = 1e9),
+    OPTION("tolerance", REAL, tolerance, "T", "stop when an iteration changes the values by no more", .most = 1e9),
     OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before", .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
-    OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
-    OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value", .letter = 'o'),
-    OPTION("top", COUNT, top, "N", "print the N vertices with the largest values", .least = 1, .most = 1e9),
+    OPTION("parents", FLAG, parents, NULL, "also from which vertex each one was reached"),
     OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
+    OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value; - is standard output",
+           .letter = 'o'),
+    OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: tsv)", .needs = "output"),
+    OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
+           .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "what happened when, in Chrome's trace format"),
-    OPTION("checkpoint", TEXT, checkpoint, "DIR", "keep the state there, to go on after a crash"),
-    OPTION("every", COUNT, every, "N", "iterations between checkpoints",
-           .needs = "checkpoint", .least = 1, .most = 1e9),
-    OPTION("resume", TEXT, resume, "DIR", "go on from that checkpoint"),
-    OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the engine or program; may be repeated"),
+    OPTION("repeat", COUNT, repeat, "N", "run that often; the median time is reported", .least = 1, .most = MOST_REPEATS),
+    OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
+    OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
+    OPTION("seed", COUNT, seed, "N", "of --weights (default: 1)", .needs = "weights"),
     {0},
 };
 
+typedef struct job {
+    const run_settings *settings;
+    const char *path;
+    const td_program *program;
+    const td_output_format *output_format;
+    uint64_t source_id;
+    td_build_options build;
+    td_settings set;
+    td_run_options options;
+    td_plan plan;
+    td_pool *pool;
+    td_graph *graph;
+    td_run *run;
+    td_run_summary summary;
+    td_run_report report;
+    double seconds[MOST_REPEATS];
+} job;
+
+static const char *program_name(const void *unused, int index)
+{
+    (void)unused;
+    return td_programs[index] != NULL ? td_programs[index]->info->name : NULL;
+}
+
+/* Checks that need no graph. */
+
+static td_status check_settings(job *self, const td_engine *engine)
+{
+    double numbers[64], huge_pages;
+    const td_program_info *info = self->program->info;
+    const char *const prefixes[] = {engine->name, info->name, NULL};
+    const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
+    for (int i = 0; i < self->settings->set.count; i++) TD_CHECK(td_settings_add(&self->set, self->settings->set.items[i]));
+    TD_CHECK(td_settings_check(&self->set, prefixes, tables));
+    for (int i = 0; prefixes[i] != NULL; i++) TD_CHECK(td_settings_resolve(&self->set, prefixes[i], tables[i], numbers, NULL));
+    TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
+    td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
+    return TD_OK;
+}
+
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+/* At most one of several things goes to standard output; no two share a file. */
+static td_status check_targets(const run_settings *s, const char *graph)
+{
+    const td_common *common = &s->build.common;
+    const char *paths[] = {s->output, s->trace};
+    int on_stdout = is_stdout(s->output) + is_stdout(s->trace) + is_stdout(common->json) + (s->top > 0);
+    if (on_stdout > 1)
+        return td_fail(TD_USAGE, "only one of --output, --json, --trace and --top can go to standard output");
+    if (s->trace != NULL && s->output != NULL && strcmp(s->trace, s->output) == 0)
+        return td_fail(TD_USAGE, "--trace would overwrite --output '%s'", s->output);
+    TD_CHECK(td_report_check_target(common, graph));
+    for (int i = 0; i < 2; i++) {
+        if (paths[i] == NULL || is_stdout(paths[i])) continue;
+        TD_CHECK(td_report_check_target(common, paths[i]));
+        TD_CHECK(td_place_check(paths[i]));
+    }
+    return TD_OK;
+}
+
+static td_status check_source(job *self)
+{
+    const char *text = self->settings->source;
+    if (text == NULL) return TD_OK;
+    self->options.has_source = true;
+    if (td_parse_u64(text, &self->source_id) == TD_OK) return TD_OK;
+    return td_fail(TD_USAGE, "option --source: %s", td_last_message());
+}
+
+static void fill_options(job *self)
+{
+    const run_settings *s = self->settings;
+    td_run_options *options = &self->options;
+    options->mode = s->async ? TD_MODE_ASYNC : s->sync ? TD_MODE_SYNC : TD_MODE_DEFAULT;
+    options->has_iterations = s->iterations > 0;
+    options->iterations = (uint32_t)s->iterations;
+    options->has_tolerance = s->tolerance >= 0;
+    options->tolerance = s->tolerance;
+    options->parents = s->parents;
+    options->settings = &self->set;
+}
+
+static td_status check_line(job *self, const char *program)
+{
+    const run_settings *s = self->settings;
+    self->program = td_program_named(program);
+    if (self->program == NULL) return td_fail_unknown("program", program, program_name, NULL);
+    fill_options(self);
+    TD_CHECK(td_plan_check(s->engine, s->devices));
+    bool named = s->engine != NULL && strcmp(s->engine, "auto") != 0;
+    TD_CHECK(check_settings(self, named ? td_engine_named(s->engine) : &td_engines[0]));
+    TD_CHECK(check_source(self));
+    TD_CHECK(td_run_check_options(self->program, &self->options));
+    TD_CHECK(td_output_format_find(s->output_format, &self->output_format));
+    TD_CHECK(td_format_check(s->format));
+    TD_CHECK(check_targets(s, self->path));
+    self->build.weight_seed = s->seed;
+    if (s->build.out_only) return td_fail(TD_USAGE, "--out-only leaves out the in-adjacency, which engines need");
+    return td_build_settings_apply(&s->build, &self->build);
+}
+
+/* The steps. */
+
+static void begin(td_span *span, const char *name)
+{
+    span->name = name;
+    span->began = td_clock_ns();
+}
+
+static void end(td_span *span) { span->seconds = td_seconds_since(span->began); }
+
+static td_status load(job *self)
+{
+    char text[TD_GRAPH_TEXT];
+    begin(&self->report.load, "load");
+    TD_CHECK(td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool));
+    end(&self->report.load);
+    td_progress_end();
+    self->report.load_peak = td_memory().peak;
+    td_info("%s: %s", self->path, td_graph_text(text, self->graph));
+    if (!self->options.has_source) return TD_OK;
+    return td_graph_find(self->graph, self->source_id, &self->options.source);
+}
+
+static bool show_iteration(void *context, const td_iteration *row)
+{
+    const job *self = context;
+    char active[TD_NUMBER_BYTES];
+    if (!td_progress_visible()) return true;
+    td_format_count(active, row->active_vertices);
+    if (row->change > 0)
+        td_progress_text("%s: iteration %" PRIu32 ", %s, change %.3g", self->program->info->name, row->number,
+                         row->direction, row->change);
+    else
+        td_progress_text("%s: iteration %" PRIu32 ", %s, %s active", self->program->info->name, row->number,
+                         row->direction, active);
+    return true;
+}
+
+static td_status run_program(job *self)
+{
+    self->options.pool = self->pool;
+    self->options.each = show_iteration;
+    self->options.each_context = self;
+    td_plan_make(&self->plan, self->settings->engine, self->graph);
+    td_memory_reset_peak();
+    for (uint64_t i = 0; i < self->settings->repeat; i++) {
+        td_run_destroy(self->run);
+        self->run = NULL;
+        begin(&self->report.run_span, self->program->info->name);
+        TD_CHECK(td_run_program(&self->run, self->program, self->graph, &self->options));
+        end(&self->report.run_span);
+        self->seconds[i] = self->run->seconds;
+    }
+    self->report.run_peak = td_memory().peak;
+    td_progress_end();
+    return td_run_summarise(self->run, self->pool, &self->summary);
+}
+
+static td_status verify(job *self)
+{
+    if (!self->settings->verify) return TD_OK;
+    begin(&self->report.verify, "verify");
+    TD_CHECK(td_run_verify(self->run, self->pool, &self->report.claims));
+    end(&self->report.verify);
+    return TD_OK;
+}
+
+static td_status write_results(job *self)
+{
+    if (self->settings->output == NULL) return TD_OK;
+    begin(&self->report.output, "output");
+    TD_CHECK(td_run_write(self->run, self->settings->output, self->output_format, self->pool));
+    end(&self->report.output);
+    return TD_OK;
+}
+
+static void fill_report(job *self)
+{
+    td_run_report *report = &self->report;
+    report->run = self->run;
+    report->summary = &self->summary;
+    report->options = &self->options;
+    report->why = self->plan.why;
+    report->engine_settings = self->plan.engine->settings;
+    report->each = self->seconds;
+    report->repeats = self->settings->repeat;
+    double sorted[MOST_REPEATS];
+    memcpy(sorted, self->seconds, report->repeats * sizeof *sorted);
+    report->median = td_median(sorted, (int)report->repeats);
+}
+
+static void put_report(td_json *json, const job *self)
+{
+    uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
+    td_json_string(json, "input", self->path);
+    td_graph_json(json, self->graph);
+    td_memory_json(json, self->graph, load_peak > run_peak ? load_peak : run_peak);
+    td_run_report_json(json, &self->report);
+}
+
+typedef void (*report_fn)(td_json *json, const job *self);
+
+static void put_trace(td_json *json, const job *self) { td_run_trace_json(json, &self->report); }
+
+static td_status write_report(const job *self, const char *target, report_fn put)
+{
+    td_report out = {0};
+    if (target == NULL) return TD_OK;
+    TD_CHECK(td_report_begin(&out, target, "run", td_pool_threads(self->pool)));
+    put(&out.json, self);
+    return td_report_end(&out, TD_OK);
+}
+
+/* A tolerance that was not met is a failure, unless the user limited the iterations. */
+static td_status check_converged(const job *self)
+{
+    const td_run *run = self->run;
+    bool promised = self->options.has_tolerance || run->program->info->tolerance > 0;
+    if (run->converged || self->options.has_iterations || !promised) return TD_OK;
+    return td_fail(TD_LIMIT,
+                   "%s did not converge: after %" PRIu32 " iterations, the most it does unasked, the last change was %.3g, "
+                   "above the tolerance of %g; --tolerance or --iterations decide otherwise",
+                   run->program->info->name, run->iterations, run->final_change, run->tolerance);
+}
+
+static td_status run_steps(job *self)
+{
+    const run_settings *s = self->settings;
+    TD_CHECK(td_common_pool(&s->build.common, &self->pool));
+    TD_CHECK(load(self));
+    TD_CHECK(run_program(self));
+    fill_report(self);
+    td_tell_run(&self->report);
+    TD_CHECK(verify(self));
+    if (s->verify) td_info("verified: %s", self->report.claims);
+    TD_CHECK(write_results(self));
+    if (s->top > 0) TD_CHECK(td_print_top(self->run, self->pool, s->top));
+    TD_CHECK(write_report(self, s->build.common.json, put_report));
+    TD_CHECK(write_report(self, s->trace, put_trace));
+    return check_converged(self);
+}
+
 static td_status run_run(const td_args *args, void *settings)
 {
-    (void)settings;
-    return td_fail(TD_UNSUPPORTED, "cannot run '%s' on '%s': this build of tandem has no engine", args->words[0],
-                   args->words[1]);
+    job *self = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "run"));
+    self->settings = settings;
+    self->path = args->words[1];
+    td_status status = check_line(self, args->words[0]);
+    if (status == TD_OK) status = run_steps(self);
+    td_run_destroy(self->run);
+    td_graph_destroy(self->graph);
+    td_pool_destroy(self->pool);
+    td_settings_clear(&self->set);
+    td_free(self);
+    return status;
 }
 
 const td_command td_cmd_run = {
@@ -52,6 +328,15 @@ const td_command td_cmd_run = {
     .least = 2,
     .most = 2,
     .options = options,
+    .shared = td_build_settings_options,
     .settings_bytes = sizeof(run_settings),
+    .defaults = &defaults,
     .run = run_run,
+    .help_topic = td_help_run_topic,
+    .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, 'tandem help cpu' "
+               "the settings of the engine.",
+    .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"
+                "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
+                "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"
+                "tandem run wcc g.tg --json stats.json --trace trace.json",
 };

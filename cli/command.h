@@ -32,6 +32,7 @@ typedef struct td_command {
     size_t settings_bytes;
     const void *defaults;   /* the settings before parsing, or NULL: all zero */
     td_status (*run)(const td_args *args, void *settings);
+    bool (*help_topic)(const char *word); /* a page for --help WORD; false if there is none; or NULL */
 } td_command;
 
 extern const td_command td_cmd_gen, td_cmd_convert, td_cmd_info, td_cmd_run, td_cmd_devices, td_cmd_bench, td_cmd_help;

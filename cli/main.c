@@ -94,7 +94,8 @@ static td_status run_command(const td_command *command, int argc, char **argv)
     TD_TRY(td_args_parse(&spec, argc, argv, settings, &args));
     const td_common *common = (const td_common *)settings;
     if (common->help) {
-        td_help_command(command);
+        bool topic = command->help_topic != NULL && args.count > 0;
+        if (!topic || !command->help_topic(args.words[0])) td_help_command(command);
     } else {
         apply(common);
         TD_TRY(command->run(&args, settings));

@@ -20,7 +20,7 @@ td_status td_format_check(const char *name)
 }
 
 /* Starts the file and drops it again. */
-static td_status try_place(const char *path)
+td_status td_place_check(const char *path)
 {
     td_outfile *file = NULL;
     TD_CHECK(td_outfile_create(&file, path, TD_OUT_TEXT));
@@ -37,7 +37,7 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     const td_format *chosen = NULL;
     TD_CHECK(td_format_check(format));
     TD_CHECK(td_format_for_output(path, format, &chosen));
-    return try_place(path);
+    return td_place_check(path);
 }
 
 uint64_t td_file_bytes(const char *path)

@@ -8,6 +8,9 @@
  * written to, and a --json that would go to the same place. `format` may be NULL. */
 td_status td_output_check(const td_common *common, const char *path, const char *format);
 
+/* Refuses a place that cannot be written to. */
+td_status td_place_check(const char *path);
+
 /* TD_USAGE unless `name` is NULL or a format's. */
 td_status td_format_check(const char *name);
 

@@ -1,5 +1,7 @@
 #include "engine/report.h"
 
+#include "engine/cpu.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static void put_parameters(td_json *json, const td_run_report *report)
     td_json_object(json, "parameters");
     if (report->options->has_source) td_json_u64(json, "source", td_graph_id(run->graph, report->options->source));
     if (report->options->has_iterations) td_json_u64(json, "iterations", report->options->iterations);
-    td_json_real(json, "tolerance", run->tolerance);
+    if (run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE) td_json_real(json, "tolerance", run->tolerance);
     td_json_bool(json, "parents", report->options->parents);
     const td_setting *table = info->parameters;
     for (uint64_t i = 0; i < td_settings_length(table); i++)

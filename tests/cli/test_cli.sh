@@ -114,7 +114,4 @@ equal "$("$TANDEM" convert weighted.tg -o bare.tg --drop-weights -q --json | key
 # Text may go to standard output.
 succeeds convert hand.txt -o - --to edgelist --quiet
 equal "$(grep -v '^#' <<<"$out")" $'1 2\n2 1\n2 3\n2 3\n3 3' 'edges on standard output'
-
-# A program needs an engine.
-fails 1 "cannot run 'bfs'" run bfs g.tg
 finish

@@ -1,0 +1,182 @@
+#include "run_text.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "engine/cpu.h"
+#include "planner/plan.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_COLUMN = 14, KEY_COLUMN = 26 };
+
+static void tell_result(const td_run *run, const td_run_summary *summary)
+{
+    const td_program_info *info = run->program->info;
+    char one[TD_NUMBER_BYTES], two[TD_NUMBER_BYTES], three[TD_NUMBER_BYTES];
+    td_format_count(one, summary->reached);
+    td_format_count(two, run->graph->vertices);
+    if (run->edges != NULL)
+        td_info("%s: %s edges, total weight %.15g, %s %s%s, the largest of %s vertices", info->name,
+                td_format_count(one, run->edge_count), run->total_weight, td_format_count(two, summary->groups),
+                info->result, summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
+    else if (info->vertex_values)
+        td_info("%s: %s %s%s, the largest of %s vertices", info->name, td_format_count(one, summary->groups), info->result,
+                summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
+    else if (info->needs_source)
+        td_info("%s: %s of %s vertices reached, the farthest at %s %.9g", info->name, one, two, info->result,
+                summary->highest);
+    else
+        td_info("%s: %s %.9g .. %.9g, sum %.9g", info->name, info->result, summary->lowest, summary->highest,
+                summary->sum);
+}
+
+/* Why it ended where it did. */
+static void tell_end(const td_run *run, const td_run_options *options)
+{
+    bool measured = run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE;
+    const char *plural = run->iterations == 1 ? "" : "s";
+    if (run->converged && measured)
+        td_info("converged after %" PRIu32 " iteration%s: the last change is %.3g, the tolerance %.3g", run->iterations,
+                plural, run->final_change, run->tolerance);
+    else if (run->converged)
+        td_info("done after %" PRIu32 " iteration%s", run->iterations, plural);
+    else if (options->has_iterations)
+        td_info("stopped by --iterations after %" PRIu32 "%s", options->iterations,
+                measured ? "" : ", before the result was complete");
+    else
+        td_info("ended after the usual %" PRIu32 " iteration%s; --iterations asks for another number", run->iterations,
+                plural);
+}
+
+void td_tell_run(const td_run_report *report)
+{
+    const td_run *run = report->run;
+    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    double seconds = report->median;
+    uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
+    tell_result(run, report->summary);
+    tell_end(run, report->options);
+    td_info("load %.3f s, prepare %.3f s, processing %.6f s%s", report->load.seconds, run->prepare_seconds, seconds,
+            report->repeats > 1 ? " (median)" : "");
+    td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
+            seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
+}
+
+static void print_top_row(const td_run *run, td_top row, int width)
+{
+    printf("%-*" PRIu64 " ", width, td_graph_id(run->graph, row.vertex));
+    if (run->program->info->vertex_values || run->kind == TD_VALUE_U32) printf("%.0f\n", row.value);
+    else printf("%.9g\n", row.value);
+}
+
+td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most)
+{
+    const td_program_info *info = run->program->info;
+    td_top *rows = NULL;
+    uint64_t count = 0;
+    int width = 10;
+    TD_CHECK(td_run_top(run, pool, most, &rows, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        int length = snprintf(NULL, 0, "%" PRIu64, td_graph_id(run->graph, rows[i].vertex));
+        width = length > width ? length : width;
+    }
+    printf("%-*s %s\n", width, info->vertex_values ? info->result : "vertex", info->vertex_values ? "vertices" : info->result);
+    for (uint64_t i = 0; i < count; i++) print_top_row(run, rows[i], width);
+    td_free(rows);
+    return TD_OK;
+}
+
+/* Help. */
+
+static void print_setting(const char *prefix, const td_setting *entry)
+{
+    char head[128], text[512], fallback[TD_SETTING_BYTES];
+    snprintf(head, sizeof head, "  %s.%s", prefix, entry->name);
+    td_setting_print(fallback, entry, entry->fallback, NULL);
+    if (entry->kind == TD_SETTING_TEXT) snprintf(text, sizeof text, "%s", entry->help);
+    else if (entry->kind == TD_SETTING_CHOICE)
+        snprintf(text, sizeof text, "%s; %s (default: %s)", entry->help, entry->choices, fallback);
+    else
+        snprintf(text, sizeof text, "%s; %s%g to %g (default: %s)", entry->help,
+                 entry->kind == TD_SETTING_WHOLE ? "whole, " : "", entry->lowest, entry->highest, fallback);
+    td_print_entry(head, KEY_COLUMN, text);
+}
+
+static void print_settings(const char *title, const char *prefix, const td_setting *table)
+{
+    if (td_settings_length(table) == 0) return;
+    printf("\n%s (--set KEY=VALUE)\n", title);
+    for (; table->name != NULL; table++) print_setting(prefix, table);
+}
+
+static const char *weights_text(const td_program_info *info)
+{
+    if (info->weights == TD_WEIGHTS_UNUSED) return "not looked at";
+    if (info->weights == TD_WEIGHTS_NEEDED) return info->non_negative ? "needed, none negative" : "needed";
+    return info->non_negative ? "all 1 if there are none; none negative" : "all 1 if there are none";
+}
+
+static void help_program(const td_program_info *info)
+{
+    printf("tandem run %s: %s\n\n", info->name, info->summary);
+    td_print_entry("  result", NAME_COLUMN, info->result);
+    td_print_entry("  weights", NAME_COLUMN, weights_text(info));
+    td_print_entry("  --source", NAME_COLUMN, info->needs_source   ? "needed"
+                                             : info->takes_source ? "may be given"
+                                                                  : "none: it starts everywhere");
+    td_print_entry("  order", NAME_COLUMN, info->order_free ? "any: --sync or --async" : "synchronous only");
+    if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "may be asked for");
+    if (info->iterations > 0) printf("  %-*s%" PRIu32 " at most, unless --iterations says otherwise\n", NAME_COLUMN - 2, "iterations", info->iterations);
+    if (info->tolerance > 0) printf("  %-*s%g, unless --tolerance says otherwise\n", NAME_COLUMN - 2, "tolerance", info->tolerance);
+    print_settings("Parameters", info->name, info->parameters);
+}
+
+static void help_engine(const td_engine *engine)
+{
+    printf("tandem run --engine %s\n\n", engine->name);
+    td_print_wrapped(engine->summary, 2, TD_TEXT_WIDTH);
+    print_settings("Settings", engine->name, engine->settings);
+}
+
+bool td_help_run_topic(const char *word)
+{
+    const td_program *program = td_program_named(word);
+    const td_engine *engine = td_engine_named(word);
+    if (program != NULL) help_program(program->info);
+    else if (engine != NULL) help_engine(engine);
+    return program != NULL || engine != NULL;
+}
+
+const char *td_run_topic_name(const void *unused, int index)
+{
+    (void)unused;
+    int programs = 0;
+    for (; td_programs[programs] != NULL; programs++)
+        if (programs == index) return td_programs[programs]->info->name;
+    return td_engines[index - programs].name;
+}
+
+void td_help_programs(void)
+{
+    printf("Programs. 'tandem help PROGRAM' lists a program's parameters.\n\n");
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        char head[64];
+        snprintf(head, sizeof head, "  %s", td_programs[i]->info->name);
+        td_print_entry(head, NAME_COLUMN, td_programs[i]->info->summary);
+    }
+}
+
+void td_help_engines(void)
+{
+    printf("Engines. 'tandem help ENGINE' lists an engine's settings.\n\n");
+    td_print_entry("  auto", NAME_COLUMN, "the planner chooses one, and --json says why");
+    for (const td_engine *engine = td_engines; engine->name != NULL; engine++) {
+        char head[64];
+        snprintf(head, sizeof head, "  %s", engine->name);
+        td_print_entry(head, NAME_COLUMN, engine->summary);
+    }
+}

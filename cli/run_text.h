@@ -1,0 +1,23 @@
+/* What `tandem run` says to people: the result in a few lines, the best vertices
+ * as a table, and the pages of programs and engines, made from their tables. */
+#ifndef TD_CLI_RUN_TEXT_H
+#define TD_CLI_RUN_TEXT_H
+
+#include "engine/report.h"
+
+/* On stderr. */
+void td_tell_run(const td_run_report *report);
+
+/* On standard output. */
+td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most);
+
+/* The page of a program or an engine; false if the word is the name of neither. */
+bool td_help_run_topic(const char *word);
+
+/* The names of all programs and engines, as candidates for a mistyped one. */
+const char *td_run_topic_name(const void *unused, int index);
+
+void td_help_programs(void);
+void td_help_engines(void);
+
+#endif
