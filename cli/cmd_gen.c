@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define NO_SEED UINT64_MAX
+enum { EDGE_BYTES = 8 }; /* two ends */
 #define MOST_VERTICES 4294967294.0
 
 typedef struct gen_settings {
@@ -68,6 +69,20 @@ static td_status refuse_parameters(const gen_settings *s, const char *name)
     return TD_OK;
 }
 
+/* The list of edges alone has to fit, or there is no use in starting. */
+static td_status check_size(const td_gen_spec *spec)
+{
+    td_gen_size size = {0, 0};
+    td_status status = td_gen_check(spec, &size);
+    if (status == TD_INVALID || status == TD_LIMIT) return td_fail(TD_USAGE, "%s", td_last_message());
+    TD_CHECK(status);
+    uint64_t budget = td_memory().budget;
+    char count[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
+    if (budget == 0 || size.edges <= budget / EDGE_BYTES) return TD_OK;
+    return td_fail(TD_NO_MEMORY, "%s: %s edges of %d bytes do not fit the memory budget of %s (--memory changes it)",
+                   spec->kind, td_format_count(count, size.edges), EDGE_BYTES, td_format_size(room, budget));
+}
+
 static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec *spec, td_build_options *build)
 {
     if (td_gen_named(kind, spec, build)) {
@@ -81,8 +96,7 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
     }
     if (s->spec.seed != NO_SEED) spec->seed = build->weight_seed = s->spec.seed;
     TD_CHECK(td_build_settings_apply(&s->build, build));
-    td_status status = td_gen_check(spec, NULL);
-    return status == TD_INVALID || status == TD_LIMIT ? td_fail(TD_USAGE, "%s", td_last_message()) : status;
+    return check_size(spec);
 }
 
 /* What was made and how long it took. */

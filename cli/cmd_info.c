@@ -177,7 +177,9 @@ static void print_bucket(const td_degree_stats *degrees, int bucket, int width, 
 {
     char count[TD_NUMBER_BYTES];
     uint64_t vertices = degrees->buckets[bucket];
-    printf("  %13s ", td_format_count(count, vertices));
+    printf("  %13s", td_format_count(count, vertices));
+    if (last && vertices == 0) return;
+    printf(" ");
     td_print_bar(share_of(vertices, largest_bucket(degrees)), width, !last);
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct td_common {
     uint64_t threads; /* 0: all this process may use */
-    uint64_t memory;  /* budget in bytes, 0: none */
+    uint64_t memory;  /* budget in bytes, 0: most of what is free */
     const char *json; /* a file, "-" for standard output, NULL: no JSON */
     bool quiet, verbose, help;
 } td_common;

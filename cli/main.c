@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/outfile.h"
 
 #include <locale.h>
@@ -20,7 +21,8 @@
 
 const td_arg_option td_common_options[] = {
     OPTION("threads", COUNT, threads, "N", "workers (default: all processors it may use)", .least = 1, .most = 1024),
-    OPTION("memory", MEMORY, memory, "SIZE", "most memory to hold at once: 4G, 512M, or 25% of the machine's"),
+    OPTION("memory", MEMORY, memory, "SIZE",
+           "most memory to hold at once: 4G, 512M, or 25% of the machine's (default: nine tenths of what is free)"),
     OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
     OPTION("quiet", FLAG, quiet, NULL, "say nothing but warnings and errors", .letter = 'q', .excludes = "verbose"),
     OPTION("verbose", FLAG, verbose, NULL, "say more", .letter = 'v'),
@@ -77,10 +79,17 @@ static void catch_signals(void)
     }
 }
 
+/* Without --memory the budget is most of what the machine has left: a graph that
+ * is too large gets an error then, where the system would kill the process. */
+static uint64_t budget_of(const td_common *common)
+{
+    return common->memory != 0 ? common->memory : td_machine_memory_free() / 10 * 9;
+}
+
 static void apply(const td_common *common)
 {
     td_log_set_level(common->quiet ? TD_LOG_WARN : common->verbose ? TD_LOG_DEBUG : TD_LOG_INFO);
-    td_memory_set_budget(common->memory);
+    td_memory_set_budget(budget_of(common));
 }
 
 static td_status run_command(const td_command *command, int argc, char **argv)

@@ -129,10 +129,10 @@ uint64_t td_machine_memory(void)
     return limit < built_in ? limit : built_in;
 }
 
-static uint64_t memory_free(uint64_t usable)
+uint64_t td_machine_memory_free(void)
 {
     char text[LINE];
-    uint64_t kib = 0;
+    uint64_t kib = 0, usable = td_machine_memory();
     if (!read_field("/proc/meminfo", "MemAvailable", text, sizeof text) || sscanf(text, "%" SCNu64, &kib) != 1)
         return usable;
     return kib * 1024 < usable ? kib * 1024 : usable;
@@ -159,6 +159,6 @@ void td_machine_describe(td_machine *out)
     out->numa_nodes = count_nodes();
     out->cache_bytes = largest_cache();
     out->memory = td_machine_memory();
-    out->memory_free = memory_free(out->memory);
+    out->memory_free = td_machine_memory_free();
     huge_page_mode(out->huge_pages, sizeof out->huge_pages);
 }

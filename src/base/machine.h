@@ -25,5 +25,6 @@ void td_machine_describe(td_machine *out);
 
 int td_machine_usable(void);
 uint64_t td_machine_memory(void);
+uint64_t td_machine_memory_free(void); /* what can still be used without swapping */
 
 #endif

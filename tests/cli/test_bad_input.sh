@@ -143,7 +143,9 @@ else
 fi
 
 # A memory budget is kept.
-fails 1 'budget' gen rmat --scale 16 -o out.tg --memory 1M
+fails 1 'budget' gen rmat --scale 16 -o out.tg --memory 10M
+fails 1 'do not fit the memory budget' gen rmat --scale 30 -o out.tg --memory 1G
+fails 1 'do not fit the memory budget' gen rmat --scale 4 --degree 1e9 -o out.tg --memory 1G
 absent out.tg
 
 # Ctrl-C, and the others that ask to stop: one word, nothing left behind.
