@@ -5,6 +5,8 @@
  * spread. The change is the sum of |new - old|, so --tolerance is an L1 norm. */
 #include "programs/program.h"
 
+#include <math.h>
+
 typedef float program_value;
 typedef float program_message;
 typedef double program_accum;
@@ -18,6 +20,7 @@ typedef double program_accum;
 #define PROGRAM_FIRST_HIT 0
 #define PROGRAM_SENDS_VALUE 0
 #define PROGRAM_MEASURE TD_MEASURE_SUM
+#define PROGRAM_BEGINS 1 /* program_begin is called on every kernel's context */
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
 
 enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
@@ -59,13 +62,21 @@ TD_INLINE program_accum program_gather(const td_context *c, program_message shar
 
 TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
 
-/* c->global is the rank of all vertices without out-edges, where it is spread. */
+/* What an iteration has in common: the damping, and the share of every vertex in
+ * the jumps and in c->global, the rank of vertices without out-edges. */
+TD_INLINE void program_begin(td_context *c)
+{
+    double damping = c->parameter[PAGERANK_DAMPING];
+    double spread = c->parameter[PAGERANK_DANGLING] == 0 ? damping * c->global : 0;
+    c->round[0] = damping;
+    c->round[1] = (1 - damping + spread) * (c->input[0] != 0 ? 1 : c->one_over_vertices);
+}
+
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum sum)
 {
     (void)old;
-    double damping = c->parameter[PAGERANK_DAMPING];
-    double jump = 1 - damping + damping * c->global;
-    return (float)(jump * pagerank_base(c, v) + damping * sum);
+    double jump = c->input[0] != 0 ? c->round[1] * c->input[0][v] : c->round[1];
+    return (float)(jump + c->round[0] * sum);
 }
 
 TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
@@ -77,7 +88,7 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 TD_INLINE double program_change(const td_context *c, program_value fresh, program_value old)
 {
     (void)c;
-    return fresh > old ? (double)fresh - (double)old : (double)old - (double)fresh;
+    return fabs((double)fresh - (double)old);
 }
 
 TD_INLINE double program_share(const td_context *c, uint32_t v, program_value rank, uint32_t degree)

@@ -51,6 +51,7 @@ typedef struct td_context {
     uint32_t phase;       /* peeling programs: the level being peeled */
     bool real_weights;    /* program_gather_real is called instead of program_gather */
     double global;        /* the sum of program_share over all vertices, one iteration ago */
+    double round[2];      /* whatever program_begin makes of the rest, once per kernel */
     double parameter[TD_PARAMETERS]; /* in the order of the program's table */
     const double *input[TD_INPUTS];  /* one number per vertex, or NULL; made by prepare.c */
 } td_context;

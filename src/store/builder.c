@@ -51,6 +51,7 @@ typedef struct build {
     uint64_t *chunk_start;
     const td_adjacency *rows; /* source of a transposing pass */
     bucketed from, to;
+    bucketed spare; /* records of a finished pass, used again instead of touching new memory */
     td_adjacency *made;
     _Atomic uint64_t next_strip;
 } build;
@@ -125,6 +126,18 @@ static uint64_t lay_out(build *job)
     return position;
 }
 
+static td_status make_records(build *job, uint64_t records)
+{
+    if (job->spare.records != NULL && td_block_bytes(job->spare.records) >= records * sizeof *job->spare.records) {
+        job->to.records = job->spare.records;
+        job->to.weights = job->spare.weights;
+        job->spare = (bucketed){0};
+        return TD_OK;
+    }
+    TD_CHECK(TD_NEW(&job->to.records, records, "edges in buckets"));
+    return job->weighted ? TD_NEW(&job->to.weights, records, "weights in buckets") : TD_OK;
+}
+
 /* One pass: counts, makes room in job->to, scatters. */
 static td_status scatter_pass(build *job, strip_fn work)
 {
@@ -134,8 +147,7 @@ static td_status scatter_pass(build *job, strip_fn work)
     job->next_strip = 0;
     TD_TRY(td_pool_run(job->pool, run_strips, &(pass){job, work, true}));
     uint64_t records = lay_out(job);
-    TD_TRY(TD_NEW(&job->to.records, records, "edges in buckets"));
-    if (job->weighted) TD_TRY(TD_NEW(&job->to.weights, records, "weights in buckets"));
+    TD_TRY(make_records(job, records));
     job->next_strip = 0;
     TD_TRY(td_pool_run(job->pool, run_strips, &(pass){job, work, false}));
 done:
@@ -413,7 +425,10 @@ static td_status sort_list(build *job, td_adjacency *out)
     next_pass(job);
     td_progress_text("building: out-adjacency");
     TD_CHECK(place_rows(job, out));
-    bucketed_clear(&job->from);
+    td_free(job->from.start);
+    job->spare = job->from;
+    job->spare.start = NULL;
+    job->from = (bucketed){0};
     return TD_OK;
 }
 
@@ -433,6 +448,7 @@ static td_status build_rows(build *job, td_graph *graph, const td_build_options 
 {
     td_rows rows = {job->vertices, 0, real, job->pool};
     TD_CHECK(sort_list(job, &graph->out));
+    if (job->mirror || options->out_only) bucketed_clear(&job->spare);
     rows.edges = graph->out.offsets[job->vertices];
     if (job->weighted) TD_CHECK(td_rows_order_parallel(&rows, &graph->out));
     if (options->dedup) TD_CHECK(td_rows_dedup(&rows, &graph->out));
@@ -475,6 +491,7 @@ done:
     drop_chunks(list);
     bucketed_clear(&job.from);
     bucketed_clear(&job.to);
+    bucketed_clear(&job.spare);
     td_free(job.places);
     td_free(job.bounds);
     td_free(job.chunk_start);

@@ -121,7 +121,7 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
 
 static void NAME(bucket)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
     td_buckets *mine = &job->buckets[worker];
     for (;;) {

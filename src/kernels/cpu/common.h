@@ -28,11 +28,17 @@ static inline void write_message(program_message *message, program_message fresh
 }
 #endif
 
-#if PROGRAM_GAS
-/* Programs that apply piecemeal change messages while others read them, all
- * others only in asynchronous runs. */
-#define SYNC_READ(message) (PROGRAM_FUSED ? read_message(message) : *(message))
+/* A copy of the context for one worker's share of a kernel, in registers mostly. */
+static inline td_context kernel_context(const td_cpu_job *job)
+{
+    td_context context = job->context;
+#if PROGRAM_BEGINS
+    program_begin(&context);
+#endif
+    return context;
+}
 
+#if PROGRAM_GAS
 /* How far ahead of their use things are fetched: list entries, queue entries. */
 enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
 

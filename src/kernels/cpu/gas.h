@@ -10,103 +10,126 @@
  * compare-and-swap, for programs whose apply may be done piecemeal.
  */
 
+/* What a pull reads and writes, in variables of its own that stay in registers. */
+typedef struct NAME(view) {
+    td_context context;
+    td_adjacency list; /* the first of the two a vertex may have */
+    const program_message *messages;
+    const uint64_t *active;
+    program_value *values, *next;
+    program_message *next_messages;
+    const uint64_t *out; /* offsets, for out-degrees */
+    bool async, track;
+    bool partial;        /* only some vertices are pulled: shares are added as differences */
+} NAME(view);
+
+static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
+{
+    NAME(view) view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
+                       .values = job->values, .next = PROGRAM_SENDS_VALUE ? job->next_values : job->values,
+                       .next_messages = job->next_messages, .out = job->graph->out.offsets, .async = job->async,
+                       .track = job->track, .partial = partial};
+    return view;
+}
+
 /* Adds up a stretch of one list. Long ones by the vector unit, whose gathers keep
  * many misses in flight; the order of additions is then the compiler's. */
-static inline program_accum NAME(fold_list)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
-                                            uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_list)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
 {
+    const td_context *c = &view->context;
     const uint32_t *targets = list->targets;
-    const program_message *messages = job->messages;
+    const program_message *messages = view->messages;
     const void *weights = list->weights;
     (void)weights;
     program_accum sum = program_zero(c);
-    if (PROGRAM_SUM == TD_SUM_ADD && !job->async && end - begin >= 16) {
-#pragma omp simd reduction(+ : sum)
-        for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
-        return sum;
-    }
-    if (job->async) {
+    if (PROGRAM_FUSED || view->async) {
         for (uint64_t e = begin; e < end; e++)
             sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
         return sum;
     }
+    if (PROGRAM_SUM == TD_SUM_ADD && end - begin >= 16) {
+#pragma omp simd reduction(+ : sum)
+        for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
+        return sum;
+    }
     for (uint64_t e = begin; e < end; e++)
-        sum = program_sum(sum, CONTRIBUTION(c, SYNC_READ(&messages[targets[e]]), weights, e));
+        sum = program_sum(sum, CONTRIBUTION(c, messages[targets[e]], weights, e));
     return sum;
 }
 
 /* The same over active neighbours only: programs that add must not hear anyone twice. */
-static inline program_accum NAME(fold_active)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
-                                              uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_active)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
 {
-    const program_message *messages = job->messages;
+    const td_context *c = &view->context;
     const void *weights = list->weights;
     (void)weights;
     program_accum sum = program_zero(c);
     for (uint64_t e = begin; e < end; e++)
-        if (td_bit_get(job->active, list->targets[e]))
-            sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[list->targets[e]]), weights, e));
+        if (td_bit_get(view->active, list->targets[e]))
+            sum = program_sum(sum, CONTRIBUTION(c, read_message(&view->messages[list->targets[e]]), weights, e));
     return sum;
 }
 
-static inline program_accum NAME(fold)(const td_cpu_job *job, const td_context *c, const td_adjacency *list,
-                                       uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
 {
-    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD) return NAME(fold_active)(job, c, list, begin, end);
-    return NAME(fold_list)(job, c, list, begin, end);
+    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD) return NAME(fold_active)(view, list, begin, end);
+    return NAME(fold_list)(view, list, begin, end);
 }
 
 /* Places begin..end of a vertex's list, which may be two lists one behind the other. */
-static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const td_context *c, uint32_t v, uint64_t begin,
+static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const NAME(view) *view, uint32_t v, uint64_t begin,
                                               uint64_t end)
 {
-    const td_adjacency *one = &job->pull[0], *two = &job->pull[1];
+    const td_adjacency *one = &view->list, *two = &job->pull[1];
     uint64_t first = one->offsets[v], length = one->offsets[v + 1] - first;
-    if (job->lists == 1 || end <= length) return NAME(fold)(job, c, one, first + begin, first + end);
+    if (job->lists == 1 || end <= length) return NAME(fold)(view, one, first + begin, first + end);
     uint64_t second = two->offsets[v];
-    if (begin >= length) return NAME(fold)(job, c, two, second + begin - length, second + end - length);
-    return program_sum(NAME(fold)(job, c, one, first + begin, first + length),
-                       NAME(fold)(job, c, two, second, second + end - length));
+    if (begin >= length) return NAME(fold)(view, two, second + begin - length, second + end - length);
+    return program_sum(NAME(fold)(view, one, first + begin, first + length),
+                       NAME(fold)(view, two, second, second + end - length));
 }
 
-/* A vertex of a program that applies piecemeal has its sum. */
-static inline void NAME(finish_fused)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum,
-                                      td_cpu_tally *tally)
+static inline void NAME(activate)(td_cpu_job *job, uint32_t v, td_cpu_tally *tally)
 {
-    program_value *value = (program_value *)job->values + v;
-    program_value old = read_value(value), fresh = program_apply(c, v, old, sum);
-    bool activates = program_activates(c, fresh, old);
-    if (PROGRAM_SUM == TD_SUM_ADD || activates) write_value(value, fresh);
-    if (!activates) return;
     td_bit_set_atomic(job->next_active, v);
     tally->activated++;
     tally->activated_edges += td_cpu_push_degree(job, v);
 }
 
+/* A vertex of a program that applies piecemeal has its sum. */
+static inline void NAME(finish_fused)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum,
+                                      td_cpu_tally *tally)
+{
+    const td_context *c = &view->context;
+    program_value old = read_value(&view->values[v]), fresh = program_apply(c, v, old, sum);
+    bool activates = program_activates(c, fresh, old);
+    if (PROGRAM_SUM == TD_SUM_ADD || activates) write_value(&view->values[v], fresh);
+    if (activates) NAME(activate)(job, v, tally);
+}
+
 /* A vertex has its sum: its new value, and what follows from it. */
-static inline void NAME(finish)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum, td_cpu_tally *tally)
+static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum, td_cpu_tally *tally)
 {
     if (PROGRAM_FUSED) {
-        NAME(finish_fused)(job, c, v, sum, tally);
+        NAME(finish_fused)(job, view, v, sum, tally);
         return;
     }
-    program_value *values = job->values, *next = PROGRAM_SENDS_VALUE ? job->next_values : job->values;
-    program_value old = read_value(&values[v]), fresh = program_apply(c, v, old, sum);
-    uint32_t degree = PROGRAM_SENDS_VALUE && !PROGRAM_SHARES ? 0 : (uint32_t)td_degree(&job->graph->out, v);
-    write_value(&next[v], fresh);
-    if (!PROGRAM_SENDS_VALUE) write_message(&((program_message *)job->next_messages)[v], program_send(c, fresh, degree));
+    const td_context *c = &view->context;
+    program_value old = read_value(&view->values[v]), fresh = program_apply(c, v, old, sum);
+    uint32_t degree = PROGRAM_SENDS_VALUE && !PROGRAM_SHARES ? 0 : (uint32_t)(view->out[v + 1] - view->out[v]);
+    (void)degree;
+    write_value(&view->next[v], fresh);
+    if (!PROGRAM_SENDS_VALUE) write_message(&view->next_messages[v], program_send(c, fresh, degree));
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
     if (PROGRAM_MEASURE == TD_MEASURE_MAX) tally->change = change > tally->change ? change : tally->change;
     else tally->change += change;
 #endif
 #if PROGRAM_SHARES
-    tally->share += program_share(c, v, fresh, degree) - (job->partial ? program_share(c, v, old, degree) : 0);
+    tally->share += program_share(c, v, fresh, degree);
+    if (view->partial) tally->share -= program_share(c, v, old, degree);
 #endif
-    if (!job->track || !program_activates(c, fresh, old)) return;
-    td_bit_set_atomic(job->next_active, v);
-    tally->activated++;
-    tally->activated_edges += td_cpu_push_degree(job, v);
+    if (view->track && program_activates(c, fresh, old)) NAME(activate)(job, v, tally);
 }
 
 static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
@@ -115,63 +138,64 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
 }
 
 /* Whole lists, one behind the other in memory. */
-static inline void NAME(pull_rows)(td_cpu_job *job, const td_context *c, uint64_t first, uint64_t last, td_cpu_tally *tally)
+static inline void NAME(pull_rows)(td_cpu_job *job, const NAME(view) *view, uint64_t first, uint64_t last,
+                                   td_cpu_tally *tally)
 {
-    const td_adjacency list = job->pull[0];
-    uint64_t begin = list.offsets[first];
+    const uint64_t *offsets = view->list.offsets;
+    uint64_t begin = offsets[first];
     for (uint64_t v = first; v < last; v++) {
-        uint64_t end = list.offsets[v + 1];
-        NAME(finish)(job, c, (uint32_t)v, NAME(fold)(job, c, &list, begin, end), tally);
+        uint64_t end = offsets[v + 1];
+        NAME(finish)(job, view, (uint32_t)v, NAME(fold)(view, &view->list, begin, end), tally);
         begin = end;
     }
-    tally->edges += begin - list.offsets[first];
+    tally->edges += begin - offsets[first];
 }
 
 /* Part of one vertex's list, whole or cut at either end. */
-static inline void NAME(pull_part)(td_cpu_job *job, const td_context *c, uint32_t v, uint64_t begin, uint64_t end,
+static inline void NAME(pull_part)(td_cpu_job *job, const NAME(view) *view, uint32_t v, uint64_t begin, uint64_t end,
                                    program_accum partials[2], td_cpu_tally *tally)
 {
     if (NAME(deferred)(job, v)) return;
-    program_accum sum = NAME(fold_vertex)(job, c, v, begin, end);
+    program_accum sum = NAME(fold_vertex)(job, view, v, begin, end);
     tally->edges += end - begin;
     if (begin > 0) partials[0] = sum;
     else if (end < td_cpu_pull_degree(job, v)) partials[1] = sum;
-    else NAME(finish)(job, c, v, sum, tally);
+    else NAME(finish)(job, view, v, sum, tally);
 }
 
-static inline void NAME(pull_piece)(td_cpu_job *job, const td_context *c, uint64_t piece, td_cpu_tally *tally)
+static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uint64_t piece, td_cpu_tally *tally)
 {
     td_cut from = job->cuts[piece], to = job->cuts[piece + 1];
     program_accum *partials = ((program_accum(*)[2])job->partials)[piece];
     uint64_t v = from.vertex;
     if (from.place > 0) {
         uint64_t end = from.vertex == to.vertex ? to.place : td_cpu_pull_degree(job, from.vertex);
-        NAME(pull_part)(job, c, from.vertex, from.place, end, partials, tally);
+        NAME(pull_part)(job, view, from.vertex, from.place, end, partials, tally);
         if (from.vertex == to.vertex) return;
         v++;
     }
     if (job->lists == 1 && !job->defer_sinks)
-        NAME(pull_rows)(job, c, v, to.vertex, tally);
+        NAME(pull_rows)(job, view, v, to.vertex, tally);
     else
         for (; v < to.vertex; v++)
-            NAME(pull_part)(job, c, (uint32_t)v, 0, td_cpu_pull_degree(job, (uint32_t)v), partials, tally);
-    if (to.place > 0) NAME(pull_part)(job, c, to.vertex, 0, to.place, partials, tally);
+            NAME(pull_part)(job, view, (uint32_t)v, 0, td_cpu_pull_degree(job, (uint32_t)v), partials, tally);
+    if (to.place > 0) NAME(pull_part)(job, view, to.vertex, 0, to.place, partials, tally);
 }
 
 static void NAME(pull)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context; /* copies of their own stay in registers */
+    const NAME(view) view = NAME(look)(job, false);
     td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t piece = begin; piece < end; piece++) NAME(pull_piece)(job, &context, piece, &tally);
+        for (uint64_t piece = begin; piece < end; piece++) NAME(pull_piece)(job, &view, piece, &tally);
     job->tallies[worker] = tally;
 }
 
 /* A list cut at the end of piece p goes on through the pieces behind it. */
 static void NAME(merge)(td_cpu_job *job)
 {
-    const td_context context = job->context;
+    const NAME(view) view = NAME(look)(job, false);
     program_accum(*partials)[2] = job->partials;
     for (uint64_t p = 0; p < job->pieces; p++) {
         td_cut to = job->cuts[p + 1];
@@ -181,13 +205,13 @@ static void NAME(merge)(td_cpu_job *job)
         program_accum sum = partials[p][1];
         for (uint64_t q = p + 1; q < job->pieces && job->cuts[q].vertex == to.vertex && job->cuts[q].place > 0; q++)
             sum = program_sum(sum, partials[q][0]);
-        NAME(finish)(job, &context, to.vertex, sum, &job->tallies[0]);
+        NAME(finish)(job, &view, to.vertex, sum, &job->tallies[0]);
     }
 }
 
 static void NAME(pull_marked)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const NAME(view) view = NAME(look)(job, job->partial);
     td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
@@ -196,7 +220,7 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
                 uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 if (NAME(deferred)(job, v)) continue;
                 uint64_t degree = td_cpu_pull_degree(job, v);
-                NAME(finish)(job, &context, v, NAME(fold_vertex)(job, &context, v, 0, degree), &tally);
+                NAME(finish)(job, &view, v, NAME(fold_vertex)(job, &view, v, 0, degree), &tally);
                 tally.edges += degree;
             }
     job->tallies[worker] = tally;
@@ -228,7 +252,7 @@ static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 
 static void NAME(pull_hit)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
     const td_adjacency *heads = &job->pull[0];
     program_value *values = job->values;
@@ -259,7 +283,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
 /* Pushes do not keep `done`: it is made from the values when a pull needs it. */
 static void NAME(settle_words)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const td_context context = kernel_context(job);
     const program_value *values = job->values, none = program_zero(&context);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
@@ -338,7 +362,7 @@ static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queu
 
 static void NAME(push)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);
@@ -361,7 +385,7 @@ static void NAME(push)(td_cpu_job *job, int worker)
 /* The edges of all heavy vertices in equal pieces: a piece may end one vertex and begin another. */
 static void NAME(push_heavy)(td_cpu_job *job, int worker)
 {
-    const td_context context = job->context;
+    const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);

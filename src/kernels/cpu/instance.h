@@ -10,6 +10,9 @@
 #ifndef PROGRAM_PEELS
 #define PROGRAM_PEELS 0
 #endif
+#ifndef PROGRAM_BEGINS
+#define PROGRAM_BEGINS 0
+#endif
 #ifndef PROGRAM_SHARES
 #define PROGRAM_SHARES 0
 #endif
