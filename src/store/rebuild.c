@@ -101,5 +101,6 @@ td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td
 
 td_status td_graph_renumber(td_graph **graph, const uint32_t *place, td_pool *pool)
 {
-    return replace(graph, place, NULL, pool);
+    td_build_options options = {.out_only = (*graph)->in.offsets == NULL};
+    return replace(graph, place, &options, pool);
 }
