@@ -54,7 +54,8 @@ static const td_arg_option options[] = {
     OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
            .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "what happened when, in Chrome's trace format"),
-    OPTION("repeat", COUNT, repeat, "N", "run that often; the median time is reported", .least = 1, .most = MOST_REPEATS),
+    OPTION("repeat", COUNT, repeat, "N", "run that often; the median time is reported", .least = 1,
+           .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
     OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
     OPTION("seed", COUNT, seed, "N", "of --weights (default: 1)", .needs = "weights"),
@@ -93,9 +94,11 @@ static td_status check_settings(job *self, const td_engine *engine)
     const td_program_info *info = self->program->info;
     const char *const prefixes[] = {engine->name, info->name, NULL};
     const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
-    for (int i = 0; i < self->settings->set.count; i++) TD_CHECK(td_settings_add(&self->set, self->settings->set.items[i]));
+    const td_arg_pairs *set = &self->settings->set;
+    for (int i = 0; i < set->count; i++) TD_CHECK(td_settings_add(&self->set, set->items[i]));
     TD_CHECK(td_settings_check(&self->set, prefixes, tables));
-    for (int i = 0; prefixes[i] != NULL; i++) TD_CHECK(td_settings_resolve(&self->set, prefixes[i], tables[i], numbers, NULL));
+    for (int i = 0; prefixes[i] != NULL; i++)
+        TD_CHECK(td_settings_resolve(&self->set, prefixes[i], tables[i], numbers, NULL));
     TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
     td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
     return TD_OK;
@@ -283,8 +286,8 @@ static td_status check_converged(const job *self)
     bool promised = self->options.has_tolerance || run->program->info->tolerance > 0;
     if (run->converged || self->options.has_iterations || !promised) return TD_OK;
     return td_fail(TD_LIMIT,
-                   "%s did not converge: after %" PRIu32 " iterations, the most it does unasked, the last change was %.3g, "
-                   "above the tolerance of %g; --tolerance or --iterations decide otherwise",
+                   "%s did not converge: after %" PRIu32 " iterations, the most it does unasked, the last change was "
+                   "%.3g, above the tolerance of %g; --tolerance or --iterations decide otherwise",
                    run->program->info->name, run->iterations, run->final_change, run->tolerance);
 }
 
@@ -333,8 +336,8 @@ const td_command td_cmd_run = {
     .defaults = &defaults,
     .run = run_run,
     .help_topic = td_help_run_topic,
-    .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, 'tandem help cpu' "
-               "the settings of the engine.",
+    .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
+               "'tandem help cpu' the settings of the engine.",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"

@@ -24,8 +24,8 @@ static void tell_result(const td_run *run, const td_run_summary *summary)
                 td_format_count(one, run->edge_count), run->total_weight, td_format_count(two, summary->groups),
                 info->result, summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
     else if (info->vertex_values)
-        td_info("%s: %s %s%s, the largest of %s vertices", info->name, td_format_count(one, summary->groups), info->result,
-                summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
+        td_info("%s: %s %s%s, the largest of %s vertices", info->name, td_format_count(one, summary->groups),
+                info->result, summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
     else if (info->needs_source)
         td_info("%s: %s of %s vertices reached, the farthest at %s %.9g", info->name, one, two, info->result,
                 summary->highest);
@@ -76,6 +76,7 @@ static void print_top_row(const td_run *run, td_top row, int width)
 td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most)
 {
     const td_program_info *info = run->program->info;
+    bool groups = info->vertex_values;
     td_top *rows = NULL;
     uint64_t count = 0;
     int width = 10;
@@ -84,7 +85,7 @@ td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most)
         int length = snprintf(NULL, 0, "%" PRIu64, td_graph_id(run->graph, rows[i].vertex));
         width = length > width ? length : width;
     }
-    printf("%-*s %s\n", width, info->vertex_values ? info->result : "vertex", info->vertex_values ? "vertices" : info->result);
+    printf("%-*s %s\n", width, groups ? info->result : "vertex", groups ? "vertices" : info->result);
     for (uint64_t i = 0; i < count; i++) print_top_row(run, rows[i], width);
     td_free(rows);
     return TD_OK;
@@ -130,8 +131,11 @@ static void help_program(const td_program_info *info)
                                                                   : "none: it starts everywhere");
     td_print_entry("  order", NAME_COLUMN, info->order_free ? "any: --sync or --async" : "synchronous only");
     if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "may be asked for");
-    if (info->iterations > 0) printf("  %-*s%" PRIu32 " at most, unless --iterations says otherwise\n", NAME_COLUMN - 2, "iterations", info->iterations);
-    if (info->tolerance > 0) printf("  %-*s%g, unless --tolerance says otherwise\n", NAME_COLUMN - 2, "tolerance", info->tolerance);
+    if (info->iterations > 0)
+        printf("  %-*s%" PRIu32 " at most, unless --iterations says otherwise\n", NAME_COLUMN - 2, "iterations",
+               info->iterations);
+    if (info->tolerance > 0)
+        printf("  %-*s%g, unless --tolerance says otherwise\n", NAME_COLUMN - 2, "tolerance", info->tolerance);
     print_settings("Parameters", info->name, info->parameters);
 }
 

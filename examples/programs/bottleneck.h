@@ -15,7 +15,7 @@ typedef uint32_t program_accum;   /* what contributions add up to */
 #define PROGRAM_SUM TD_SUM_MIN                   /* program_sum takes the smaller one */
 #define PROGRAM_VIEW TD_VIEW_FORWARD             /* edges are one-way */
 #define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
-#define PROGRAM_FUSED 1                          /* apply may be done piece by piece, in any order: pushing is possible */
+#define PROGRAM_FUSED 1                          /* apply may be done piece by piece, in any order */
 #define PROGRAM_FIRST_HIT 0                      /* a later neighbour may be better than the first */
 #define PROGRAM_SENDS_VALUE 1                    /* the message is the value */
 #define PROGRAM_MEASURE TD_MEASURE_NONE          /* it ends when nothing changes */

@@ -89,11 +89,13 @@ static void put_directions(td_json *json, const td_run *run)
 {
     td_json_object(json, "directions");
     for (uint32_t i = 0; i < run->row_count; i++) {
-        uint64_t before = 0, count = 0;
-        for (uint32_t j = 0; j < i && before == 0; j++) before += strcmp(run->rows[j].direction, run->rows[i].direction) == 0;
-        if (before > 0) continue;
-        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->rows[j].direction, run->rows[i].direction) == 0;
-        td_json_u64(json, run->rows[i].direction, count);
+        const char *direction = run->rows[i].direction;
+        uint32_t first = 0;
+        uint64_t count = 0;
+        while (strcmp(run->rows[first].direction, direction) != 0) first++;
+        if (first < i) continue;
+        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->rows[j].direction, direction) == 0;
+        td_json_u64(json, direction, count);
     }
     td_json_end_object(json);
 }
@@ -146,10 +148,10 @@ static void put_result(td_json *json, const td_run_report *report)
         td_json_real(json, "total_weight", run->total_weight);
     }
     td_json_string(json, "digest", digest);
-    td_json_string(json, "digest_of", run->kind == TD_VALUE_U32
-                                          ? "ids and results, in any order; equal for equal results"
-                                          : "ids and results bit by bit, in any order; real results of several threads or "
-                                            "engines may differ in their last bits");
+    td_json_string(json, "digest_of",
+                   run->kind == TD_VALUE_U32 ? "ids and results, in any order; equal for equal results"
+                                             : "ids and results bit by bit, in any order; real results of several "
+                                               "threads or engines may differ in their last bits");
     td_json_end_object(json);
 }
 

@@ -12,7 +12,7 @@ typedef struct td_run_summary {
     uint64_t reached;             /* vertices that have a value */
     double lowest, highest, sum;  /* of their values; 0 when there are none */
     uint64_t groups, largest;     /* of programs whose values name vertices: how many groups, vertices in the largest */
-    uint64_t digest;              /* of all (original id, value), or of the forest's edges; the vertices' order is no matter */
+    uint64_t digest;              /* of all (original id, value), or of the forest's edges, in whatever order */
 } td_run_summary;
 
 td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out);

@@ -35,7 +35,8 @@ static td_status check_devices(const char *devices)
     for (const char *at = devices; at != NULL && *at != '\0';) {
         int length = (int)strcspn(at, ",");
         if (length != 3 || strncmp(at, "cpu", 3) != 0)
-            return td_fail(TD_USAGE, "--devices %s: there is no device '%.*s'; this build has cpu", devices, length, at);
+            return td_fail(TD_USAGE, "--devices %s: there is no device '%.*s'; this build has cpu", devices, length,
+                           at);
         at += length;
         at += *at == ',';
     }
@@ -55,6 +56,7 @@ void td_plan_make(td_plan *out, const char *engine, const td_graph *graph)
     out->engine = out->asked ? td_engine_named(engine) : &td_engines[0];
     if (out->asked) snprintf(out->why, sizeof out->why, "asked for");
     else
-        snprintf(out->why, sizeof out->why, "the graph (%s) is in memory, and this build has no engine for other devices",
+        snprintf(out->why, sizeof out->why,
+                 "the graph (%s) is in memory, and this build has no engine for other devices",
                  td_format_size(size, td_graph_bytes(graph)));
 }

@@ -138,8 +138,8 @@ static td_status prepare_nn(td_run *run, const char *inputs)
     TD_CHECK(read_values(run->graph, inputs, run->inputs[0]));
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (td_degree(&run->graph->in, v) > 0 && !isnan(run->inputs[0][v]))
-            return td_fail(TD_INVALID, "%s: vertex %llu cannot be an input: it has %llu in-edges, inputs have none", inputs,
-                           (unsigned long long)td_graph_id(run->graph, v),
+            return td_fail(TD_INVALID, "%s: vertex %llu cannot be an input: it has %llu in-edges, inputs have none",
+                           inputs, (unsigned long long)td_graph_id(run->graph, v),
                            (unsigned long long)td_degree(&run->graph->in, v));
     return TD_OK;
 }

@@ -131,7 +131,8 @@ TEST(a_summary_counts_what_was_reached)
 TEST(a_digest_tells_results_apart)
 {
     td_graph *graph = graph_of(EDGES), *shorter = graph_of("10 20 2\n20 30 2\n30 20 1\n10 30 9\n40 50 7\n");
-    td_run *one = run_from("sssp", graph, 10), *two = run_from("sssp", graph, 10), *other = run_from("sssp", shorter, 10);
+    td_run *one = run_from("sssp", graph, 10), *two = run_from("sssp", graph, 10);
+    td_run *other = run_from("sssp", shorter, 10);
     td_run_summary of_one, of_two, of_other;
     CHECK_OK(td_run_summarise(one, NULL, &of_one));
     CHECK_OK(td_run_summarise(two, NULL, &of_two));
@@ -219,7 +220,7 @@ TEST(the_top_agrees_with_a_full_sort)
         uint64_t count;
         CHECK_OK(td_run_top(run, NULL, most, &rows, &count));
         CHECK_EQ(count, most < 10007 ? most : 10007);
-        for (uint64_t i = 0; i < count; i++) CHECK_EQ(rows[i].value, 10006 - i); /* 7919 i mod 10007 takes every value */
+        for (uint64_t i = 0; i < count; i++) CHECK_EQ(rows[i].value, 10006 - i); /* 7919 i mod 10007: every value */
         td_free(rows);
     }
     td_run_destroy(run);
