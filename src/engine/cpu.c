@@ -23,7 +23,7 @@ const td_setting td_cpu_settings[] = {
     [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
                    "degree from which a vertex is shared out by edges (stealing=edge)"},
     [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 1, 1e9, NULL, "edges in a piece of a pull"},
-    [SET_ALONE] = {"alone", TD_SETTING_WHOLE, 2048, 0, 4e9, NULL,
+    [SET_ALONE] = {"alone", TD_SETTING_WHOLE, 1024, 0, 4e9, NULL,
                    "edges that one worker does faster than it wakes the others"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",

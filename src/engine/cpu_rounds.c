@@ -162,7 +162,7 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     job->next_count = 0;
     job->heavy_count = 0;
     if (job->next_dirty && !job->first_hit) memset(job->next_active, 0, td_cpu_words(job) * 8);
-    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 4) + 1;
+    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* nobody is left with much when others end */
     uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
     TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
     TD_CHECK(push_heavy(job, sum));
