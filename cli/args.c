@@ -4,6 +4,7 @@
 #include "base/machine.h"
 #include "base/size.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TABLES = 3, MAX_OPTIONS = 64, MAX_WORD = 63 };
@@ -265,6 +266,20 @@ static size_t first_seen(const parser *p, const char *names, const char **out)
     return 0;
 }
 
+/* "--seed means nothing without --weights or --order" */
+static td_status alone(const td_arg_option *option)
+{
+    char names[128] = "";
+    size_t used = 0;
+    for (const char *name = option->needs; *name != '\0' && used < sizeof names;) {
+        size_t length = strcspn(name, " ");
+        const char *joint = used > 0 ? " or " : "";
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s--%.*s", joint, (int)length, name);
+        name += length + strspn(name + length, " ");
+    }
+    return td_fail(TD_USAGE, "--%s means nothing without %s", option->name, names);
+}
+
 static td_status check_company(const parser *p)
 {
     const char *other = "";
@@ -274,8 +289,7 @@ static td_status check_company(const parser *p)
         size_t length = option->excludes != NULL ? first_seen(p, option->excludes, &other) : 0;
         if (length > 0)
             return td_fail(TD_USAGE, "--%s and --%.*s exclude each other", option->name, (int)length, other);
-        if (option->needs != NULL && first_seen(p, option->needs, &other) == 0)
-            return td_fail(TD_USAGE, "--%s means nothing without --%s", option->name, option->needs);
+        if (option->needs != NULL && first_seen(p, option->needs, &other) == 0) return alone(option);
     }
     return TD_OK;
 }

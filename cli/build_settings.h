@@ -10,6 +10,7 @@ typedef struct td_build_settings {
     td_common common;
     bool symmetrize, dedup, drop_loops, drop_weights, out_only;
     const char *weights; /* "lo:hi" or NULL */
+    const char *order;   /* a name or NULL; the commands apply it once the graph is built */
 } td_build_settings;
 
 extern const td_arg_option td_build_settings_options[];

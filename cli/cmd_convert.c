@@ -1,6 +1,7 @@
-/* `tandem convert`: any graph file into another. Phases: read, build, write. */
+/* `tandem convert`: any graph file into another. Phases: read, build, reorder if asked to, write. */
 #include "build_settings.h"
 #include "graph_text.h"
+#include "ordering.h"
 #include "output.h"
 #include "report.h"
 
@@ -23,7 +24,8 @@ static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
-    OPTION("seed", COUNT, seed, "N", "seed of the random weights (default: 1)", .needs = "weights"),
+    OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
+           .needs = "weights order"),
     {0},
 };
 
@@ -32,6 +34,7 @@ typedef struct conversion {
     const char *input;
     const convert_settings *settings;
     td_build_options build;
+    td_ordering ordering;
     td_pool *pool;
     const td_format *format;
     td_edge_list *edges;
@@ -86,10 +89,12 @@ static double rate(uint64_t bytes, double seconds) { return seconds > 0 ? (doubl
 
 static void tell(const conversion *job)
 {
-    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
+    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT];
+    char size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
     td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
-    td_info("read %.3f s (%.0f MB/s), build %.3f s, write %.3f s", job->read_seconds,
-            rate(job->input_bytes, job->read_seconds), job->build_seconds, job->write_seconds);
+    td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s", job->read_seconds,
+            rate(job->input_bytes, job->read_seconds), job->build_seconds, td_ordering_text(order, &job->ordering),
+            job->write_seconds);
     td_info("%s: %s; peak memory %s, the edges are %s", job->settings->output, td_format_size(size, job->output_bytes),
             td_format_size(peak, job->peak), td_format_size(edges, td_edge_bytes(job->graph)));
 }
@@ -102,9 +107,10 @@ static void report(td_json *json, const conversion *job)
     td_json_string(json, "output", job->settings->output);
     td_json_u64(json, "output_bytes", job->output_bytes);
     td_graph_json(json, job->graph);
-    td_json_real(json, "seconds", job->read_seconds + job->build_seconds + job->write_seconds);
+    td_json_real(json, "seconds", job->read_seconds + job->build_seconds + job->ordering.seconds + job->write_seconds);
     td_json_real(json, "read_seconds", job->read_seconds);
     td_json_real(json, "build_seconds", job->build_seconds);
+    td_ordering_json(json, &job->ordering);
     td_json_real(json, "write_seconds", job->write_seconds);
     td_json_real(json, "read_mb_per_second", rate(job->input_bytes, job->read_seconds));
     td_json_real(json, "write_mb_per_second", rate(job->output_bytes, job->write_seconds));
@@ -120,6 +126,7 @@ static td_status convert(conversion *job, td_report *out)
     job->input_bytes = td_file_bytes(job->input);
     TD_CHECK(read_input(job));
     TD_CHECK(build_graph(job));
+    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
     TD_CHECK(write_output(job));
     tell(job);
     if (common->json == NULL) return TD_OK;
@@ -137,6 +144,7 @@ static td_status run_convert(const td_args *args, void *settings)
     TD_CHECK(td_report_check_target(&s->build.common, job.input));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
     TD_CHECK(td_build_settings_apply(&s->build, &job.build));
+    TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));
     td_status status = convert(&job, &out);
     td_edges_destroy(job.edges);
     td_graph_destroy(job.graph);

@@ -1,6 +1,7 @@
 /* `tandem gen`: a graph from a seed. */
 #include "build_settings.h"
 #include "graph_text.h"
+#include "ordering.h"
 #include "output.h"
 #include "report.h"
 
@@ -103,6 +104,7 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
 typedef struct making {
     const gen_settings *settings;
     const char *kind;
+    td_ordering ordering;
     td_pool *pool;
     td_graph *graph;
     uint64_t seed, peak, digest;
@@ -111,10 +113,10 @@ typedef struct making {
 
 static void tell(const making *job)
 {
-    char graph[TD_GRAPH_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
     td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
-    td_info("made in %.3f s, written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
-            job->write_seconds, td_format_size(peak, job->peak), job->digest);
+    td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
+            td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak), job->digest);
     td_info("%s: %s", job->settings->output, td_format_size(size, td_file_bytes(job->settings->output)));
 }
 
@@ -125,8 +127,9 @@ static void report(td_json *json, const making *job)
     td_json_string(json, "output", job->settings->output);
     td_json_u64(json, "output_bytes", td_file_bytes(job->settings->output));
     td_graph_json(json, job->graph);
-    td_json_real(json, "seconds", job->make_seconds + job->write_seconds);
+    td_json_real(json, "seconds", job->make_seconds + job->ordering.seconds + job->write_seconds);
     td_json_real(json, "make_seconds", job->make_seconds);
+    td_ordering_json(json, &job->ordering);
     td_json_real(json, "write_seconds", job->write_seconds);
     td_memory_json(json, job->graph, job->peak);
     td_json_hex(json, "digest", job->digest);
@@ -139,6 +142,7 @@ static td_status make(making *job, const td_gen_spec *spec, const td_build_optio
     uint64_t start = td_clock_ns();
     TD_CHECK(td_graph_generate(&job->graph, spec, build, job->pool));
     job->make_seconds = td_seconds_since(start);
+    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
     TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     start = td_clock_ns();
     TD_CHECK(td_graph_write(job->graph, job->settings->output, job->settings->format, job->pool));
@@ -159,6 +163,7 @@ static td_status run_gen(const td_args *args, void *settings)
     td_build_options build = {0};
     td_report out = {0};
     TD_CHECK(make_spec(s, job.kind, &spec, &build));
+    TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, spec.seed));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
     job.seed = spec.seed;
     td_status status = make(&job, &spec, &build, &out);

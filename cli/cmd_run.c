@@ -1,9 +1,10 @@
 /* `tandem run`: a program on a graph.
  *
  * What can be refused without the graph is refused before it is read. Then:
- * load, run (several times with --repeat), verify, write, tell. */
+ * load, reorder if asked to, run (several times with --repeat), verify, write, tell. */
 #include "build_settings.h"
 #include "graph_text.h"
+#include "ordering.h"
 #include "output.h"
 #include "report.h"
 #include "run_text.h"
@@ -58,7 +59,7 @@ static const td_arg_option options[] = {
            .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
     OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
-    OPTION("seed", COUNT, seed, "N", "of --weights (default: 1)", .needs = "weights"),
+    OPTION("seed", COUNT, seed, "N", "of --weights and of the random order (default: 1)", .needs = "weights order"),
     {0},
 };
 
@@ -69,6 +70,7 @@ typedef struct job {
     const td_output_format *output_format;
     uint64_t source_id;
     td_build_options build;
+    td_ordering ordering;
     td_settings set;
     td_run_options options;
     td_plan plan;
@@ -162,6 +164,7 @@ static td_status check_line(job *self, const char *program)
     TD_CHECK(td_format_check(s->format));
     TD_CHECK(check_targets(s, self->path));
     self->build.weight_seed = s->seed;
+    TD_CHECK(td_ordering_choose(&self->ordering, s->build.order, s->seed));
     if (s->build.out_only) return td_fail(TD_USAGE, "--out-only leaves out the in-adjacency, which engines need");
     return td_build_settings_apply(&s->build, &self->build);
 }
@@ -176,6 +179,15 @@ static void begin(td_span *span, const char *name)
 
 static void end(td_span *span) { span->seconds = td_seconds_since(span->began); }
 
+static td_status reorder(job *self)
+{
+    if (self->ordering.order == TD_ORDER_NONE) return TD_OK;
+    begin(&self->report.reorder, "reorder");
+    TD_CHECK(td_ordering_apply(&self->ordering, &self->graph, self->pool));
+    end(&self->report.reorder);
+    return TD_OK;
+}
+
 static td_status load(job *self)
 {
     char text[TD_GRAPH_TEXT];
@@ -183,6 +195,7 @@ static td_status load(job *self)
     TD_CHECK(td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool));
     end(&self->report.load);
     td_progress_end();
+    TD_CHECK(reorder(self));
     self->report.load_peak = td_memory().peak;
     td_info("%s: %s", self->path, td_graph_text(text, self->graph));
     if (!self->options.has_source) return TD_OK;
@@ -261,6 +274,7 @@ static void put_report(td_json *json, const job *self)
 {
     uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
     td_json_string(json, "input", self->path);
+    td_ordering_json(json, &self->ordering);
     td_graph_json(json, self->graph);
     td_memory_json(json, self->graph, load_peak > run_peak ? load_peak : run_peak);
     td_run_report_json(json, &self->report);

@@ -56,11 +56,15 @@ void td_tell_run(const td_run_report *report)
 {
     const td_run *run = report->run;
     char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    char reordering[64] = "";
     double seconds = report->median;
+    if (report->reorder.name != NULL)
+        snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->reorder.seconds);
     uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
     tell_result(run, report->summary);
     tell_end(run, report->options);
-    td_info("load %.3f s, prepare %.3f s, processing %.6f s%s", report->load.seconds, run->prepare_seconds, seconds,
+    td_info("load %.3f s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds,
+            report->reorder.seconds + run->prepare_seconds, reordering, seconds,
             report->repeats > 1 ? " (median)" : "");
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
             seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));

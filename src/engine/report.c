@@ -104,7 +104,8 @@ static void put_times(td_json *json, const td_run_report *report)
 {
     td_json_object(json, "times");
     td_json_real(json, "load", report->load.seconds);
-    td_json_real(json, "prepare", report->run->prepare_seconds);
+    td_json_real(json, "prepare", report->reorder.seconds + report->run->prepare_seconds);
+    if (report->reorder.name != NULL) td_json_real(json, "reorder", report->reorder.seconds); /* part of it */
     td_json_array(json, "processing");
     for (uint64_t i = 0; i < report->repeats; i++) td_json_real(json, NULL, report->each[i]);
     td_json_end_array(json);
@@ -228,6 +229,7 @@ void td_run_trace_json(td_json *json, const td_run_report *report)
     td_json_string(json, "displayTimeUnit", "ms");
     td_json_array(json, "traceEvents");
     put_span(json, &report->load, zero);
+    put_span(json, &report->reorder, zero);
     put_span(json, &report->run_span, zero);
     open_event(json, "prepare", run_us, prepare_us);
     td_json_u64(json, "array_bytes", run->array_bytes);

@@ -23,8 +23,8 @@ typedef struct td_run_report {
     const double *each;                    /* seconds of processing, of every repetition */
     uint64_t repeats;
     double median;                         /* of them */
-    td_span load, run_span, verify, output;
-    uint64_t load_peak, run_peak; /* most bytes held while loading, and while running */
+    td_span load, reorder, run_span, verify, output;
+    uint64_t load_peak, run_peak; /* most bytes held while loading and reordering, and while running */
 } td_run_report;
 
 /* Keys of the object that is open. */

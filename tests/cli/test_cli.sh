@@ -24,7 +24,7 @@ equal $status 2 'no command'
 # Options that exclude each other, or mean nothing alone.
 fails 2 "--drop-weights and --weights exclude each other" convert a -o b.tg --drop-weights --weights 1:2
 fails 2 "--quiet and --verbose exclude each other" convert a -o b.tg -q -v
-fails 2 "--seed means nothing without --weights" convert a -o b.tg --seed 3
+fails 2 "--seed means nothing without --weights or --order" convert a -o b.tg --seed 3
 fails 2 "--scale and --vertices exclude each other" gen uniform --scale 3 --vertices 7 -o b.tg
 fails 2 "--scale cannot change 'k10'" gen k10 --scale 3 -o b.tg
 fails 2 "--width" gen rmat --scale 4 --width 3 -o b.tg
@@ -34,12 +34,12 @@ fails 2 "cannot both go to '-'" gen path --vertices 3 -o - --format edgelist --j
 only_files
 
 # Help goes to standard output and nowhere else.
-for topic in '' gen convert info run devices bench help formats generators; do
+for topic in '' gen convert reorder info run devices bench help formats generators; do
     succeeds help $topic
     equal "$err" '' "help $topic on stderr"
     if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "help $topic is wider than 80 columns"; fi
 done
-for command in gen convert info run devices bench help; do
+for command in gen convert reorder info run devices bench help; do
     t help $command
     page=$out
     succeeds $command --help

@@ -1,0 +1,27 @@
+/* The order of a graph's vertices, as a command was asked for it, and what it cost. */
+#ifndef TD_CLI_ORDERING_H
+#define TD_CLI_ORDERING_H
+
+#include "base/json.h"
+#include "layout/reorder.h"
+
+typedef struct td_ordering {
+    td_order order;
+    uint64_t seed; /* of the random one */
+    double seconds;
+} td_ordering;
+
+/* TD_USAGE for a name that is no order's; NULL: none is asked for. */
+td_status td_ordering_choose(td_ordering *ordering, const char *name, uint64_t seed);
+
+/* Replaces *graph; on failure it is gone and NULL. */
+td_status td_ordering_apply(td_ordering *ordering, td_graph **graph, td_pool *pool);
+
+/* " reorder (hot) 0.123 s," for a line of times, or nothing. Returns `text`. */
+enum { TD_ORDERING_TEXT = 64 };
+char *td_ordering_text(char text[TD_ORDERING_TEXT], const td_ordering *ordering);
+
+/* order and reorder_seconds */
+void td_ordering_json(td_json *json, const td_ordering *ordering);
+
+#endif
