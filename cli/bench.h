@@ -11,14 +11,17 @@ typedef struct td_bench_settings {
     td_common common;
     uint64_t scale, trials;
     const char *bv, *folder;
+    const char *const *graphs; /* names or files behind the benchmark's name */
+    int graph_count;
 } td_bench_settings;
 
 typedef struct td_bench {
     const char *name, *summary;
+    bool takes_graphs;
     td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
 } td_bench;
 
-extern const td_bench td_bench_convert;
+extern const td_bench td_bench_convert, td_bench_cpu;
 
 /* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
  * Also a row of the report's array "figures". */

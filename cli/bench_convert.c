@@ -334,4 +334,4 @@ static td_status run(const td_bench_settings *settings, td_report *report)
     return status;
 }
 
-const td_bench td_bench_convert = {"convert", "getting graphs in: parsing, building, opening", run};
+const td_bench td_bench_convert = {"convert", "getting graphs in: parsing, building, opening", false, run};

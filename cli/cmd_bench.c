@@ -8,15 +8,17 @@
 
 #define OPTION(...) TD_OPTION(td_bench_settings, __VA_ARGS__)
 
+enum { MOST_GRAPHS = 64 };
+
 static const td_arg_option options[] = {
-    OPTION("scale", COUNT, scale, "N", "2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
+    OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
     OPTION("trials", COUNT, trials, "N", "measurements to take the median of (default: 5)", .least = 1, .most = 99),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "where files may be written (default: $TMPDIR or /tmp)"),
     {0},
 };
 
-static const td_bench *const benches[] = {&td_bench_convert, NULL};
+static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -65,12 +67,16 @@ void td_figure_json(td_json *json, const td_figure *figure)
 
 static td_status run_bench(const td_args *args, void *settings)
 {
-    const td_bench_settings *s = settings;
+    td_bench_settings *s = settings;
     td_report report = {0};
     const td_bench *bench = NULL;
     for (int i = 0; benches[i] != NULL; i++)
         if (strcmp(benches[i]->name, args->words[0]) == 0) bench = benches[i];
     if (bench == NULL) return td_fail_unknown("benchmark", args->words[0], bench_name, NULL);
+    s->graphs = args->words + 1;
+    s->graph_count = args->count - 1;
+    if (s->graph_count > 0 && !bench->takes_graphs)
+        return td_fail(TD_USAGE, "unexpected argument '%s': bench %s makes its own graphs", s->graphs[0], bench->name);
     if (s->common.json != NULL) {
         char command[64];
         snprintf(command, sizeof command, "bench %s", bench->name);
@@ -85,16 +91,20 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure, as ratios in one run",
-    .positional = "convert",
+    .positional = "convert|cpu [GRAPH ...]",
     .least = 1,
-    .most = 1,
+    .most = MOST_GRAPHS + 1,
     .options = options,
     .settings_bytes = sizeof(td_bench_settings),
     .defaults = &defaults,
     .run = run_bench,
     .details = "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
-               "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph. "
+               "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
+               "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
+               "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
+               "each is held four times.\n"
                "docs/performance.md keeps the results.",
     .examples = "tandem bench convert\n"
-                "tandem bench convert --scale 18 --json figures.json",
+                "tandem bench convert --scale 18 --json figures.json\n"
+                "tandem bench cpu k20 web.tg --trials 9",
 };

@@ -41,7 +41,8 @@ static void tell(const reordering *job)
 {
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
     td_info("%s: %s", job->input, td_graph_text(graph, job->graph));
-    td_info("read %.3f s,%s write %.3f s", job->read_seconds, td_ordering_text(order, &job->ordering), job->write_seconds);
+    td_info("read %.3f s,%s write %.3f s", job->read_seconds, td_ordering_text(order, &job->ordering),
+            job->write_seconds);
     td_info("%s: %s; peak memory %s", job->settings->output, td_format_size(size, td_file_bytes(job->settings->output)),
             td_format_size(peak, job->peak));
 }

@@ -1,0 +1,381 @@
+/* `tandem bench cpu`: what each idea of the cpu engine is worth.
+ *
+ * A contender is the engine with one thing changed: a setting, the pages under
+ * the graph, or the order of its vertices. All contenders of a program run by
+ * turns, so that they meet the same machine, each twice, so that none finds the
+ * cache as another one left it, and all must find the same. */
+#include "bench.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "engine/cpu.h"
+#include "graph_text.h"
+#include "layout/reorder.h"
+#include "store/formats/format.h"
+#include "store/gen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 99, STAR_SCALE = 20, HUBS = 64, FIRST_COLUMN = 22 };
+
+/* Two runs that stop at a change of 1e-6 (L1) are at most 2 * 1e-6 * .85 / .15 apart; the rest is for rounding. */
+#define RANKS_APART 1e-4
+
+static const char *const usual_graphs[] = {"k18", "u18", "grid500", "stars"};
+static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "labels"};
+enum { PROGRAMS = sizeof programs / sizeof *programs, USUAL_GRAPHS = sizeof usual_graphs / sizeof *usual_graphs };
+
+typedef enum copy { AS_IT_IS, SMALL_PAGES, HOT, INDEGREE, COPIES } copy;
+
+typedef struct contender {
+    const char *name, *setting; /* "cpu.key=value", or NULL */
+    copy graph;
+} contender;
+
+/* The first is what all others are compared with. */
+static const contender contenders[] = {
+    {"defaults", NULL, AS_IT_IS},
+    {"direction=pull", "cpu.direction=pull", AS_IT_IS},
+    {"direction=notify", "cpu.direction=notify", AS_IT_IS},
+    {"direction=push", "cpu.direction=push", AS_IT_IS},
+    {"stealing=none", "cpu.stealing=none", AS_IT_IS},
+    {"stealing=donate", "cpu.stealing=donate", AS_IT_IS},
+    {"stealing=vertex", "cpu.stealing=vertex", AS_IT_IS},
+    {"stealing=edge", "cpu.stealing=edge", AS_IT_IS},
+    {"huge_pages=off", "cpu.huge_pages=off", SMALL_PAGES},
+    {"order hot", NULL, HOT},
+    {"order indegree", NULL, INDEGREE},
+};
+enum { CONTENDERS = sizeof contenders / sizeof *contenders };
+
+typedef struct bench {
+    const td_bench_settings *settings;
+    td_json *json; /* or NULL */
+    td_pool *pool;
+    const char *name;
+    td_graph *graphs[COPIES];
+    double reorder_seconds[COPIES];
+    uint32_t source;
+    double trials[CONTENDERS][MOST_TRIALS];
+    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not take the setting */
+} bench;
+
+/* Graphs. */
+
+/* Half of all vertices hang on hub 0, a quarter on hub 1, ...; the hubs are a ring. */
+static td_status make_stars(td_graph **out, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_edge_list *edges = NULL;
+    td_edge_chunk *chunk = NULL;
+    uint64_t vertices = UINT64_C(1) << STAR_SCALE;
+    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
+    TD_TRY(td_edges_create(&edges, "stars"));
+    edges->declared = edges->mirror = true;
+    edges->vertices = vertices;
+    TD_TRY(td_edges_chunk(edges, 0, &chunk));
+    TD_TRY(td_chunk_reserve(chunk, vertices, false));
+    for (uint64_t v = 0; v < HUBS; v++) TD_TRY(td_chunk_put(chunk, v, (v + 1) % HUBS));
+    for (uint64_t v = HUBS; v < vertices; v++) {
+        uint64_t random = td_random_at(1, v);
+        TD_TRY(td_chunk_put(chunk, v, random == 0 ? HUBS - 1 : (uint64_t)__builtin_ctzll(random)));
+    }
+    TD_TRY(td_graph_build(out, edges, &build, pool));
+done:
+    td_edges_destroy(edges);
+    return status;
+}
+
+static td_status make_graph(bench *b, td_graph **out)
+{
+    td_gen_spec spec;
+    td_build_options build;
+    if (strcmp(b->name, "stars") == 0) return make_stars(out, b->pool);
+    if (td_gen_named(b->name, &spec, &build)) return td_graph_generate(out, &spec, &build, b->pool);
+    return td_graph_read(out, b->name, NULL, NULL, b->pool);
+}
+
+/* Vertices are called by their numbers here: a reordered graph's ids then are numbers in the first one. */
+static void forget_ids(td_graph *graph)
+{
+    if (graph->mapping == NULL) td_free(graph->ids);
+    graph->ids = NULL;
+    graph->id_base = 0;
+    graph->ids_sorted = true;
+}
+
+static td_status make_copy(bench *b, copy which)
+{
+    td_progress_text("%s: making the graph, %d of %d", b->name, which + 1, COPIES);
+    td_huge_pages(which != SMALL_PAGES);
+    td_status status = make_graph(b, &b->graphs[which]);
+    td_huge_pages(true);
+    TD_CHECK(status);
+    forget_ids(b->graphs[which]);
+    if (which != HOT && which != INDEGREE) return TD_OK;
+    uint64_t start = td_clock_ns();
+    TD_CHECK(td_graph_reorder(&b->graphs[which], which == HOT ? TD_ORDER_HOT : TD_ORDER_INDEGREE, 1, b->pool));
+    b->reorder_seconds[which] = td_seconds_since(start);
+    return TD_OK;
+}
+
+static uint32_t busiest(const td_graph *graph)
+{
+    uint32_t best = 0;
+    for (uint32_t v = 1; v < graph->vertices; v++)
+        if (td_degree(&graph->out, v) > td_degree(&graph->out, best)) best = v;
+    return best;
+}
+
+/* Answers. */
+
+static uint32_t number_in_first(const td_run *run, uint32_t v) { return (uint32_t)td_graph_id(run->graph, v); }
+
+static bool same_numbers(const td_run *first, const td_run *run)
+{
+    const uint32_t *wanted = first->values, *seen = run->values;
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (seen[v] != wanted[number_in_first(run, v)]) return false;
+    return true;
+}
+
+/* Groups are named by a vertex's number, which differs between orders: the names have to
+ * correspond one to one. `names` has room for twice the vertices. */
+static bool same_groups(const td_run *first, const td_run *run, uint32_t *names)
+{
+    uint32_t count = run->graph->vertices, *back = names + count;
+    const uint32_t *wanted = first->values, *seen = run->values;
+    memset(names, 0xff, 2 * (size_t)count * sizeof *names);
+    for (uint32_t v = 0; v < count; v++) {
+        uint32_t mine = wanted[number_in_first(run, v)], theirs = seen[v];
+        if (names[mine] == TD_NO_VERTEX) names[mine] = theirs;
+        if (back[theirs] == TD_NO_VERTEX) back[theirs] = mine;
+        if (names[mine] != theirs || back[theirs] != mine) return false;
+    }
+    return true;
+}
+
+static double real_value(const td_run *run, uint32_t v)
+{
+    return run->kind == TD_VALUE_F32 ? (double)((const float *)run->values)[v] : ((const double *)run->values)[v];
+}
+
+/* Unreached vertices have the same infinity; all others are added up. */
+static bool same_reals(const td_run *first, const td_run *run)
+{
+    double apart = 0, sum = 0;
+    for (uint32_t v = 0; v < run->graph->vertices; v++) {
+        double wanted = real_value(first, number_in_first(run, v)), seen = real_value(run, v);
+        if (wanted == seen) continue;
+        apart += fabs(wanted - seen);
+        sum += fabs(wanted);
+    }
+    return apart <= RANKS_APART * (sum > 1 ? sum : 1);
+}
+
+static td_status check_answer(const bench *b, const td_run *first, const td_run *run, const char *name)
+{
+    bool same;
+    if (first->program->info->vertex_values && first->graph != run->graph) {
+        uint32_t *names = NULL;
+        TD_CHECK(TD_NEW(&names, 2 * (uint64_t)run->graph->vertices, "names of groups"));
+        same = same_groups(first, run, names);
+        td_free(names);
+    } else {
+        same = run->kind == TD_VALUE_U32 ? same_numbers(first, run) : same_reals(first, run);
+    }
+    if (same) return TD_OK;
+    return td_fail(TD_VERIFY, "%s on %s: '%s' finds another result than the defaults", first->program->info->name,
+                   b->name, name);
+}
+
+/* Runs. */
+
+static td_status run_once(bench *b, const td_program *program, const contender *one, td_run **out)
+{
+    td_status status = TD_OK;
+    td_settings settings = {0};
+    td_graph *graph = b->graphs[one->graph];
+    td_run_options options = {.pool = b->pool, .settings = &settings, .has_source = program->info->needs_source};
+    if (one->setting != NULL) TD_TRY(td_settings_add(&settings, one->setting));
+    if (options.has_source) TD_TRY(td_graph_find(graph, b->source, &options.source));
+    td_huge_pages(one->graph != SMALL_PAGES);
+    status = td_run_program(out, program, graph, &options);
+done:
+    td_huge_pages(true);
+    td_settings_clear(&settings);
+    return status;
+}
+
+/* A sweep has no direction; some programs cannot push. */
+static bool takes(const td_program *program, const contender *one)
+{
+    if (one->setting == NULL || strncmp(one->setting, "cpu.direction=", 14) != 0) return true;
+    if (program->info->kind != TD_KIND_GAS) return false;
+    return strcmp(one->setting, "cpu.direction=push") != 0 || program->cpu[TD_WEIGHT_NONE].fused;
+}
+
+static td_status run_round(bench *b, const td_program *program, uint64_t trial)
+{
+    td_status status = TD_OK;
+    td_run *first = NULL, *run = NULL;
+    for (int c = 0; c < CONTENDERS; c++) {
+        if (!takes(program, &contenders[c])) continue;
+        td_progress_text("%s: %s, round %" PRIu64 ", %s", b->name, program->info->name, trial + 1, contenders[c].name);
+        TD_TRY(td_cancel_check());
+        TD_TRY(run_once(b, program, &contenders[c], &run));
+        td_run_destroy(run);
+        run = NULL;
+        TD_TRY(run_once(b, program, &contenders[c], c == 0 ? &first : &run));
+        b->trials[c][trial] = c == 0 ? first->seconds : run->seconds;
+        if (c > 0) TD_TRY(check_answer(b, first, run, contenders[c].name));
+        td_run_destroy(run);
+        run = NULL;
+    }
+done:
+    td_run_destroy(run);
+    td_run_destroy(first);
+    return status;
+}
+
+static td_status run_program(bench *b, int p)
+{
+    const td_program *program = td_program_named(programs[p]);
+    for (uint64_t trial = 0; trial < b->settings->trials; trial++) TD_CHECK(run_round(b, program, trial));
+    for (int c = 0; c < CONTENDERS; c++)
+        b->seconds[c][p] = takes(program, &contenders[c]) ? td_median(b->trials[c], (int)b->settings->trials) : 0;
+    return TD_OK;
+}
+
+/* The table. */
+
+static double ratio_of(const bench *b, int c, int p)
+{
+    return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0;
+}
+
+/* Runs after which the time to reorder is won back; 0: never. */
+static double runs_to_pay(const bench *b, int c, int p)
+{
+    double saved = b->seconds[0][p] - b->seconds[c][p];
+    return saved > 0 ? ceil(b->reorder_seconds[contenders[c].graph] / saved) : 0;
+}
+
+static void print_ratios(const bench *b, int c)
+{
+    printf("%-*s", FIRST_COLUMN, contenders[c].name);
+    for (int p = 0; p < PROGRAMS; p++) {
+        if (b->seconds[c][p] == 0) printf(" %10s", "-");
+        else printf(" %10.2f", ratio_of(b, c, p));
+    }
+    printf("\n");
+}
+
+static void print_payoff(const bench *b, int c)
+{
+    char text[FIRST_COLUMN + 32];
+    snprintf(text, sizeof text, "  %.3f s, paid after", b->reorder_seconds[contenders[c].graph]);
+    printf("%-*s", FIRST_COLUMN, text);
+    for (int p = 0; p < PROGRAMS; p++) {
+        double runs = runs_to_pay(b, c, p);
+        if (runs > 0) printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
+        else printf(" %10s", "never");
+    }
+    printf("\n");
+}
+
+static void print_heading(const bench *b)
+{
+    printf("%d threads; times over those of the defaults, below 1 is faster; medians of %" PRIu64 "\n\n",
+           td_pool_threads(b->pool), b->settings->trials);
+}
+
+static void print_table(const bench *b)
+{
+    char text[TD_GRAPH_TEXT];
+    printf("%s: %s\n", b->name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    printf("%-*s", FIRST_COLUMN, "");
+    for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
+    printf("\n%-*s", FIRST_COLUMN, "defaults, ms");
+    for (int p = 0; p < PROGRAMS; p++) printf(" %10.3f", b->seconds[0][p] * 1e3);
+    printf("\n");
+    for (int c = 1; c < CONTENDERS; c++) {
+        print_ratios(b, c);
+        if (b->reorder_seconds[contenders[c].graph] > 0) print_payoff(b, c);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void put_figure(const bench *b, int c, int p)
+{
+    td_json *json = b->json;
+    td_json_row(json, NULL);
+    td_json_string(json, "graph", b->name);
+    td_json_string(json, "program", programs[p]);
+    td_json_string(json, "variant", contenders[c].name);
+    td_json_real(json, "seconds", b->seconds[c][p]);
+    td_json_real(json, "ratio", ratio_of(b, c, p));
+    if (b->reorder_seconds[contenders[c].graph] > 0) {
+        td_json_real(json, "reorder_seconds", b->reorder_seconds[contenders[c].graph]);
+        if (runs_to_pay(b, c, p) > 0) td_json_real(json, "paid_after_runs", runs_to_pay(b, c, p));
+        else td_json_null(json, "paid_after_runs");
+    }
+    td_json_end_object(json);
+}
+
+static void tell(const bench *b, bool first)
+{
+    td_progress_end();
+    if (td_report_leaves_stdout(&b->settings->common)) {
+        if (first) print_heading(b);
+        print_table(b);
+    }
+    for (int p = 0; b->json != NULL && p < PROGRAMS; p++)
+        for (int c = 0; c < CONTENDERS; c++)
+            if (b->seconds[c][p] > 0) put_figure(b, c, p);
+}
+
+static td_status measure(bench *b, const char *name, bool first)
+{
+    td_status status = TD_OK;
+    b->name = name;
+    for (int which = 0; which < COPIES; which++) TD_TRY(make_copy(b, (copy)which));
+    b->source = busiest(b->graphs[AS_IT_IS]);
+    for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
+    tell(b, first);
+done:
+    for (int which = 0; which < COPIES; which++) {
+        td_graph_destroy(b->graphs[which]);
+        b->graphs[which] = NULL;
+    }
+    return status;
+}
+
+static td_status run(const td_bench_settings *settings, td_report *report)
+{
+    td_status status = TD_OK;
+    bench *b = NULL;
+    int count = settings->graph_count > 0 ? settings->graph_count : USUAL_GRAPHS;
+    const char *const *names = settings->graph_count > 0 ? settings->graphs : usual_graphs;
+    TD_CHECK(TD_NEW_ZEROED(&b, 1, "benchmark"));
+    b->settings = settings;
+    b->json = report->json.file != NULL ? &report->json : NULL;
+    TD_TRY(td_common_pool(&settings->common, &b->pool));
+    if (b->json != NULL) td_json_array(b->json, "figures");
+    for (int i = 0; i < count && status == TD_OK; i++) status = measure(b, names[i], i == 0);
+    if (b->json != NULL) td_json_end_array(b->json);
+done:
+    td_progress_end();
+    td_pool_destroy(b->pool);
+    td_free(b);
+    return status;
+}
+
+const td_bench td_bench_cpu = {"cpu", "what each idea of the cpu engine is worth", true, run};

@@ -1,0 +1,23 @@
+# `tandem bench cpu`: every variant finds what the defaults find, or the benchmark fails.
+. "$(dirname "$0")/lib.sh"
+
+fails 2 "unexpected argument 'k10': bench convert makes its own graphs" bench convert k10
+fails 1 'nowhere.tg' bench cpu nowhere.tg --quiet --json figures.json
+only_files
+
+# A graph by name, one read from text, and one whose ids are out of order.
+printf '%s\n' '10 20 5' '20 30 1' '40 20 2' '30 20 7' '20 50 3' '40 50 1' '50 50 1' '60 60 2' >hand.txt
+succeeds gen web --vertices 500 --weights 1:9 -o mixed.tg --order random
+succeeds bench cpu k9 hand.txt mixed.tg --trials 2 --threads 2 --json figures.json
+for word in bfs sssp wcc pagerank labels direction=push stealing=none huge_pages=off 'order hot' 'paid after'; do
+    contains "$out" "$word" 'the table'
+done
+figures=$(grep -c '"ratio"' figures.json)
+equal "$figures" $((3 * (5 * 11 - 3 - 1))) 'figures: no direction for wcc, no push for pagerank'
+equal "$(grep -c '"variant": "order hot".*"reorder_seconds"' figures.json)" 15 'the cost of an order'
+if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
+    if is_json <figures.json; then good; else bad "no JSON: $(cat figures.json)"; fi
+fi
+if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "the table is wider than 80 columns: $out"; fi
+
+finish
