@@ -55,12 +55,12 @@ only_files small.txt plain.txt g.tg road.tg negative.txt zero.txt heavy.txt empt
 # A budget that the graph fits and the run does not.
 succeeds gen uniform --scale 17 --degree 1 --weights 1:9 -o sparse.tg
 for program in circuit mst; do
-    succeeds run $program sparse.tg --iterations 3 --quiet --json
+    succeeds run $program sparse.tg --iterations 3 --threads 2 --quiet --json
     load=$(sed -n 's/^    "load_peak": \([0-9]*\),$/\1/p' <<<"$out")
     run=$(sed -n 's/^    "run_peak": \([0-9]*\),$/\1/p' <<<"$out")
     if [ "$run" -gt "$load" ]; then good; else bad "$program needs $run to run, $load to load"; fi
     for part in 1 2 3 4 5 6 7 8; do
-        fails 1 "budget" run $program sparse.tg --iterations 3 --quiet --memory $((load + (run - load) * part / 9))
+        fails 1 "budget" run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((load + (run - load) * part / 9))
     done
     succeeds run $program sparse.tg --iterations 3 --quiet --memory $((run + 4096))
 done

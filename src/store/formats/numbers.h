@@ -89,7 +89,7 @@ static inline td_scan td_scan_number(const char **at, const char *end, td_number
     const char *start = *at;
     bool negative = start < end && *start == '-';
     const char *digits = start + negative;
-    uint64_t magnitude;
+    uint64_t magnitude = 0;
     td_scan scan = td_scan_u64(&digits, end, &magnitude);
     bool plain = digits == end || (*digits != '.' && (*digits | 0x20) != 'e');
     if (__builtin_expect(scan != TD_SCAN_OK || !plain, 0)) return td_scan_real(at, end, number);
