@@ -166,13 +166,14 @@ static double real_value(const td_run *run, uint32_t v)
     return run->kind == TD_VALUE_F32 ? (double)((const float *)run->values)[v] : ((const double *)run->values)[v];
 }
 
-/* Unreached vertices have the same infinity; all others are added up. */
+/* An unreached vertex is so for both; where values differ, the differences are added up. */
 static bool same_reals(const td_run *first, const td_run *run)
 {
     double apart = 0, sum = 0;
     for (uint32_t v = 0; v < run->graph->vertices; v++) {
         double wanted = real_value(first, number_in_first(run, v)), seen = real_value(run, v);
         if (wanted == seen) continue;
+        if (!isfinite(wanted) || !isfinite(seen)) return false;
         apart += fabs(wanted - seen);
         sum += fabs(wanted);
     }
