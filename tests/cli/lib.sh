@@ -19,9 +19,9 @@ skip() { # WHY
     printf 'skip %s\n' "$1"
 }
 
-# t ARGUMENTS: runs the tool, never longer than a minute; $status, $out, $err.
+# t ARGUMENTS: runs the tool, never longer than a minute (or $TANDEM_TEST_SECONDS); $status, $out, $err.
 t() {
-    timeout 60 "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err" </dev/null
+    timeout "${TANDEM_TEST_SECONDS:-60}" "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err" </dev/null
     status=$?
     out=$(cat "$folder/.out")
     err=$(cat "$folder/.err")

@@ -21,7 +21,7 @@ arguments() {
     case $1 in
     bfs | sssp) echo "--source $2" ;;
     nn) echo '--iterations 10' ;;
-    circuit) echo '--tolerance 1e-4' ;;
+    circuit) echo '--tolerance 1e-4 --iterations 300' ;;
     esac
 }
 
