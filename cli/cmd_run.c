@@ -124,6 +124,7 @@ static td_status check_targets(const run_settings *s, const char *graph)
         TD_CHECK(td_report_check_target(common, paths[i]));
         TD_CHECK(td_place_check(paths[i]));
     }
+    if (common->json != NULL && !is_stdout(common->json)) TD_CHECK(td_place_check(common->json));
     return TD_OK;
 }
 

@@ -33,6 +33,7 @@ fails 2 '--output-format means nothing without --output' run wcc missing.tg --ou
 fails 2 'only one of' run wcc missing.tg --json - --output -
 fails 2 'only one of' run wcc missing.tg --top 3 --output -
 fails 2 'would overwrite' run wcc missing.tg --json x --output x
+fails 1 'nowhere/facts.json' run wcc missing.tg --json nowhere/facts.json
 fails 2 'would overwrite' run wcc missing.tg --trace x --output x
 fails 2 '--out-only' run wcc g.tg --out-only
 fails 2 "cpu.direction=push: pagerank needs the whole sum" run pagerank small.txt --quiet --set cpu.direction=push
