@@ -40,6 +40,14 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     return td_place_check(path);
 }
 
+td_status td_output_spares(const char *input, const char *output)
+{
+    struct stat in, out;
+    if (stat(input, &in) != 0 || stat(output, &out) != 0) return TD_OK;
+    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return TD_OK;
+    return td_fail(TD_USAGE, "-o %s is the input itself: name another file", output);
+}
+
 uint64_t td_file_bytes(const char *path)
 {
     struct stat facts;

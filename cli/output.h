@@ -11,6 +11,9 @@ td_status td_output_check(const td_common *common, const char *path, const char 
 /* Refuses a place that cannot be written to. */
 td_status td_place_check(const char *path);
 
+/* TD_USAGE if both names lead to the same file. */
+td_status td_output_spares(const char *input, const char *output);
+
 /* TD_USAGE unless `name` is NULL or a format's. */
 td_status td_format_check(const char *name);
 

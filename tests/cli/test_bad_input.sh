@@ -105,6 +105,12 @@ fails 1 'noise.tg' info noise.tg --format tg
 
 # Targets that cannot be written. What was there before stays.
 echo '1 2' >in.txt
+fails 1 '(-o - --to NAME' convert in.txt -o out.txt.gz
+fails 2 '(--to' convert in.txt -o bare
+ln in.txt other.txt
+fails 2 'in.txt is the input itself' convert in.txt -o in.txt
+fails 2 'other.txt is the input itself' convert in.txt -o other.txt
+equal "$(cat in.txt)" '1 2' 'the input, named as output'
 fails 1 'folder' convert in.txt -o folder --to tg
 fails 1 'nowhere/out.tg' convert in.txt -o nowhere/out.tg
 fails 1 'pipe' convert in.txt -o pipe --to tg

@@ -37,8 +37,8 @@ static td_status by_suffix(const char *path, const td_format **out)
     const char *suffix = dot != NULL ? dot + 1 : "";
     if (lists("gz bgz zst xz", suffix))
         return td_fail(TD_UNSUPPORTED, "cannot write %s: output is not compressed; write text to standard output "
-                       "(-o - --format NAME) and pipe it through a compressor", path);
-    if (suffix[0] == '\0') return unwritable(path, "name a format (--format): ", name, " has no suffix");
+                       "(-o - --to NAME; gen: --format NAME) and pipe it through a compressor", path);
+    if (suffix[0] == '\0') return unwritable(path, "name a format (--to; gen: --format): ", name, " has no suffix");
     for (int i = 0; td_formats[i] != NULL; i++) {
         if (td_formats[i]->write == NULL || !lists(td_formats[i]->suffixes, suffix)) continue;
         *out = td_formats[i];
