@@ -90,6 +90,21 @@ static const char *program_name(const void *unused, int index)
 
 /* Checks that need no graph. */
 
+/* A key of another program is no misspelling of one of this program's. */
+static td_status check_owner(const char *key_and_value, const char *program)
+{
+    size_t key = strcspn(key_and_value, "="), length = strcspn(key_and_value, ".=");
+    if (key_and_value[length] != '.') return TD_OK;
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        const char *name = td_programs[i]->info->name;
+        bool owns = strlen(name) == length && strncmp(name, key_and_value, length) == 0;
+        if (owns && strcmp(name, program) != 0)
+            return td_fail(TD_USAGE, "unknown setting '%.*s': '%s.' begins the parameters of %s, and the program is %s",
+                           (int)key, key_and_value, name, name, program);
+    }
+    return TD_OK;
+}
+
 static td_status check_settings(job *self, const td_engine *engine)
 {
     double numbers[64], huge_pages;
@@ -97,7 +112,10 @@ static td_status check_settings(job *self, const td_engine *engine)
     const char *const prefixes[] = {engine->name, info->name, NULL};
     const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
     const td_arg_pairs *set = &self->settings->set;
-    for (int i = 0; i < set->count; i++) TD_CHECK(td_settings_add(&self->set, set->items[i]));
+    for (int i = 0; i < set->count; i++) {
+        TD_CHECK(td_settings_add(&self->set, set->items[i]));
+        TD_CHECK(check_owner(set->items[i], info->name));
+    }
     TD_CHECK(td_settings_check(&self->set, prefixes, tables));
     for (int i = 0; prefixes[i] != NULL; i++)
         TD_CHECK(td_settings_resolve(&self->set, prefixes[i], tables[i], numbers, NULL));

@@ -150,6 +150,7 @@ static unsigned distance(const char *a, const char *b)
     return row[length];
 }
 
+/* The nearest key is the one with the fewest letters to change, or one that only lacks its prefix. */
 static td_status check_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
 {
     char nearest[128] = "", candidate[128];
@@ -159,6 +160,7 @@ static td_status check_key(const char *key, const char *const *prefixes, const t
             snprintf(candidate, sizeof candidate, "%s.%s", prefixes[p], tables[p][i].name);
             unsigned apart = distance(key, candidate);
             if (apart == 0) return TD_OK;
+            if (strcmp(key, tables[p][i].name) == 0) apart = 0;
             if (apart < best) {
                 best = apart;
                 memcpy(nearest, candidate, sizeof nearest);

@@ -14,6 +14,9 @@ fails 2 "there is no device 'cuda:0'; this build has cpu" run wcc g.tg --devices
 fails 2 "unknown option '--sourec' (did you mean '--source'?)" run bfs g.tg --sourec 1
 fails 2 "unknown setting 'cpu.direktion'; the nearest is 'cpu.direction'" run wcc g.tg --set cpu.direktion=pull
 fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1
+fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters of pagerank, and the program is bfs" \
+    run bfs g.tg --source 0 --set pagerank.damping=0.9
+fails 2 "unknown setting 'damping'; the nearest is 'pagerank.damping'" run pagerank g.tg --set damping=0.9
 fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run wcc g.tg --set cpu.direction=sideways
 fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg --set pagerank.damping=2
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
