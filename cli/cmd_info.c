@@ -1,7 +1,7 @@
 /* `tandem info`: what a graph file holds.
  *
- * A packed file is mapped, and only its header and its offsets are read, so
- * that the answer comes at once; what needs every edge (loops, parallel edges,
+ * A packed file is mapped, and only its header, its offsets and its ids are
+ * read and verified, so that the answer comes at once; what needs every edge (loops, parallel edges,
  * the digest) waits for --check. Any other file is read whole anyway. */
 #include "command.h"
 #include "graph_text.h"
@@ -45,13 +45,28 @@ typedef struct inspection {
     double seconds;
 } inspection;
 
+/* A mapped section is followed by the zeros that its checksums include. */
+static td_status verify_section(const td_packed *file, td_section_kind kind, const void *data)
+{
+    const td_section *section = &td_packed_describe(file)->sections[kind];
+    uint64_t padded = (section->bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
+    return section->element > 0 ? td_packed_verify(file, kind, 0, data, padded) : TD_OK;
+}
+
 static td_status open_packed(inspection *job)
 {
+    td_status status = TD_OK;
     td_packed *file = NULL;
     TD_CHECK(td_packed_open(&file, job->path));
     job->file = *td_packed_describe(file);
+    TD_TRY(td_packed_map(&job->graph, job->path));
+    TD_TRY(td_packed_load_checksums(file));
+    TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, job->graph->out.offsets));
+    TD_TRY(verify_section(file, TD_SECTION_IN_OFFSETS, job->graph->in.offsets));
+    TD_TRY(verify_section(file, TD_SECTION_IDS, job->graph->ids));
+done:
     td_packed_close(file);
-    return td_packed_map(&job->graph, job->path);
+    return status;
 }
 
 static td_status open_other(inspection *job)

@@ -96,6 +96,10 @@ for at in 0 9 30 100 600 4000 4096 4100 9000 $((bytes / 2)) $((bytes - 5000)) $(
     fails 1 'flipped.tg' info flipped.tg --check
     fails 1 'flipped.tg' convert flipped.tg -o out.tg
 done
+
+# Without --check, what is shown is verified all the same.
+flip 4200
+fails 1 'flipped.tg is damaged: block 0 of its out offsets' info flipped.tg
 head -c $((bytes - 1)) good.tg >short.tg
 fails 1 'short.tg' info short.tg
 { cat good.tg; echo; } >extended.tg
