@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # show.sh TANDEM: makes the network, draws the ten digits, and shows what it reads.
 set -eu
-tandem=$1
+tandem=${1:-}
+if [ ! -f "$tandem" ] || [ ! -x "$tandem" ]; then
+    echo "usage: show.sh TANDEM, the path of the tool (build/tandem)${tandem:+; '$tandem' is no program}" >&2
+    exit 2
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/tandem-digits-XXXXXX")
 trap 'rm -rf "$folder"' EXIT

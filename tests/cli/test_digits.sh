@@ -43,4 +43,12 @@ contains "$err" '28 vertices, 180 edges' 'the network'
 sed 's/^8 .*/&\n100 1/' net/digit-3.txt >wrong.txt
 fails 1 'vertex 100 cannot be an input' run nn net/network.txt --quiet --set nn.inputs=wrong.txt
 equal "$("$example/show.sh" "$TANDEM" | grep -c 'reads')" 11 'pictures shown'
+
+# Without the tool it says what it needs.
+said=$("$example/show.sh" 2>&1)
+equal $? 2 'show.sh without the tool'
+contains "$said" 'usage: show.sh TANDEM' 'show.sh without the tool'
+said=$("$example/show.sh" nowhere/tandem 2>&1)
+equal $? 2 'show.sh with a wrong path'
+contains "$said" "'nowhere/tandem' is no program" 'show.sh with a wrong path'
 finish
