@@ -237,13 +237,20 @@ static void return_target(parser *p)
     *value = "-";
 }
 
+/* The names of the positional arguments from that one on. */
+static const char *names_from(const char *positional, int index)
+{
+    for (; index > 0 && strchr(positional, ' ') != NULL; index--) positional = strchr(positional, ' ') + 1;
+    return positional;
+}
+
 static td_status check_count(const parser *p)
 {
     const td_args *args = p->args;
     if (args->count > p->spec->most) return td_fail(TD_USAGE, "unexpected argument '%s'", args->words[p->spec->most]);
     if (args->count == p->spec->least - 1 && args->count > 0)
         return td_fail(TD_USAGE, "an argument is missing behind '%s': %s", args->words[args->count - 1],
-                       p->spec->positional);
+                       names_from(p->spec->positional, args->count));
     if (args->count < p->spec->least) return td_fail(TD_USAGE, "an argument is missing: %s", p->spec->positional);
     return TD_OK;
 }

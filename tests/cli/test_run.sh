@@ -22,7 +22,7 @@ fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg 
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
 fails 2 "unknown output format 'xml'; there are tsv, csv, graphalytics" run wcc g.tg -o x --output-format xml
 fails 2 "unknown format 'edgelits'" run wcc g.tg --format edgelits
-fails 2 "an argument is missing behind 'wcc'" run wcc
+fails 2 "an argument is missing behind 'wcc': FILE" run wcc
 
 # What a program does not take, known before the graph is read.
 fails 2 'bfs needs a source vertex; give one with --source ID' run bfs missing.tg
