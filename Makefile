@@ -13,7 +13,7 @@ help:
 	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
 	@echo 'make fuzz SECONDS=600      every reader against damaged input, that long'
-	@echo 'make bench                 the tables of docs/performance.md'
+	@echo 'make bench                 tandem bench convert: parsing, building, opening'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo 'make clean                 remove the build folders'
 
