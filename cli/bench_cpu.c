@@ -63,7 +63,7 @@ typedef struct bench {
     double reorder_seconds[COPIES];
     uint32_t source;
     double trials[CONTENDERS][MOST_TRIALS];
-    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not take the setting */
+    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not take the setting, or not the graph */
 } bench;
 
 /* Graphs. */
@@ -214,10 +214,19 @@ done:
     return status;
 }
 
-/* A sweep has no direction; some programs cannot push. */
-static bool takes(const td_program *program, const contender *one)
+static bool sets(const contender *one, const char *key)
 {
-    if (one->setting == NULL || strncmp(one->setting, "cpu.direction=", 14) != 0) return true;
+    return one->setting != NULL && strncmp(one->setting, key, strlen(key)) == 0;
+}
+
+/* Without weights, no program that needs them. Work by priority is shared out without
+ * stealing; a sweep has no direction; some programs cannot push. */
+static bool takes(const bench *b, const td_program *program, const contender *one)
+{
+    bool weighted = b->graphs[AS_IT_IS]->weights != TD_WEIGHT_NONE;
+    if (program->info->weights == TD_WEIGHTS_NEEDED && !weighted) return false;
+    if (sets(one, "cpu.stealing=")) return program->cpu[TD_WEIGHT_NONE].schedule != TD_SCHEDULE_PRIORITY;
+    if (!sets(one, "cpu.direction=")) return true;
     if (program->info->kind != TD_KIND_GAS) return false;
     return strcmp(one->setting, "cpu.direction=push") != 0 || program->cpu[TD_WEIGHT_NONE].fused;
 }
@@ -227,7 +236,7 @@ static td_status run_round(bench *b, const td_program *program, uint64_t trial)
     td_status status = TD_OK;
     td_run *first = NULL, *run = NULL;
     for (int c = 0; c < CONTENDERS; c++) {
-        if (!takes(program, &contenders[c])) continue;
+        if (!takes(b, program, &contenders[c])) continue;
         td_progress_text("%s: %s, round %" PRIu64 ", %s", b->name, program->info->name, trial + 1, contenders[c].name);
         TD_TRY(td_cancel_check());
         TD_TRY(run_once(b, program, &contenders[c], &run));
@@ -250,7 +259,7 @@ static td_status run_program(bench *b, int p)
     const td_program *program = td_program_named(programs[p]);
     for (uint64_t trial = 0; trial < b->settings->trials; trial++) TD_CHECK(run_round(b, program, trial));
     for (int c = 0; c < CONTENDERS; c++)
-        b->seconds[c][p] = takes(program, &contenders[c]) ? td_median(b->trials[c], (int)b->settings->trials) : 0;
+        b->seconds[c][p] = takes(b, program, &contenders[c]) ? td_median(b->trials[c], (int)b->settings->trials) : 0;
     return TD_OK;
 }
 
@@ -285,7 +294,8 @@ static void print_payoff(const bench *b, int c)
     printf("%-*s", FIRST_COLUMN, text);
     for (int p = 0; p < PROGRAMS; p++) {
         double runs = runs_to_pay(b, c, p);
-        if (runs > 0) printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
+        if (b->seconds[c][p] == 0) printf(" %10s", "-");
+        else if (runs > 0) printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
         else printf(" %10s", "never");
     }
     printf("\n");
@@ -304,7 +314,10 @@ static void print_table(const bench *b)
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n%-*s", FIRST_COLUMN, "defaults, ms");
-    for (int p = 0; p < PROGRAMS; p++) printf(" %10.3f", b->seconds[0][p] * 1e3);
+    for (int p = 0; p < PROGRAMS; p++) {
+        if (b->seconds[0][p] == 0) printf(" %10s", "-");
+        else printf(" %10.3f", b->seconds[0][p] * 1e3);
+    }
     printf("\n");
     for (int c = 1; c < CONTENDERS; c++) {
         print_ratios(b, c);

@@ -13,11 +13,17 @@ for word in bfs sssp wcc pagerank labels direction=push stealing=none huge_pages
     contains "$out" "$word" 'the table'
 done
 figures=$(grep -c '"ratio"' figures.json)
-equal "$figures" $((3 * (5 * 11 - 3 - 1))) 'figures: no direction for wcc, no push for pagerank'
+equal "$figures" $((3 * (5 * 11 - 3 - 1 - 4))) 'figures: no direction for wcc, no push for pagerank, no stealing for sssp'
 equal "$(grep -c '"variant": "order hot".*"reorder_seconds"' figures.json)" 15 'the cost of an order'
 if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
     if is_json <figures.json; then good; else bad "no JSON: $(cat figures.json)"; fi
 fi
 if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "the table is wider than 80 columns: $out"; fi
+
+# Without weights there is nothing for sssp to do.
+printf '%s\n' '1 2' '2 3' '3 1' >plain.txt
+succeeds bench cpu plain.txt --trials 1 --threads 2 --json plain.json
+equal "$(grep -c '"program": "sssp"' plain.json)" 0 'figures of sssp on an unweighted graph'
+equal "$(grep -c '"program": "bfs"' plain.json)" 11 'figures of bfs on an unweighted graph'
 
 finish
