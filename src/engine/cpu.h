@@ -44,6 +44,7 @@ typedef struct td_cpu_job {
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
     bool bucketed;       /* the priority schedule, not rounds */
+    uint64_t unsettled_vertices, unsettled_edges; /* never active so far; what a first-hit pull may look at */
     bool done_stale;     /* pushes have settled vertices since `done` was made */
     bool next_dirty;     /* next_active holds bits of an iteration before the last */
     bool track;          /* activations are recorded */

@@ -78,20 +78,28 @@ static uint64_t view_edges(const td_cpu_job *job) { return job->graph->edges * (
 
 /* Direction. */
 
-/* A pull looks at no more edges than unsettled vertices have, and at every word of
- * the map; a push at the edges of the frontier. */
-static td_direction choose_hit(const td_cpu_job *job, const frontier *now, uint64_t unsettled)
+/* A pull looks at every word of the map, at one edge at least of every unsettled
+ * vertex, and on skewed graphs at about 1/15 of their edges; a push at the edges
+ * of the frontier. */
+static td_direction choose_hit(const td_cpu_job *job, const frontier *now)
 {
-    bool few = now->edges < unsettled / HIT_ALPHA || now->edges < td_cpu_words(job) / 2;
+    bool few = now->edges < job->unsettled_edges / HIT_ALPHA || now->edges < 2 * job->unsettled_vertices ||
+               now->edges < td_cpu_words(job) / 2;
     return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
 }
 
-static td_direction choose(const td_cpu_job *job, const frontier *now, uint64_t unsettled)
+static void settle_frontier(td_cpu_job *job, const frontier *now)
+{
+    job->unsettled_edges -= now->edges < job->unsettled_edges ? now->edges : job->unsettled_edges;
+    job->unsettled_vertices -= now->vertices < job->unsettled_vertices ? now->vertices : job->unsettled_vertices;
+}
+
+static td_direction choose(const td_cpu_job *job, const frontier *now)
 {
     bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
     if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
     if (job->direction != TD_DIRECTION_AUTO) return job->direction;
-    if (job->first_hit) return choose_hit(job, now, unsettled);
+    if (job->first_hit) return choose_hit(job, now);
     double f = (double)now->edges / (double)(view_edges(job) + 1);
     if (job->kernels->fused) return f <= PUSH_BELOW ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
     return job->track && f <= NOTIFY_BELOW ? TD_DIRECTION_NOTIFY : TD_DIRECTION_PULL;
@@ -123,7 +131,8 @@ static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
     uint64_t w = 0;
     while (job->active[w] == 0) w++;
     job->an_active = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(job->active[w]));
-    return td_cpu_step(job, job->kernels->pull_hit, td_cpu_words(job), TD_WORDS_AT_A_TIME, view_edges(job), sum);
+    uint64_t words = td_cpu_words(job);
+    return td_cpu_step(job, job->kernels->pull_hit, words, TD_WORDS_AT_A_TIME, words + job->unsettled_edges, sum);
 }
 
 static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
@@ -215,11 +224,13 @@ static td_status start(td_cpu_job *job, frontier *now)
                  (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
     if (job->kernels->fused) TD_CHECK(make_heavy_list(job));
     TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
-    if (job->next_values != job->values)
+    if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
         memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
-    if (job->next_messages != job->messages && !job->kernels->sends_value)
+    if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
         memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
     job->context.global = sum.share;
+    job->unsettled_edges = view_edges(job);
+    job->unsettled_vertices = sum.total + sum.activated;
     *now = (frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
 }
@@ -246,7 +257,6 @@ td_status td_cpu_rounds(td_cpu_job *job)
     frontier now;
     bool deferred = job->defer_sinks;
     TD_CHECK(start(job, &now));
-    uint64_t unsettled = view_edges(job); /* edges of vertices that were never active */
     while (job->context.iteration < job->limit) {
         if (job->track && now.vertices == 0) {
             job->run->converged = true;
@@ -254,8 +264,8 @@ td_status td_cpu_rounds(td_cpu_job *job)
         }
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        unsettled -= now.edges < unsettled ? now.edges : unsettled;
-        td_direction direction = choose(job, &now, unsettled);
+        settle_frontier(job, &now);
+        td_direction direction = choose(job, &now);
         td_iteration row = {.direction = direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(iterate(job, direction, &now, &sum));
@@ -296,7 +306,7 @@ static td_status empty_level(td_cpu_job *job, frontier *now)
     while (now->vertices > 0 && job->context.iteration < job->limit) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        td_direction direction = choose(job, now, 0);
+        td_direction direction = choose(job, now);
         td_iteration row = {.direction = direction_name(direction), .active_vertices = now->vertices, .active_edges = now->edges};
         TD_CHECK(iterate(job, direction, now, &sum));
         row.edges = sum.edges;

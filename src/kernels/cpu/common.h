@@ -95,6 +95,7 @@ static void init(td_cpu_job *job, int worker)
             if (job->active != NULL) job->active[w] = active;
             if (job->done != NULL) job->done[w] = done;
             tally->activated += (uint64_t)__builtin_popcountll(active);
+            tally->total += 64 - (uint64_t)__builtin_popcountll(done); /* vertices that can still be settled */
         }
 }
 
