@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
@@ -160,7 +161,7 @@ static td_status push_heavy(td_cpu_job *job, td_cpu_tally *sum)
         edges += td_cpu_push_degree(job, job->heavy_list[i]);
     }
     job->heavy_start[count] = edges;
-    TD_CHECK(td_cpu_step(job, job->kernels->push_heavy, edges / TD_HEAVY_PIECE + 1, 1, edges, &more));
+    TD_CHECK(td_cpu_step(job, job->kernels->push_heavy, (edges + TD_HEAVY_PIECE - 1) / TD_HEAVY_PIECE, 1, edges, &more));
     sum->edges += more.edges;
     sum->activated_edges += more.activated_edges;
     return TD_OK;
@@ -204,6 +205,13 @@ static const char *direction_name(td_direction direction)
 {
     static const char *const names[] = {"auto", "pull", "notify", "push"};
     return names[direction];
+}
+
+static td_status check_finite(const td_cpu_job *job, const td_cpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   job->run->program->info->name, job->context.iteration);
 }
 
 static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
@@ -269,6 +277,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
         td_iteration row = {.direction = direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(iterate(job, direction, &now, &sum));
+        TD_CHECK(check_finite(job, &sum));
         if (job->partial) sum.share += job->context.global;
         job->global_moved = sum.share != job->context.global;
         job->context.global = sum.share;

@@ -61,6 +61,18 @@ TD_INLINE bool mst_hooks(const program_value *values, uint32_t v)
     return partner != TD_UNREACHED && !(TD_LOAD(&values[partner].partner) == v && v < partner);
 }
 
+/* Everyone on the way to the root is hung onto it, so that long chains are walked
+ * once and not from each of their vertices. */
+TD_INLINE void mst_flatten(program_value *values, uint32_t v)
+{
+    uint32_t root = v, above;
+    while ((above = TD_LOAD(&values[root].component)) != root) root = above;
+    while ((above = TD_LOAD(&values[v].component)) != root) {
+        TD_STORE(&values[v].component, root);
+        v = above;
+    }
+}
+
 TD_INLINE uint64_t program_between(const td_context *c, program_value *values, uint32_t v, int step)
 {
     if (c->iteration % MST_SWEEPS != MST_PARTNER) return 0;
@@ -73,9 +85,7 @@ TD_INLINE uint64_t program_between(const td_context *c, program_value *values, u
         if (mine->chosen) TD_STORE(&mine->component, mine->partner);
         return 0;
     }
-    uint32_t root = TD_LOAD(&mine->component);
-    for (uint32_t above; (above = TD_LOAD(&values[root].component)) != root;) root = above;
-    TD_STORE(&mine->component, root);
+    mst_flatten(values, v);
     return 0;
 }
 

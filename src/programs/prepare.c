@@ -5,6 +5,7 @@
 #include "engine/run.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,47 @@ static td_status new_input(td_run *run, int which, double fill)
     return TD_OK;
 }
 
-static td_status read_value_line(const td_graph *graph, const char *path, uint64_t number, char *line, double *values)
+/* Ids of a reordered graph are in no order: an index of their own, for many look-ups. */
+typedef struct id_entry {
+    uint64_t id;
+    uint32_t vertex;
+} id_entry;
+
+typedef struct value_file {
+    const td_graph *graph;
+    const char *path;
+    id_entry *index; /* by id, or NULL when the graph can be asked */
+    double largest;  /* magnitude that the program's values can hold */
+    double *values;
+} value_file;
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = ((const id_entry *)a)->id, y = ((const id_entry *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static td_status make_index(value_file *file)
+{
+    const td_graph *graph = file->graph;
+    if (graph->ids == NULL || graph->ids_sorted) return TD_OK;
+    TD_CHECK(TD_NEW(&file->index, graph->vertices, "index of ids"));
+    for (uint32_t v = 0; v < graph->vertices; v++) file->index[v] = (id_entry){graph->ids[v], v};
+    qsort(file->index, graph->vertices, sizeof *file->index, by_id);
+    return TD_OK;
+}
+
+static td_status find_vertex(const value_file *file, uint64_t id, uint32_t *vertex)
+{
+    if (file->index == NULL) return td_graph_find(file->graph, id, vertex);
+    const id_entry key = {id, 0};
+    const id_entry *found = bsearch(&key, file->index, file->graph->vertices, sizeof *file->index, by_id);
+    if (found == NULL) return td_fail(TD_NOT_FOUND, "vertex %llu is not in the graph", (unsigned long long)id);
+    *vertex = found->vertex;
+    return TD_OK;
+}
+
+static td_status read_value_line(const value_file *file, uint64_t number, char *line)
 {
     char *save = NULL, *id_text = strtok_r(line, " \t,;\r\n", &save);
     if (id_text == NULL || *id_text == '#' || *id_text == '%') return TD_OK;
@@ -26,30 +67,45 @@ static td_status read_value_line(const td_graph *graph, const char *path, uint64
     double value = 1;
     uint32_t v;
     if (td_parse_u64(id_text, &id) != TD_OK || (value_text != NULL && td_parse_double(value_text, &value) != TD_OK))
-        return td_fail(TD_FORMAT, "%s:%llu: %s", path, (unsigned long long)number, td_last_message());
-    if (more != NULL) return td_fail(TD_FORMAT, "%s:%llu: more than an id and a value", path, (unsigned long long)number);
-    if (td_graph_find(graph, id, &v) != TD_OK)
-        return td_fail(TD_NOT_FOUND, "%s:%llu: %s", path, (unsigned long long)number, td_last_message());
-    values[v] = value;
+        return td_fail(TD_FORMAT, "%s:%llu: %s", file->path, (unsigned long long)number, td_last_message());
+    if (find_vertex(file, id, &v) != TD_OK)
+        return td_fail(TD_NOT_FOUND, "%s:%llu: %s", file->path, (unsigned long long)number, td_last_message());
+    if (more != NULL)
+        return td_fail(TD_FORMAT, "%s:%llu: more than an id and a value: '%s'", file->path, (unsigned long long)number, more);
+    if (fabs(value) > file->largest)
+        return td_fail(TD_FORMAT, "%s:%llu: %s is beyond %g, the largest value of this program", file->path,
+                       (unsigned long long)number, value_text, file->largest);
+    file->values[v] = value;
     return TD_OK;
 }
 
 /* "id value" lines; an id alone has the value 1. */
-static td_status read_values(const td_graph *graph, const char *path, double *values)
+static td_status read_values(const td_run *run, const char *path, double *values)
 {
     td_status status = TD_OK;
     char line[512];
+    value_file self = {.graph = run->graph, .path = path, .values = values,
+                       .largest = run->kind == TD_VALUE_F64 ? DBL_MAX : (double)FLT_MAX};
     FILE *file = fopen(path, "r");
     if (file == NULL) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    TD_TRY(make_index(&self));
     for (uint64_t number = 1; fgets(line, sizeof line, file) != NULL; number++) {
         if (strchr(line, '\n') == NULL && !feof(file))
             TD_TRY(td_fail(TD_FORMAT, "%s:%llu: the line is too long", path, (unsigned long long)number));
-        TD_TRY(read_value_line(graph, path, number, line, values));
+        TD_TRY(read_value_line(&self, number, line));
     }
     if (ferror(file)) status = td_fail_errno(TD_IO, errno, "cannot read %s", path);
 done:
+    td_free(self.index);
     fclose(file);
     return status;
+}
+
+/* A file of values says everything that --source would. */
+static td_status one_origin(const td_run_options *options, const char *file, const char *key)
+{
+    if (file == NULL || !options->has_source) return TD_OK;
+    return td_fail(TD_USAGE, "--source and %s=%s: give one of them", key, file);
 }
 
 /* Sums over the edges that a vertex hears. */
@@ -106,7 +162,7 @@ static td_status prepare_pagerank(td_run *run, const char *personal)
 {
     if (personal == NULL) return TD_OK;
     TD_CHECK(new_input(run, 0, 0));
-    TD_CHECK(read_values(run->graph, personal, run->inputs[0]));
+    TD_CHECK(read_values(run, personal, run->inputs[0]));
     double sum = 0;
     for (uint32_t v = 0; v < run->graph->vertices; v++) {
         if (run->inputs[0][v] < 0)
@@ -123,8 +179,9 @@ static td_status prepare_adsorption(td_run *run, const td_run_options *options, 
 {
     if (run->context.parameter[0] + run->context.parameter[1] > 1)
         return td_fail(TD_USAGE, "adsorption.injection + adsorption.continuation is above 1");
+    TD_CHECK(one_origin(options, seeds, "adsorption.seeds"));
     TD_CHECK(new_input(run, 0, 0));
-    if (seeds != NULL) TD_CHECK(read_values(run->graph, seeds, run->inputs[0]));
+    if (seeds != NULL) TD_CHECK(read_values(run, seeds, run->inputs[0]));
     else run->inputs[0][run->context.source] = 1;
     return fill_sums(run, 1, options->pool, false, WEIGHTS);
 }
@@ -135,7 +192,7 @@ static td_status prepare_nn(td_run *run, const char *inputs)
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (td_degree(&run->graph->in, v) == 0) run->inputs[0][v] = inputs == NULL;
     if (inputs == NULL) return TD_OK;
-    TD_CHECK(read_values(run->graph, inputs, run->inputs[0]));
+    TD_CHECK(read_values(run, inputs, run->inputs[0]));
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (td_degree(&run->graph->in, v) > 0 && !isnan(run->inputs[0][v]))
             return td_fail(TD_INVALID, "%s: vertex %llu cannot be an input: it has %llu in-edges, inputs have none",
@@ -146,8 +203,9 @@ static td_status prepare_nn(td_run *run, const char *inputs)
 
 static td_status prepare_heat(td_run *run, const td_run_options *options, const char *initial)
 {
+    TD_CHECK(one_origin(options, initial, "heat.initial"));
     TD_CHECK(new_input(run, 0, 0));
-    if (initial != NULL) TD_CHECK(read_values(run->graph, initial, run->inputs[0]));
+    if (initial != NULL) TD_CHECK(read_values(run, initial, run->inputs[0]));
     else run->inputs[0][run->context.source] = 100;
     TD_CHECK(fill_sums(run, 1, options->pool, true, WEIGHTS));
     double most = 0;
@@ -198,18 +256,36 @@ done:
     return status;
 }
 
+/* The node at 0 V: the one given, or without a file of sources the last vertex
+ * that is not the source. */
+static td_status ground_node(const td_run *run, const char *ground, bool *has_ground, uint32_t *node)
+{
+    uint64_t id;
+    *has_ground = true;
+    *node = run->graph->vertices - 1;
+    if (ground == NULL) {
+        if (*node == run->context.source && *node > 0) *node -= 1;
+        *has_ground = *node != run->context.source;
+        return TD_OK;
+    }
+    if (td_parse_u64(ground, &id) != TD_OK || td_graph_find(run->graph, id, node) != TD_OK)
+        return td_fail(TD_USAGE, "circuit.ground=%s: %s", ground, td_last_message());
+    return TD_OK;
+}
+
 static td_status prepare_circuit(td_run *run, const td_run_options *options, const char *sources, const char *ground)
 {
-    uint32_t v = run->graph->vertices - 1;
+    uint32_t node;
+    bool has_ground;
+    TD_CHECK(one_origin(options, sources, "circuit.sources"));
     TD_CHECK(new_input(run, 0, NAN));
-    if (ground != NULL) {
-        uint64_t id;
-        if (td_parse_u64(ground, &id) != TD_OK || td_graph_find(run->graph, id, &v) != TD_OK)
-            return td_fail(TD_USAGE, "circuit.ground=%s: %s", ground, td_last_message());
-    }
-    if (ground != NULL || sources == NULL) run->inputs[0][v] = 0;
-    if (sources != NULL) TD_CHECK(read_values(run->graph, sources, run->inputs[0]));
+    TD_CHECK(ground_node(run, ground, &has_ground, &node));
+    if (sources != NULL) TD_CHECK(read_values(run, sources, run->inputs[0]));
     else run->inputs[0][run->context.source] = 1;
+    if (ground != NULL && !isnan(run->inputs[0][node]) && run->inputs[0][node] != 0)
+        return td_fail(TD_USAGE, "circuit.ground=%s: the same node is held at %g V%s", ground, run->inputs[0][node],
+                       sources == NULL ? "; give another one with --source" : "");
+    if (ground != NULL || (sources == NULL && has_ground)) run->inputs[0][node] = 0;
     TD_CHECK(fill_sums(run, 1, options->pool, true, CONDUCTANCES));
     TD_CHECK(fill_loops(run, options->pool));
     return silence_unreached(run);

@@ -78,9 +78,75 @@ TEST(inputs_from_files_are_checked)
     set = SET("circuit.ground=77");
     refuse("circuit", "1 2 1\n", (td_run_options){.settings = &set}, TD_USAGE, "circuit.ground=77");
     td_settings_clear(&set);
+    set = SET("circuit.ground=1"); /* the default source */
+    refuse("circuit", "1 2 1\n", (td_run_options){.settings = &set}, TD_USAGE, "the same node is held at 1 V");
+    td_settings_clear(&set);
+    set = SET(file_setting("circuit.sources", "1 5\n"));
+    CHECK_OK(td_settings_add(&set, "circuit.ground=1"));
+    refuse("circuit", "1 2 1\n", (td_run_options){.settings = &set}, TD_USAGE, "the same node is held at 5 V");
+    td_settings_clear(&set);
+    set = SET(file_setting("adsorption.seeds", "1 1\n"));
+    refuse("adsorption", "1 2 1\n", (td_run_options){.has_source = true, .settings = &set}, TD_USAGE, "give one of them");
+    td_settings_clear(&set);
+    set = SET(file_setting("heat.initial", "1 1e39\n"));
+    refuse("heat", "1 2 1\n", (td_run_options){.settings = &set}, TD_FORMAT, "values.txt:1: 1e39 is beyond");
+    td_settings_clear(&set);
     set = SET("heat.step=10");
     refuse("heat", "1 2 1\n", (td_run_options){.settings = &set}, TD_INVALID, "heat.step=10 is unstable");
     td_settings_clear(&set);
+}
+
+TEST(values_beyond_all_bounds_are_an_error_and_no_convergence)
+{
+    td_settings set = SET("nn.activation=relu");
+    refuse("nn", "1 2 3.4e38\n2 3 3.4e38\n", (td_run_options){.settings = &set}, TD_LIMIT, "beyond all bounds");
+    td_settings_clear(&set);
+}
+
+/* Pieces of heavy lists that end exactly with the last list. */
+TEST(heavy_vertices_that_fill_whole_pieces_are_pushed_exactly)
+{
+    td_edge_list *list = NULL;
+    td_edge_chunk *chunk;
+    CHECK_OK(td_edges_create(&list, NULL));
+    CHECK_OK(td_edges_chunk(list, 0, &chunk));
+    CHECK_OK(td_chunk_reserve(chunk, 7 * 4096 + 6, false));
+    for (uint64_t hub = 0; hub < 7; hub++)
+        for (uint64_t i = 0; i < 4096; i++) CHECK_OK(td_chunk_put(chunk, hub, i == 0 && hub < 6 ? hub + 1 : 10 + hub * 4096 + i));
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_build(&graph, list, NULL, NULL));
+    td_edges_destroy(list);
+    td_settings set = SET("cpu.direction=push");
+    CHECK_OK(td_settings_add(&set, "cpu.heavy=4096"));
+    td_run *run = run_of("bfs", graph, (td_run_options){.has_source = true, .settings = &set});
+    CHECK_EQ(run->edges_processed, 7 * 4096);
+    for (uint32_t v = 0; v < graph->vertices; v++) CHECK(((const uint32_t *)run->values)[v] != UINT32_MAX);
+    td_run_destroy(run);
+    td_settings_clear(&set);
+    td_graph_destroy(graph);
+}
+
+TEST(a_forest_that_hooks_in_one_long_chain_is_flattened_in_one_walk)
+{
+    enum { LONG = 300000 };
+    td_edge_list *list = NULL;
+    td_edge_chunk *chunk;
+    CHECK_OK(td_edges_create(&list, NULL));
+    CHECK_OK(td_edges_chunk(list, 0, &chunk));
+    CHECK_OK(td_chunk_reserve(chunk, LONG, true));
+    list->weighted = true;
+    for (uint32_t i = 0; i < LONG; i++) {
+        CHECK_OK(td_chunk_put(chunk, i, i + 1));
+        td_chunk_weight_integer(chunk, false, LONG - i);
+    }
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_build(&graph, list, NULL, NULL));
+    td_edges_destroy(list);
+    td_run *run = run_of("mst", graph, (td_run_options){0});
+    CHECK_EQ(run->edge_count, LONG);
+    CHECK(run->seconds < 5); /* walking from every vertex takes minutes */
+    td_run_destroy(run);
+    td_graph_destroy(graph);
 }
 
 /* Every program on graphs where there is next to nothing to do. */

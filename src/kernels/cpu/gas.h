@@ -122,7 +122,7 @@ static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_
     if (!PROGRAM_SENDS_VALUE) write_message(&view->next_messages[v], program_send(c, fresh, degree));
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
-    if (PROGRAM_MEASURE == TD_MEASURE_MAX) tally->change = change > tally->change ? change : tally->change;
+    if (PROGRAM_MEASURE == TD_MEASURE_MAX) tally->change = change <= tally->change ? tally->change : change; /* NaN stays */
     else tally->change += change;
 #endif
 #if PROGRAM_SHARES
