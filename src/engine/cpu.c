@@ -174,7 +174,8 @@ static td_status check_sinks(const td_cpu_job *job)
     if (job->has_limit)
         return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
                                  "out-edges would be an iteration ahead of the others");
-    bool spreads = strcmp(name, "pagerank") == 0 && job->context.parameter[1] == 0;
+    int choice = job->run->program->info->sinks_choice;
+    bool spreads = choice > 0 && job->context.parameter[choice - 1] == 0;
     if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
         job->run->program->info->kind == TD_KIND_GAS)
         return TD_OK;

@@ -68,12 +68,11 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
                        "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
                        info->name, graph->name != NULL ? graph->name : "the graph");
     if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return TD_OK;
-    if (strcmp(info->name, "mst") == 0 && graph->weights == TD_WEIGHT_U32 && graph->weight_max > 4294967294.0)
-        return td_fail(TD_LIMIT, "mst takes integer weights up to 4294967294; %s has %.0f", graph->name != NULL ? graph->name : "the graph",
-                       graph->weight_max);
-    bool positive = strcmp(info->name, "circuit") == 0; /* a resistor of zero ohms joins two nodes into one */
-    if (!info->non_negative || graph->weight_min > 0 || (graph->weight_min >= 0 && !positive)) return TD_OK;
-    weight_check self = {graph, info, positive};
+    if (info->largest_weight > 0 && graph->weights == TD_WEIGHT_U32 && graph->weight_max > info->largest_weight)
+        return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight,
+                       graph->name != NULL ? graph->name : "the graph", graph->weight_max);
+    if (!info->non_negative || graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
+    weight_check self = {graph, info, info->positive};
     return td_pool_for(pool, graph->vertices, 4096, check_weights_of, &self);
 }
 
@@ -133,7 +132,7 @@ static td_status check_infinities(const td_run *run)
 
 static td_status check_overflow(const td_run *run)
 {
-    if (strcmp(run->program->info->name, "sssp") != 0) return TD_OK;
+    if (!run->program->info->saturates) return TD_OK;
     return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run);
 }
 

@@ -134,6 +134,10 @@ typedef struct td_program_info {
     bool takes_source;            /* --source means something, but there is a default */
     bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
     bool non_negative;            /* negative weights are refused */
+    bool positive;                /* and zero as well */
+    uint32_t largest_weight;      /* of integer weights; 0: any */
+    bool saturates;               /* distances stop at a largest value, which is an error to end with */
+    int sinks_choice;             /* 1 + the parameter whose first choice needs sinks' values all along; 0: none */
     bool gives_parents;           /* parents can be asked for */
     bool order_free;              /* may run asynchronously */
     bool real_follows_weights;    /* values are floats (by their bits) when the weights are */
