@@ -90,35 +90,12 @@ static const char *program_name(const void *unused, int index)
 
 /* Checks that need no graph. */
 
-/* A key of another program is no misspelling of one of this program's. */
-static td_status check_owner(const char *key_and_value, const char *program)
-{
-    size_t key = strcspn(key_and_value, "="), length = strcspn(key_and_value, ".=");
-    if (key_and_value[length] != '.') return TD_OK;
-    for (int i = 0; td_programs[i] != NULL; i++) {
-        const char *name = td_programs[i]->info->name;
-        bool owns = strlen(name) == length && strncmp(name, key_and_value, length) == 0;
-        if (owns && strcmp(name, program) != 0)
-            return td_fail(TD_USAGE, "unknown setting '%.*s': '%s.' begins the parameters of %s, and the program is %s",
-                           (int)key, key_and_value, name, name, program);
-    }
-    return TD_OK;
-}
-
 static td_status check_settings(job *self, const td_engine *engine)
 {
-    double numbers[64], huge_pages;
-    const td_program_info *info = self->program->info;
-    const char *const prefixes[] = {engine->name, info->name, NULL};
-    const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
+    double huge_pages;
     const td_arg_pairs *set = &self->settings->set;
-    for (int i = 0; i < set->count; i++) {
-        TD_CHECK(td_settings_add(&self->set, set->items[i]));
-        TD_CHECK(check_owner(set->items[i], info->name));
-    }
-    TD_CHECK(td_settings_check(&self->set, prefixes, tables));
-    for (int i = 0; prefixes[i] != NULL; i++)
-        TD_CHECK(td_settings_resolve(&self->set, prefixes[i], tables[i], numbers, NULL));
+    for (int i = 0; i < set->count; i++) TD_CHECK(td_settings_add(&self->set, set->items[i]));
+    TD_CHECK(td_plan_check_settings(engine, self->program, &self->set));
     TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
     td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
     return TD_OK;
@@ -175,8 +152,7 @@ static td_status check_line(job *self, const char *program)
     if (self->program == NULL) return td_fail_unknown("program", program, program_name, NULL);
     fill_options(self);
     TD_CHECK(td_plan_check(s->engine, s->devices));
-    bool named = s->engine != NULL && strcmp(s->engine, "auto") != 0;
-    TD_CHECK(check_settings(self, named ? td_engine_named(s->engine) : &td_engines[0]));
+    TD_CHECK(check_settings(self, td_plan_engine(s->engine)));
     TD_CHECK(check_source(self));
     TD_CHECK(td_run_check_options(self->program, &self->options));
     TD_CHECK(td_output_format_find(s->output_format, &self->output_format));
@@ -241,7 +217,7 @@ static td_status run_program(job *self)
     self->options.pool = self->pool;
     self->options.each = show_iteration;
     self->options.each_context = self;
-    td_plan_make(&self->plan, self->settings->engine, self->graph);
+    TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
     td_memory_reset_peak();
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_run_destroy(self->run);
@@ -280,8 +256,8 @@ static void fill_report(job *self)
     report->run = self->run;
     report->summary = &self->summary;
     report->options = &self->options;
-    report->why = self->plan.why;
-    report->engine_settings = self->plan.engine->settings;
+    report->plan = &self->plan;
+    report->engine_settings = td_engine_named(self->plan.engine)->settings;
     report->each = self->seconds;
     report->repeats = self->settings->repeat;
     double sorted[MOST_REPEATS];

@@ -4,6 +4,23 @@
  * returns a td_status, and td_last_message() says in words what went wrong in
  * the last failed call of the calling thread. Nothing aborts; on failure
  * nothing is left allocated and output parameters are untouched.
+ *
+ *     td_session *session; td_graph *graph; td_result *result;
+ *     td_session_create(0, &session);
+ *     td_graph_open(session, "web.txt.gz", NULL, &graph);
+ *     td_session_run(session, graph, "pagerank", NULL, &result);
+ *     const float *ranks = td_result_f32(result);
+ *
+ * examples/shortest.c is a complete program, with errors looked at.
+ *
+ * Structs that the caller fills begin with their own size: set it, leave at zero
+ * what is to be the default, and a program keeps working with later versions:
+ *
+ *     td_request request = {.size = sizeof request, .has_source = true, .source = 17};
+ *
+ * A session, and what was made with it, is used by one thread at a time; a call
+ * that finds it at work for another thread, or that a callback makes while it is
+ * at work, fails with TD_USAGE. Several sessions may work at the same time.
  */
 #ifndef TANDEM_H
 #define TANDEM_H
@@ -49,6 +66,185 @@ TD_API const char *td_version(void);
 TD_API const char *td_status_name(td_status status); /* "NO_MEMORY" */
 TD_API const char *td_status_text(td_status status); /* "out of memory ..." */
 TD_API const char *td_last_message(void);            /* never NULL */
+
+/* The process: what all sessions share. */
+
+/* Bytes that Tandem may hold at once, graphs included; a call that would need
+ * more fails with TD_NO_MEMORY. 0: no limit. */
+TD_API void td_memory_set_budget(uint64_t bytes);
+TD_API uint64_t td_memory_held(void); /* bytes held now */
+TD_API uint64_t td_memory_peak(void); /* most bytes held at once so far */
+
+/* Diagnostics. Without a sink they go to standard error: warnings only, unless the
+ * level says otherwise; TD_LOG_INFO also draws a progress line on a terminal. The
+ * sink is called by one thread at a time and must not call Tandem. */
+typedef enum td_log_level { TD_LOG_QUIET, TD_LOG_WARN, TD_LOG_INFO, TD_LOG_DEBUG } td_log_level;
+typedef void (*td_log_sink)(void *context, td_log_level level, const char *line);
+TD_API void td_log_set_level(td_log_level level);
+TD_API void td_log_set_sink(td_log_sink sink, void *context); /* NULL: standard error again */
+
+/* Asks everything under way to stop: it fails with TD_CANCELLED soon, and so does
+ * what is started before the request is cleared. Any thread, any signal handler. */
+TD_API void td_cancel_request(void);
+TD_API void td_cancel_clear(void);
+
+/* Sessions: the worker threads. */
+
+typedef struct td_session td_session;
+
+TD_API td_status td_session_create(int threads, td_session **out); /* 0: as many as this process may use */
+TD_API void td_session_destroy(td_session *session);               /* NULL is fine */
+TD_API int td_session_threads(const td_session *session);
+
+/* Graphs. Vertices are numbered 0 .. count - 1; the id a vertex had in its file, or
+ * in the arrays given, is kept. A graph may outlive its session. */
+
+typedef struct td_graph td_graph;
+
+#define TD_NO_VERTEX UINT32_C(0xffffffff)
+
+typedef struct td_graph_options {
+    size_t size;           /* sizeof(td_graph_options) */
+    const char *format;    /* of the file, as 'tandem help formats' lists them; NULL: recognised */
+    bool symmetrize;       /* every edge in both directions */
+    bool dedup;            /* one edge per pair of vertices, the lightest */
+    bool drop_loops;       /* no edges from a vertex to itself */
+    bool drop_weights;
+    const char *weights;   /* "1:100", "0.5:2.0": random ones instead of what the edges have; NULL: none */
+    uint64_t weight_seed;
+} td_graph_options;
+
+/* Reads any graph file Tandem knows, .tg among them. `options` may be NULL. */
+TD_API td_status td_graph_open(td_session *session, const char *path, const td_graph_options *options, td_graph **out);
+
+typedef struct td_edges {
+    size_t size;                   /* sizeof(td_edges) */
+    uint64_t count;
+    const uint64_t *sources, *targets;
+    const uint32_t *whole_weights; /* one kind of weights, or none */
+    const float *real_weights;
+    uint64_t vertices;             /* 0: the ids that occur, any numbers; else ids are below this, and all exist */
+} td_edges;
+
+/* Builds a graph; the arrays stay the caller's and are not needed afterwards. */
+TD_API td_status td_graph_from_edges(td_session *session, const td_edges *edges, const td_graph_options *options,
+                                     td_graph **out);
+
+/* Writes a graph; the path's suffix names the format where `format` is NULL. */
+TD_API td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format);
+TD_API void td_graph_destroy(td_graph *graph); /* NULL is fine */
+
+TD_API uint32_t td_graph_vertices(const td_graph *graph);
+TD_API uint64_t td_graph_edges(const td_graph *graph); /* directed ones: twice the number of undirected ones */
+TD_API bool td_graph_symmetric(const td_graph *graph);
+TD_API const char *td_graph_weights(const td_graph *graph); /* "none", "u8", "u16", "u32" or "f32" */
+TD_API uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex); /* UINT64_MAX if there is no such vertex */
+TD_API td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex); /* the vertex of an id */
+
+/* The edges that leave a vertex are numbered *first .. *first + *count - 1 (`first`
+ * may be NULL); their targets stand in the array returned, in ascending order. */
+TD_API const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first);
+
+typedef struct td_edge {
+    uint32_t source, target;
+    double weight; /* 1 in a graph without weights */
+} td_edge;
+
+TD_API td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out);
+
+/* Running programs. */
+
+TD_API const char *td_program_name(int index);            /* NULL behind the last one */
+TD_API const char *td_program_summary(const char *name);  /* NULL if there is no such program */
+
+typedef enum td_mode {
+    TD_MODE_DEFAULT,
+    TD_MODE_SYNC,  /* an iteration sees the values of the one before */
+    TD_MODE_ASYNC, /* values are seen as soon as they are there */
+} td_mode;
+
+/* One iteration of a run. */
+typedef struct td_iteration {
+    uint32_t number;
+    const char *direction;    /* "pull", "notify", "push", "bucket", "sweep", ... */
+    uint64_t active_vertices; /* at its start */
+    uint64_t active_edges;    /* their edges in the direction values flow */
+    uint64_t edges;           /* processed */
+    double change;            /* the measured change, 0 where none is measured */
+    double start, seconds;    /* since the run began; how long */
+} td_iteration;
+
+/* Called after every iteration by the thread that runs; false cancels. */
+typedef bool (*td_iteration_fn)(void *context, const td_iteration *row);
+
+typedef struct td_request {
+    size_t size; /* sizeof(td_request) */
+    bool has_source, has_iterations, has_tolerance;
+    uint64_t source;     /* a vertex's id */
+    uint32_t iterations; /* the most to do */
+    double tolerance;    /* stop when an iteration changes the values by no more */
+    td_mode mode;
+    bool parents;        /* also from which vertex each one was reached */
+    const char *engine;  /* "cpu", or NULL for Tandem's choice */
+    const char *const *settings; /* "key=value", as --set takes them; ends with NULL; or NULL */
+    td_iteration_fn progress;    /* or NULL */
+    void *progress_context;
+} td_request;
+
+/* What a run would do and need. */
+typedef struct td_plan {
+    size_t size;            /* sizeof(td_plan), set by the caller */
+    const char *engine;
+    char why[192];          /* this engine, in words */
+    uint64_t graph_bytes;   /* the graph's arrays, which are there already */
+    uint64_t program_bytes; /* about what the run takes besides, at its peak */
+    uint64_t free_bytes;    /* what is left of the budget, or of the machine's memory without one */
+    bool fits;
+} td_plan;
+
+/* `request` may be NULL. */
+TD_API td_status td_session_plan(td_session *session, const td_graph *graph, const char *program,
+                                 const td_request *request, td_plan *out);
+
+/* Results: one value per vertex, in the order of vertex numbers. The graph must
+ * stay as long as its results do. */
+
+typedef struct td_run td_result;
+
+TD_API td_status td_session_run(td_session *session, const td_graph *graph, const char *program,
+                                const td_request *request, td_result **out);
+TD_API void td_result_destroy(td_result *result); /* NULL is fine */
+
+/* Checks the claims that a right result fulfils; TD_VERIFY naming the one that does not hold. */
+TD_API td_status td_result_verify(td_session *session, const td_result *result);
+
+typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64 } td_value_kind;
+#define TD_UNREACHED UINT32_C(0xffffffff) /* a level or distance that there is not; of real ones it is infinite */
+
+TD_API td_value_kind td_result_kind(const td_result *result);
+TD_API const uint32_t *td_result_u32(const td_result *result); /* NULL if the values are of another kind */
+TD_API const float *td_result_f32(const td_result *result);
+TD_API const double *td_result_f64(const td_result *result);
+TD_API bool td_result_value(const td_result *result, uint32_t vertex, double *value); /* false: not reached */
+
+TD_API const uint32_t *td_result_parents(const td_result *result); /* NULL if not asked for; TD_NO_VERTEX: none */
+TD_API const uint64_t *td_result_edges(const td_result *result, uint64_t *count); /* mst: numbers for td_graph_edge */
+TD_API double td_result_total_weight(const td_result *result);                    /* of those edges */
+
+TD_API bool td_result_converged(const td_result *result); /* it ended by itself, not at its limit of iterations */
+TD_API uint32_t td_result_iterations(const td_result *result);
+TD_API const td_iteration *td_result_iteration(const td_result *result, uint32_t number); /* NULL if not kept */
+TD_API uint64_t td_result_edges_processed(const td_result *result);
+TD_API double td_result_seconds(const td_result *result);
+
+/* The `most` vertices with the largest values, or of programs whose values name
+ * vertices (components) the largest groups with their sizes. Fills as many
+ * places of the two arrays as *count says. */
+TD_API td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices,
+                               double *values, uint64_t *count);
+
+/* One line per vertex, "id value"; "tsv" where `format` is NULL. */
+TD_API td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format);
 
 #ifdef __cplusplus
 }

@@ -146,6 +146,7 @@ static inline int test_run(const test_case *test)
 static inline int test_main(int argc, char **argv)
 {
     int passed = 0, failed = 0, skipped = 0;
+    td_log_set_level(TD_LOG_INFO); /* what is said to people is tested too */
     for (test_case *test = test_first; test != NULL; test = test->next) {
         if (argc > 1 && strstr(test->name, argv[1]) == NULL) continue;
         uint64_t held = td_memory().now;

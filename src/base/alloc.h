@@ -44,9 +44,8 @@ typedef struct td_memory_stats {
     uint64_t requests; /* calls so far */
 } td_memory_stats;
 
-td_memory_stats td_memory(void);
+td_memory_stats td_memory(void); /* td_memory_set_budget is in tandem.h */
 void td_memory_reset_peak(void);
-void td_memory_set_budget(uint64_t bytes);
 void td_huge_pages(bool on);
 bool td_huge_pages_on(void);
 

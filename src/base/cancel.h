@@ -5,9 +5,7 @@
 
 #include "base/status.h"
 
-void td_cancel_request(void);
-void td_cancel_clear(void);
-bool td_cancel_requested(void);
+bool td_cancel_requested(void); /* td_cancel_request and td_cancel_clear are in tandem.h */
 td_status td_cancel_check(void); /* TD_CANCELLED with a message, or TD_OK */
 
 #endif

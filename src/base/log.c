@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic int level = TD_LOG_INFO;
+static _Atomic int level = TD_LOG_WARN;
 static td_log_sink sink;
 static void *sink_context;
 static bool line_drawn;

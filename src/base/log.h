@@ -6,19 +6,12 @@
 
 #include "base/status.h"
 
-typedef enum td_log_level { TD_LOG_QUIET, TD_LOG_WARN, TD_LOG_INFO, TD_LOG_DEBUG } td_log_level;
-
-void td_log_set_level(td_log_level level); /* TD_LOG_INFO at start */
+/* td_log_set_level (TD_LOG_WARN at start) and td_log_set_sink are in tandem.h. Once
+ * td_log_set_sink returns, the sink that stood before is called no more. */
 td_log_level td_log_get_level(void);
 void td_warn(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: warning: ..." */
 void td_info(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: ..." */
 void td_debug(const char *format, ...) TD_PRINTF(1, 2);
-
-/* A hook instead of stderr, for the library's users; NULL restores stderr. It is
- * called by one thread at a time and must not log itself; once this returns, the
- * hook that stood before is called no more. */
-typedef void (*td_log_sink)(void *context, td_log_level level, const char *line);
-void td_log_set_sink(td_log_sink sink, void *context);
 
 /* td_progress("reading", done, total): total 0 when unknown. Values are in
  * whatever the words say. td_progress_end() wipes the line. */

@@ -34,7 +34,11 @@ static void put_plan(td_json *json, const td_run_report *report)
     const td_run *run = report->run;
     td_json_object(json, "plan");
     td_json_string(json, "engine", run->engine);
-    td_json_string(json, "why", report->why);
+    td_json_string(json, "why", report->plan->why);
+    td_json_u64(json, "graph_bytes", report->plan->graph_bytes);
+    td_json_u64(json, "program_bytes", report->plan->program_bytes);
+    td_json_u64(json, "free_bytes", report->plan->free_bytes);
+    td_json_bool(json, "fits", report->plan->fits);
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;

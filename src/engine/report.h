@@ -17,7 +17,7 @@ typedef struct td_run_report {
     const td_run *run; /* the last one, if it was repeated */
     const td_run_summary *summary;
     const td_run_options *options;
-    const char *why;                       /* this engine */
+    const td_plan *plan;
     const td_setting *engine_settings;
     const char *claims;                    /* verified; NULL: it was not asked for */
     const double *each;                    /* seconds of processing, of every repetition */

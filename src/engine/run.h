@@ -16,21 +16,6 @@ typedef struct td_program {
 extern const td_program *const td_programs[]; /* ends with NULL */
 const td_program *td_program_named(const char *name);
 
-typedef enum td_mode { TD_MODE_DEFAULT, TD_MODE_SYNC, TD_MODE_ASYNC } td_mode;
-
-/* One row of what happened. */
-typedef struct td_iteration {
-    uint32_t number;
-    const char *direction;    /* "pull", "notify", "push", "bucket", "sweep", ... */
-    uint64_t active_vertices; /* at its start */
-    uint64_t active_edges;    /* their edges in the direction values flow */
-    uint64_t edges;           /* processed */
-    double change;            /* the measured change, 0 where none is measured */
-    double start, seconds;    /* since the run began; how long */
-} td_iteration;
-
-typedef bool (*td_iteration_fn)(void *context, const td_iteration *row); /* false cancels */
-
 typedef struct td_run_options {
     td_pool *pool;
     td_mode mode;
@@ -44,6 +29,7 @@ typedef struct td_run_options {
     void *each_context;
 } td_run_options;
 
+/* td_result is its name in the API. */
 typedef struct td_run {
     const td_program *program;
     const td_graph *graph;
@@ -81,5 +67,6 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_it
 
 /* The program's own inputs (src/programs/prepare.c). */
 td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts);
+uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, const td_run_options *options);
 
 #endif

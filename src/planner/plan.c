@@ -1,10 +1,14 @@
 #include "planner/plan.h"
 
+#include "base/alloc.h"
+#include "base/machine.h"
 #include "base/size.h"
 #include "engine/cpu.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
 const td_engine td_engines[] = {
     {"cpu", "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration", "cpu",
@@ -49,14 +53,60 @@ td_status td_plan_check(const char *engine, const char *devices)
     return check_devices(devices);
 }
 
-void td_plan_make(td_plan *out, const char *engine, const td_graph *graph)
+/* A key of another program is no misspelling of one of this program's. */
+static td_status check_owner(const char *key, const char *program)
+{
+    size_t length = strcspn(key, ".");
+    if (key[length] != '.') return TD_OK;
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        const char *name = td_programs[i]->info->name;
+        bool owns = strlen(name) == length && strncmp(name, key, length) == 0;
+        if (owns && strcmp(name, program) != 0)
+            return td_fail(TD_USAGE, "unknown setting '%s': '%s.' begins the parameters of %s, and the program is %s", key,
+                           name, name, program);
+    }
+    return TD_OK;
+}
+
+td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
+{
+    double numbers[MOST_SETTINGS];
+    const td_program_info *info = program->info;
+    const char *const prefixes[] = {engine->name, info->name, NULL};
+    const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
+    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_owner(settings->keys[i], info->name));
+    TD_CHECK(td_settings_check(settings, prefixes, tables));
+    for (int i = 0; prefixes[i] != NULL; i++)
+        TD_CHECK(td_settings_resolve(settings, prefixes[i], tables[i], numbers, NULL));
+    return TD_OK;
+}
+
+static bool is_auto(const char *engine) { return engine == NULL || strcmp(engine, "auto") == 0; }
+
+const td_engine *td_plan_engine(const char *engine) { return is_auto(engine) ? &td_engines[0] : td_engine_named(engine); }
+
+static uint64_t free_memory(void)
+{
+    td_memory_stats memory = td_memory();
+    if (memory.budget > 0) return memory.budget > memory.now ? memory.budget - memory.now : 0;
+    td_machine machine;
+    td_machine_describe(&machine);
+    return machine.memory_free;
+}
+
+td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
+                       const td_run_options *options)
 {
     char size[TD_NUMBER_BYTES];
-    *out = (td_plan){.asked = engine != NULL && strcmp(engine, "auto") != 0};
-    out->engine = out->asked ? td_engine_named(engine) : &td_engines[0];
-    if (out->asked) snprintf(out->why, sizeof out->why, "asked for");
+    td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine)->name, .graph_bytes = td_graph_bytes(graph),
+                    .free_bytes = free_memory()};
+    TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
+    plan.program_bytes += td_run_input_bytes(program, graph, options);
+    plan.fits = plan.program_bytes <= plan.free_bytes;
+    if (!is_auto(engine)) snprintf(plan.why, sizeof plan.why, "asked for");
     else
-        snprintf(out->why, sizeof out->why,
-                 "the graph (%s) is in memory, and this build has no engine for other devices",
-                 td_format_size(size, td_graph_bytes(graph)));
+        snprintf(plan.why, sizeof plan.why, "the graph (%s) is in memory, and this build has no engine for other devices",
+                 td_format_size(size, plan.graph_bytes));
+    *out = plan;
+    return TD_OK;
 }

@@ -2,8 +2,7 @@
 #ifndef TD_PLANNER_PLAN_H
 #define TD_PLANNER_PLAN_H
 
-#include "base/setting.h"
-#include "store/graph.h"
+#include "engine/run.h"
 
 typedef struct td_engine {
     const char *name, *summary;
@@ -18,15 +17,15 @@ const td_engine *td_engine_named(const char *name); /* NULL if there is none */
  * commas, or NULL for all there are. TD_USAGE naming those that exist. */
 td_status td_plan_check(const char *engine, const char *devices);
 
-enum { TD_PLAN_TEXT = 192 };
+/* Refuses settings that neither the program nor the engine has, or whose value
+ * they do not take. */
+td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings);
 
-typedef struct td_plan {
-    const td_engine *engine;
-    bool asked;             /* the user named the engine */
-    char why[TD_PLAN_TEXT]; /* in words */
-} td_plan;
+/* After td_plan_check, once the graph is known. td_plan is in tandem.h. */
+td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
+                       const td_run_options *options);
 
-/* After td_plan_check, once the graph is known. */
-void td_plan_make(td_plan *out, const char *engine, const td_graph *graph);
+/* The engine that runs when this one is asked for: "auto" or NULL is Tandem's choice. */
+const td_engine *td_plan_engine(const char *engine);
 
 #endif

@@ -291,6 +291,20 @@ static td_status prepare_circuit(td_run *run, const td_run_options *options, con
     return silence_unreached(run);
 }
 
+uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    static const struct {
+        const char *program;
+        uint64_t inputs;
+    } table[] = {{"adsorption", 2}, {"nn", 1}, {"heat", 2}, {"circuit", 3}, {"kcore", 1}};
+    uint64_t inputs = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].program, program->info->name) == 0) inputs = table[i].inputs;
+    for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++)
+        if (strcmp(options->settings->keys[i], "pagerank.personal") == 0) inputs = 1;
+    return graph->vertices * inputs * sizeof(double);
+}
+
 td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts)
 {
     const char *name = run->program->info->name;

@@ -39,7 +39,6 @@
 #endif
 
 enum { TD_PARAMETERS = 8, TD_INPUTS = 3 };
-#define TD_UNREACHED UINT32_C(0xffffffff)
 
 /* What a program's functions may look at. Plain data: kernels take it by value. */
 typedef struct td_context {
@@ -120,7 +119,6 @@ TD_INLINE uint32_t td_float_to_bits(float real)
 #endif
 
 /* The rest is for the host: the descriptor that every header defines as `program_info`. */
-typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64 } td_value_kind;
 enum { TD_KIND_GAS, TD_KIND_SWEEP };
 enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
 

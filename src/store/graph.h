@@ -6,6 +6,8 @@
  * to the graph; they are anonymous memory after a build or a load and part of
  * a read-only file mapping after td_packed_map.
  *
+ * td_graph_destroy and td_graph_find are in tandem.h.
+ *
  * Original ids: vertex v was called ids[v] in the input, or id_base + v when
  * `ids` is NULL. Every output uses them.
  */
@@ -16,7 +18,6 @@
 #include "base/status.h"
 
 #define TD_MAX_VERTICES UINT64_C(0xfffffffe) /* 2^32-2 */
-#define TD_NO_VERTEX UINT32_C(0xffffffff)
 
 /* kind, name, bytes per edge */
 #define TD_WEIGHT_LIST(X) X(NONE, "none", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(F32, "f32", 4)
@@ -33,7 +34,7 @@ typedef struct td_adjacency {
     void *weights;     /* edges of the graph's weight kind, or NULL */
 } td_adjacency;
 
-typedef struct td_graph {
+struct td_graph {
     uint32_t vertices;
     uint64_t edges; /* directed edges stored in `out` */
     bool symmetric;
@@ -46,9 +47,7 @@ typedef struct td_graph {
     char *name;      /* where it came from, for messages; may be NULL */
     void *mapping;   /* the file mapping the arrays lie in, or NULL */
     size_t mapping_bytes;
-} td_graph;
-
-void td_graph_destroy(td_graph *graph);
+};
 
 const char *td_weight_name(td_weight_kind kind);
 size_t td_weight_bytes(td_weight_kind kind);
@@ -57,9 +56,6 @@ static inline uint64_t td_graph_id(const td_graph *graph, uint32_t vertex)
 {
     return graph->ids != NULL ? graph->ids[vertex] : graph->id_base + vertex;
 }
-
-/* The vertex called `id`; TD_NOT_FOUND with a message if there is none. */
-td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex);
 
 static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
 {

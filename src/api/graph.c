@@ -1,0 +1,145 @@
+/* Graphs in the API: opened, built from arrays, looked at, saved. */
+#include "api/session.h"
+
+#include "store/builder.h"
+#include "store/formats/format.h"
+#include "store/graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { EDGES_AT_A_TIME = 1 << 20 };
+
+static td_status take_options(const td_graph_options *given, td_graph_options *options, td_build_options *build)
+{
+    *options = (td_graph_options){0};
+    TD_CHECK(td_struct_take(options, sizeof *options, given, "td_graph_options"));
+    *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
+                                .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
+                                .weight_seed = options->weight_seed};
+    if (options->weights == NULL) return TD_OK;
+    if (options->drop_weights) return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
+    return td_parse_weight_range(options->weights, build);
+}
+
+td_status td_graph_open(td_session *session, const char *path, const td_graph_options *given, td_graph **out)
+{
+    td_graph_options options;
+    td_build_options build;
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(out, "the place for the graph"));
+    TD_CHECK(take_options(given, &options, &build));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_graph_read(out, path, options.format, &build, session->pool);
+    td_session_leave(session);
+    return status;
+}
+
+typedef struct copying {
+    const td_edges *edges;
+    td_edge_list *list;
+} copying;
+
+static td_status put_weight(const td_edges *edges, td_edge_chunk *chunk, uint64_t i)
+{
+    if (edges->whole_weights != NULL) {
+        td_chunk_weight_integer(chunk, false, edges->whole_weights[i]);
+        return TD_OK;
+    }
+    float weight = edges->real_weights[i];
+    if (!isfinite(weight))
+        return td_fail(TD_INVALID, "edge %" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", has the weight %g; weights are finite", i,
+                       edges->sources[i], edges->targets[i], (double)weight);
+    td_chunk_weight_real(chunk, weight);
+    return TD_OK;
+}
+
+static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const copying *self = context;
+    const td_edges *edges = self->edges;
+    td_edge_chunk *chunk;
+    TD_CHECK(td_edges_chunk(self->list, begin / EDGES_AT_A_TIME, &chunk));
+    TD_CHECK(td_chunk_reserve(chunk, end - begin, self->list->weighted));
+    for (uint64_t i = begin; i < end; i++) {
+        TD_CHECK(td_chunk_put(chunk, edges->sources[i], edges->targets[i]));
+        if (self->list->weighted) TD_CHECK(put_weight(edges, chunk, i));
+    }
+    return TD_OK;
+}
+
+static td_status build(td_pool *pool, const td_edges *edges, const td_build_options *options, td_graph **out)
+{
+    td_status status = TD_OK;
+    td_edge_list *list = NULL;
+    TD_CHECK(td_edges_create(&list, NULL));
+    list->weighted = edges->whole_weights != NULL || edges->real_weights != NULL;
+    list->declared = edges->vertices > 0;
+    list->vertices = edges->vertices;
+    copying self = {edges, list};
+    TD_TRY(td_pool_for(pool, edges->count, EDGES_AT_A_TIME, copy_edges, &self));
+    TD_TRY(td_graph_build(out, list, options, pool));
+done:
+    td_edges_destroy(list);
+    return status;
+}
+
+td_status td_graph_from_edges(td_session *session, const td_edges *given, const td_graph_options *given_options,
+                              td_graph **out)
+{
+    td_edges edges = {0};
+    td_graph_options options;
+    td_build_options built;
+    TD_CHECK(td_need(given, "td_edges"));
+    TD_CHECK(td_need(out, "the place for the graph"));
+    TD_CHECK(td_struct_take(&edges, sizeof edges, given, "td_edges"));
+    if (edges.count > 0) TD_CHECK(td_need(edges.sources, "td_edges.sources"));
+    if (edges.count > 0) TD_CHECK(td_need(edges.targets, "td_edges.targets"));
+    if (edges.whole_weights != NULL && edges.real_weights != NULL)
+        return td_fail(TD_USAGE, "td_edges has both whole and real weights; give one of them, or none");
+    TD_CHECK(take_options(given_options, &options, &built));
+    if (options.format != NULL) return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
+    TD_CHECK(td_session_enter(session));
+    td_status status = build(session->pool, &edges, &built, out);
+    td_session_leave(session);
+    return status;
+}
+
+td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_graph_write(graph, path, format, session->pool);
+    td_session_leave(session);
+    return status;
+}
+
+uint32_t td_graph_vertices(const td_graph *graph) { return graph->vertices; }
+uint64_t td_graph_edges(const td_graph *graph) { return graph->edges; }
+bool td_graph_symmetric(const td_graph *graph) { return graph->symmetric; }
+const char *td_graph_weights(const td_graph *graph) { return td_weight_name(graph->weights); }
+
+uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex)
+{
+    return vertex < graph->vertices ? td_graph_id(graph, vertex) : UINT64_MAX;
+}
+
+const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first)
+{
+    *count = 0;
+    if (vertex >= graph->vertices) return NULL;
+    *count = td_degree(&graph->out, vertex);
+    if (first != NULL) *first = graph->out.offsets[vertex];
+    return graph->out.targets + graph->out.offsets[vertex];
+}
+
+td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
+{
+    if (number >= graph->edges)
+        return td_fail(TD_INVALID, "there is no edge %" PRIu64 "; the graph has %" PRIu64, number, graph->edges);
+    *out = (td_edge){.source = td_edge_source(graph, number), .target = graph->out.targets[number], .weight = 1};
+    if (graph->weights != TD_WEIGHT_NONE) out->weight = td_weight_at(graph, &graph->out, number);
+    return TD_OK;
+}

@@ -1,0 +1,31 @@
+/* What the API's files share: the session, and how they read the structs that
+ * callers fill. */
+#ifndef TD_API_SESSION_H
+#define TD_API_SESSION_H
+
+#include "base/pool.h"
+
+#include <stdatomic.h>
+
+struct td_session {
+    td_pool *pool;
+    atomic_flag at_work;
+};
+
+/* Every call that uses the workers stands between these two; td_session_enter
+ * refuses a session that is NULL or at work. */
+td_status td_session_enter(td_session *session);
+void td_session_leave(td_session *session);
+
+/* Copies a caller's struct, whose first member is its size, over the defaults in
+ * `out`: an older caller's is shorter, a newer one's may be longer if it asks for
+ * nothing that is unknown here. `given` NULL leaves the defaults. */
+td_status td_struct_take(void *out, size_t bytes, const void *given, const char *name);
+
+/* The size that the caller set. */
+td_status td_struct_size(const void *given, const char *name, size_t *size);
+
+/* TD_INVALID if a pointer that has to be there is NULL. */
+td_status td_need(const void *pointer, const char *what);
+
+#endif

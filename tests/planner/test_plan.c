@@ -1,0 +1,104 @@
+/* A plan says beforehand what a run will hold; the allocator says afterwards. */
+#include "engine/ways.h"
+
+#include "planner/plan.h"
+
+static void check_plan(const char *program, const td_graph *graph, td_run_options options, const char *settings_text)
+{
+    td_settings settings = settings_from(settings_text);
+    td_run *run = NULL;
+    td_plan plan;
+    options.settings = &settings;
+    CHECK_OK(td_plan_make(&plan, NULL, program_of(program), graph, &options));
+    uint64_t held = td_memory().now;
+    td_memory_reset_peak();
+    CHECK_OK(td_run_program(&run, program_of(program), graph, &options));
+    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    double slack = strcmp(run->rows[0].direction, "bucket") == 0 ? 2 : 1.3; /* how full buckets get is a guess */
+    if (said < 0.95 * took || said > slack * took + 20000)
+        TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took, said);
+    CHECK(plan.graph_bytes == td_graph_bytes(graph));
+    CHECK_STR(plan.engine, run->engine);
+    td_run_destroy(run);
+    td_settings_clear(&settings);
+}
+
+static td_run_options options_for(const td_program *program, const td_graph *graph, td_pool *pool)
+{
+    td_run_options options = {.pool = pool, .has_source = program->info->needs_source, .source = busiest(graph)};
+    if (program->cpu[0].measure != TD_MEASURE_NONE) options.has_iterations = true, options.iterations = 5;
+    return options;
+}
+
+TEST(runs_take_what_their_plan_says)
+{
+    static const char *const names[] = {"rmat 14", "rmat 14, clean"};
+    pools threads = make_pools();
+    for (int g = 0; g < 2; g++) {
+        td_graph *graph = test_graph(test_graph_named(names[g]), TEST_U8, NULL);
+        for (int p = 0; td_programs[p] != NULL; p++)
+            for (int t = 0; t < WAY_THREADS; t++) {
+                const td_program *program = td_programs[p];
+                const char *name = program->info->name;
+                td_run_options options = options_for(program, graph, threads.of[t]);
+                check_plan(name, graph, options, "");
+                if (program->info->kind == TD_KIND_SWEEP) continue;
+                check_plan(name, graph, options, "cpu.direction=notify cpu.piece=64");
+                check_plan(name, graph, options, "cpu.direction=pull cpu.stealing=none");
+                if (program->cpu[0].fused) check_plan(name, graph, options, "cpu.direction=push cpu.heavy=16");
+                options.parents = program->info->gives_parents;
+                check_plan(name, graph, options, "");
+                if (!program->info->order_free) continue;
+                options.mode = TD_MODE_ASYNC;
+                check_plan(name, graph, options, "");
+            }
+        td_graph_destroy(graph);
+    }
+    destroy_pools(&threads);
+}
+
+TEST(what_fits_is_measured_by_the_budget)
+{
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
+    td_run_options options = {0};
+    td_plan plan;
+    td_memory_set_budget(td_memory().now + 1000);
+    CHECK_OK(td_plan_make(&plan, "auto", program_of("wcc"), graph, &options));
+    CHECK_EQ(plan.free_bytes, 1000);
+    CHECK(!plan.fits);
+    td_memory_set_budget(td_memory().now + (1 << 20));
+    CHECK_OK(td_plan_make(&plan, "cpu", program_of("wcc"), graph, &options));
+    CHECK(plan.fits);
+    CHECK_STR(plan.why, "asked for");
+    td_memory_set_budget(0);
+    CHECK_OK(td_plan_make(&plan, NULL, program_of("wcc"), graph, &options));
+    CHECK(plan.free_bytes > 1 << 20);
+    td_graph_destroy(graph);
+}
+
+TEST(engines_and_devices_that_are_not_there_are_refused_by_name)
+{
+    CHECK_OK(td_plan_check(NULL, NULL));
+    CHECK_OK(td_plan_check("auto", "cpu"));
+    CHECK_OK(td_plan_check("cpu", "cpu"));
+    CHECK_STATUS(td_plan_check("warp", NULL), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "'warp'");
+    CHECK_CONTAINS(td_last_message(), "auto, cpu");
+    CHECK_STATUS(td_plan_check(NULL, "cpu,tpu"), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "'tpu'");
+}
+
+TEST(settings_of_another_program_are_refused)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {{"pagerank.damping=0.9", "unknown setting"}, {"cpu.direction=up", "auto|pull|notify|push"}, {"cpu.peace=4", "cpu.piece"}};
+    for (int i = 0; i < 3; i++) {
+        td_settings settings = settings_from(cases[i].text);
+        CHECK_STATUS(td_plan_check_settings(td_plan_engine(NULL), program_of("sssp"), &settings), TD_USAGE);
+        CHECK_CONTAINS(td_last_message(), cases[i].message);
+        td_settings_clear(&settings);
+    }
+}
+
+TEST_MAIN
