@@ -66,7 +66,7 @@ for program in circuit mst; do
     for part in 1 2 3 4 5 6 7 8; do
         fails 1 "budget" run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((load + (run - load) * part / 9))
     done
-    succeeds run $program sparse.tg --iterations 3 --quiet --memory $((run + 4096))
+    succeeds run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((run + 4096))
 done
 
 # Graphs with next to nothing in them: every program, verified.
