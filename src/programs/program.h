@@ -98,10 +98,15 @@ TD_INLINE uint32_t td_float_to_bits(float real)
 
 /* Shared words that several workers or threads touch at once. */
 #if defined(__CUDA_ARCH__)
+static __device__ __forceinline__ void td_lower(uint32_t *word, uint32_t value) { atomicMin(word, value); }
+static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
+{
+    atomicMin((unsigned long long *)word, (unsigned long long)value);
+}
 #define TD_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
 #define TD_STORE(word, value) (*(volatile __typeof__(*(word)) *)(word) = (value))
 #define TD_SWAP_IF(word, old, fresh) (atomicCAS((word), (old), (fresh)) == (old))
-#define TD_LOWER(word, value) ((void)atomicMin((word), (value)))
+#define TD_LOWER(word, value) td_lower((word), (value))
 #else
 #define TD_LOAD(word) __atomic_load_n((word), __ATOMIC_RELAXED)
 #define TD_STORE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
