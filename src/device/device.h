@@ -1,0 +1,157 @@
+/* Devices: everything that computes.
+ *
+ * A device has memory with a budget and streams; a stream does what it is given
+ * in order: copies, fills, launches of kernels. Nothing waits: whoever wants to
+ * know asks for a completion (td_stream_notify), which the event loop delivers,
+ * or waits for the stream to run dry (td_stream_finish). The engines see this
+ * header alone; what stands behind it is a table of functions per kind of device
+ * (cpu/, cuda/, emulator/) that only device.c and the devices themselves use.
+ *
+ * Device memory is named by plain pointers that only kernels and copies may
+ * follow.
+ */
+#ifndef TD_DEVICE_DEVICE_H
+#define TD_DEVICE_DEVICE_H
+
+#include "base/loop.h"
+#include "base/pool.h"
+#include "base/status.h"
+
+typedef enum td_device_kind { TD_DEVICE_CPU, TD_DEVICE_EMULATOR, TD_DEVICE_CUDA, TD_DEVICE_KINDS } td_device_kind;
+
+typedef struct td_device td_device;
+typedef struct td_stream td_stream;
+typedef struct td_mark td_mark; /* a place in a stream that other streams can wait for */
+
+typedef struct td_device_properties {
+    char model[96];          /* "NVIDIA H200" */
+    uint64_t memory;         /* bytes on the device, all of them */
+    uint64_t memory_free;    /* bytes that could be allocated when it was opened */
+    uint64_t cache;          /* bytes of its last-level cache */
+    int multiprocessors;     /* of a slice: its own */
+    int block_threads;       /* most in a block */
+    uint64_t shared_bytes;   /* most shared memory of a block */
+    bool together;           /* launches of blocks that all run at once are possible */
+    bool reads_host;         /* kernels can read pinned host memory */
+} td_device_properties;
+
+/* A kernel is code for one kind of device: a host function for the emulator and
+ * the cpu, a device function's handle for CUDA. */
+typedef struct td_kernel {
+    const char *name;
+    const void *code;
+} td_kernel;
+
+typedef struct td_launch {
+    uint32_t blocks, threads;
+    uint32_t shared_bytes; /* dynamic shared memory of a block */
+    bool together;         /* all blocks at once, so that they may wait for each other */
+} td_launch;
+
+typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE } td_copy_kind;
+
+/* What a kind of device can be asked for, beyond what all have. */
+typedef enum td_feature { TD_FEATURE_TOGETHER, TD_FEATURE_HOST_READS, TD_FEATURE_SORT } td_feature;
+
+typedef struct td_device_ops {
+    void (*close)(td_device *device);
+    td_status (*allocate)(td_device *device, uint64_t bytes, void **out);
+    void (*release)(td_device *device, void *memory);
+    td_status (*pin)(td_device *device, void *host, uint64_t bytes, void **seen); /* seen: the kernels' address of it */
+    void (*unpin)(td_device *device, void *host);
+    td_status (*stream_open)(td_device *device, td_stream **out);
+    void (*stream_close)(td_stream *stream);
+    td_status (*copy)(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
+    td_status (*fill)(td_stream *stream, void *to, int byte, uint64_t bytes);
+    td_status (*launch)(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                        size_t bytes);
+    td_status (*notify)(td_stream *stream, td_handler handler, void *context, uint64_t value);
+    td_status (*mark)(td_stream *stream, td_mark **out);
+    td_status (*wait)(td_stream *stream, td_mark *mark);
+    void (*mark_destroy)(td_mark *mark);
+    td_status (*finish)(td_stream *stream);
+    /* Most blocks of this shape that can run at once; 0: none fits. */
+    td_status (*fit)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
+    /* Sorts `count` keys ascending with their values, in place; optional. `room` is device memory of at
+     * least td_device_sort_bytes. */
+    td_status (*sort)(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room, uint64_t room_bytes);
+    td_status (*sort_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
+    /* Sums of all before each, of 32-bit numbers into 64-bit ones; out[count] is the total. */
+    td_status (*scan)(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room, uint64_t room_bytes);
+    td_status (*scan_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
+    bool (*supports)(const td_device *device, td_feature feature);
+    uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
+} td_device_ops;
+
+/* What is counted, for reports. */
+typedef struct td_device_counts {
+    uint64_t launches, copies, bytes_to_device, bytes_to_host, bytes_on_device, fills;
+} td_device_counts;
+
+struct td_device {
+    const td_device_ops *ops;
+    td_device_kind kind;
+    char name[48]; /* "cuda:0", "cuda:0/8#3", "emu:1", "cpu" */
+    td_device_properties properties;
+    td_loop *loop; /* where its completions go */
+    uint64_t budget; /* bytes that may be taken, 0: all there are */
+    uint64_t now, peak; /* bytes taken */
+    td_device_counts counts;
+    struct td_device *next; /* of those opened together */
+    void *state; /* the kind's own */
+};
+
+struct td_stream {
+    td_device *device;
+    void *state; /* the kind's own; a kind may also embed this struct at the begin of its own */
+};
+
+/* How devices are opened. */
+typedef struct td_device_options {
+    td_loop *loop;
+    td_pool *pool;        /* the cpu device's */
+    uint64_t gpu_memory;  /* the budget of every other device; 0: none */
+    uint64_t seed;        /* of the emulator's orders */
+} td_device_options;
+
+/* Opens the devices of a list: names separated by commas, "cpu", "cuda:0", "cuda:0/8" (eight slices),
+ * "cuda:0/8#3" (one of them), "emu", "emu:2" (two), "emu:8@dgx1" (of a topology). They are chained by
+ * `next`, in the list's order. TD_USAGE naming what is wrong with a name, TD_UNSUPPORTED or TD_DEVICE what
+ * is missing. td_devices_check does what needs no device. */
+td_status td_devices_open(td_device **out, const char *list, const td_device_options *options);
+td_status td_devices_check(const char *list);
+void td_devices_close(td_device *first);
+
+/* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
+bool td_device_kind_present(td_device_kind kind, const char **why);
+
+/* Memory. `what` goes into the message of a refusal, with the bytes wanted, taken and allowed. */
+td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t bytes, const char *what);
+void td_device_free(td_device *device, void *memory);
+uint64_t td_device_left(const td_device *device); /* bytes that can still be taken, about */
+
+td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen);
+void td_device_unpin(td_device *device, void *host);
+
+/* Streams. Calls return once the work is queued; what goes wrong later is told by the next call, by the
+ * completion or by finish. */
+td_status td_stream_open(td_device *device, td_stream **out);
+void td_stream_close(td_stream *stream); /* waits for what is under way */
+td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
+td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes);
+td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments, size_t bytes);
+td_status td_stream_notify(td_stream *stream, td_handler handler, void *context, uint64_t value);
+td_status td_stream_mark(td_stream *stream, td_mark **out);
+td_status td_stream_wait(td_stream *stream, td_mark *mark);
+void td_mark_destroy(td_device *device, td_mark *mark);
+td_status td_stream_finish(td_stream *stream);
+
+td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
+bool td_device_supports(const td_device *device, td_feature feature);
+uint64_t td_device_clock(td_device *device);
+
+/* For tests: the Nth operation from now (allocation, copy, fill, launch, finish) of any device fails as if
+ * the device were lost; 0: none. */
+void td_device_fail_at(uint64_t operation);
+
+#endif

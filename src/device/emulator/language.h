@@ -1,0 +1,115 @@
+/* The language of kernels for the emulator: every thread of a block is a fiber
+ * (fiber.h) that runs until it has to wait for others. Sites (file and line) go
+ * along so that a broken rule is reported where it is broken.
+ *
+ * The translation units of kernels are compiled with the compiler's thread
+ * instrumentation and linked with the emulator's own runtime (watch.c) instead of
+ * the sanitizer's: it sees every access to memory. */
+#ifndef TD_DEVICE_EMULATOR_LANGUAGE_H
+#define TD_DEVICE_EMULATOR_LANGUAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct td_site {
+    const char *file;
+    int line;
+} td_site;
+
+/* The thread that runs. */
+typedef struct td_emu_thread {
+    uint32_t thread, threads, block, blocks;
+} td_emu_thread;
+extern td_emu_thread *td_emu_self;
+
+void td_emu_barrier(td_site site);
+void td_emu_grid_barrier(td_site site);
+void td_emu_warp_barrier(uint32_t mask, td_site site);
+uint32_t td_emu_ballot(uint32_t mask, int predicate, td_site site);
+uint64_t td_emu_shuffle(uint32_t mask, uint64_t value, uint32_t from_lane, td_site site); /* a lane's own value when from_lane > 31 */
+void *td_emu_shared(size_t bytes, size_t align, td_site site);
+void *td_emu_shared_dynamic(td_site site);
+
+#define TD_SITE ((td_site){__FILE__, __LINE__})
+#define TD_DEVICE static inline __attribute__((always_inline, unused))
+#define TD_KERNEL(name, type)                                                       \
+    static void name##_body(const type a);                                          \
+    static void name(const void *arguments) { name##_body(*(const type *)arguments); } \
+    static void name##_body(const type a)
+
+TD_DEVICE uint32_t td_thread(void) { return td_emu_self->thread; }
+TD_DEVICE uint32_t td_threads(void) { return td_emu_self->threads; }
+TD_DEVICE uint32_t td_block(void) { return td_emu_self->block; }
+TD_DEVICE uint32_t td_blocks(void) { return td_emu_self->blocks; }
+TD_DEVICE uint32_t td_lane(void) { return td_emu_self->thread & 31u; }
+TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
+
+#define TD_SHARED(type, name, count) \
+    type *name = (type *)td_emu_shared(sizeof(type) * (size_t)(count), _Alignof(type), TD_SITE)
+#define TD_SHARED_DYNAMIC(type, name) type *name = (type *)td_emu_shared_dynamic(TD_SITE)
+
+#define TD_BARRIER() td_emu_barrier(TD_SITE)
+#define TD_GRID_BARRIER() td_emu_grid_barrier(TD_SITE)
+#define TD_WARP_BARRIER(mask) td_emu_warp_barrier((mask), TD_SITE)
+#define TD_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/* Exchanges move 8 bytes whatever the type. */
+#define TD_EMU_MOVE(mask, value, lane)                                            \
+    __extension__({                                                               \
+        __typeof__(value) mine_ = (value), theirs_;                               \
+        uint64_t packed_ = 0;                                                     \
+        _Static_assert(sizeof mine_ <= 8, "exchanges move at most 8 bytes");      \
+        __builtin_memcpy(&packed_, &mine_, sizeof mine_);                         \
+        packed_ = td_emu_shuffle((mask), packed_, (lane), TD_SITE);               \
+        __builtin_memcpy(&theirs_, &packed_, sizeof theirs_);                     \
+        theirs_;                                                                  \
+    })
+#define TD_BALLOT(mask, predicate) td_emu_ballot((mask), !!(predicate), TD_SITE)
+#define TD_SHUFFLE(mask, value, lane) TD_EMU_MOVE(mask, value, (uint32_t)(lane) & 31u)
+#define TD_SHUFFLE_UP(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() >= (uint32_t)(by) ? td_lane() - (uint32_t)(by) : 32u)
+#define TD_SHUFFLE_DOWN(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() + (uint32_t)(by))
+#define TD_SHUFFLE_XOR(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() ^ (uint32_t)(by))
+
+#define TD_POPCOUNT(word) ((uint32_t)__builtin_popcount(word))
+#define TD_LOWEST_BIT(word) ((uint32_t)__builtin_ctz(word))
+
+TD_DEVICE float td_emu_add_float(float *word, float value)
+{
+    float old, sum;
+    __atomic_load(word, &old, __ATOMIC_RELAXED);
+    do sum = old + value;
+    while (!__atomic_compare_exchange(word, &old, &sum, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+
+TD_DEVICE double td_emu_add_double(double *word, double value)
+{
+    double old, sum;
+    __atomic_load(word, &old, __ATOMIC_RELAXED);
+    do sum = old + value;
+    while (!__atomic_compare_exchange(word, &old, &sum, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+
+TD_DEVICE uint32_t td_emu_add_u32(uint32_t *word, uint32_t value) { return __atomic_fetch_add(word, value, __ATOMIC_RELAXED); }
+TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value) { return __atomic_fetch_add(word, value, __ATOMIC_RELAXED); }
+
+#define TD_ADD(word, value)                                                                       \
+    _Generic((word), uint32_t *: td_emu_add_u32, uint64_t *: td_emu_add_u64, float *: td_emu_add_float, \
+             double *: td_emu_add_double)((word), (value))
+
+#define TD_EMU_BEST(word, value, better)                                                                   \
+    __extension__({                                                                                        \
+        __typeof__(*(word)) now_ = __atomic_load_n((word), __ATOMIC_RELAXED), value_ = (value);            \
+        while (value_ better now_ && !__atomic_compare_exchange_n((word), &now_, value_, 0, __ATOMIC_RELAXED, \
+                                                                  __ATOMIC_RELAXED)) {}                    \
+        now_;                                                                                              \
+    })
+#define TD_MIN(word, value) TD_EMU_BEST(word, value, <)
+#define TD_MAX(word, value) TD_EMU_BEST(word, value, >)
+#define TD_OR(word, value) __atomic_fetch_or((word), (value), __ATOMIC_RELAXED)
+#define TD_AND(word, value) __atomic_fetch_and((word), (value), __ATOMIC_RELAXED)
+#define TD_EXCHANGE(word, value) __atomic_exchange_n((word), (value), __ATOMIC_RELAXED)
+#define TD_READ_ONLY(place) (*(place))
+
+#endif

@@ -1,0 +1,19 @@
+/* The kinds of devices, as device.c opens them. An opener makes a chain of
+ * td_device (TD_NEW_ZEROED) with everything filled in, `loop` and `budget` from
+ * the options; their `close` frees what is theirs, device.c the struct. */
+#ifndef TD_DEVICE_KINDS_H
+#define TD_DEVICE_KINDS_H
+
+#include "device/device.h"
+
+td_status td_cpu_device_open(td_device **out, const td_device_options *options);
+
+/* `count` emulated GPUs, linked as the topology file says (NULL: all alike). */
+td_status td_emulator_open(td_device **out, int count, const char *topology, const td_device_options *options);
+
+/* GPU `index` whole (slices 0), all of its `slices` (slice -1), or one of them. In a build without CUDA the
+ * same functions say so. */
+td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options);
+bool td_cuda_present(const char **why);
+
+#endif

@@ -1,0 +1,46 @@
+/* The language of GPU kernels: what C has no words for, once for nvcc and once
+ * for the emulator. A kernel is
+ *
+ *     TD_KERNEL(name, args_type)
+ *     {
+ *         ... a.field ..., td_thread(), TD_BARRIER(), TD_BALLOT(...) ...
+ *     }
+ *
+ * with one argument struct, taken by value and called `a`. Kernels are C that gcc, clang and
+ * nvcc accept; a block has a multiple of 32 threads; warps are not in lockstep: whoever
+ * exchanges within a warp names the lanes that take part. Words that threads touch at once are touched
+ * through the macros below and through TD_LOAD, TD_STORE, TD_SWAP_IF of program.h, never plainly: the emulator
+ * reports plain accesses that race.
+ *
+ *   td_thread() td_threads() td_block() td_blocks() td_lane() td_warp()   who am I, of how many
+ *   td_global_thread() td_global_threads()                                over the whole launch
+ *   TD_SHARED(type, name, count)     shared memory of the block, undefined at its start; one per line of source
+ *   TD_SHARED_DYNAMIC(type, name)    the launch's shared_bytes
+ *   TD_BARRIER()                     all threads of the block
+ *   TD_GRID_BARRIER()                all threads of a `together` launch
+ *   TD_WARP_BARRIER(mask)            the lanes named
+ *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
+ *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return what was there before
+ *   TD_FENCE()                       what was written before is seen before what is written later
+ */
+#ifndef TD_KERNELS_GPU_LANGUAGE_H
+#define TD_KERNELS_GPU_LANGUAGE_H
+
+#include "programs/program.h"
+
+enum { TD_WARP = 32 };
+#define TD_ALL_LANES 0xffffffffu
+
+#if defined(__CUDACC__)
+#include "kernels/gpu/language_cuda.h"
+#else
+#include "device/emulator/language.h"
+#endif
+
+TD_DEVICE uint32_t td_global_thread(void) { return td_block() * td_threads() + td_thread(); }
+TD_DEVICE uint32_t td_global_threads(void) { return td_blocks() * td_threads(); }
+
+/* Lanes below this one. */
+TD_DEVICE uint32_t td_lanes_below(void) { return (1u << td_lane()) - 1; }
+
+#endif

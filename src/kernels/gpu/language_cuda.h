@@ -1,0 +1,64 @@
+/* The language of kernels for nvcc. */
+#ifndef TD_KERNELS_GPU_LANGUAGE_CUDA_H
+#define TD_KERNELS_GPU_LANGUAGE_CUDA_H
+
+#include <cooperative_groups.h>
+
+#define TD_DEVICE static __device__ __forceinline__
+#define TD_KERNEL(name, type) static __global__ void name(const __grid_constant__ type a)
+
+TD_DEVICE uint32_t td_thread(void) { return threadIdx.x; }
+TD_DEVICE uint32_t td_threads(void) { return blockDim.x; }
+TD_DEVICE uint32_t td_block(void) { return blockIdx.x; }
+TD_DEVICE uint32_t td_blocks(void) { return gridDim.x; }
+TD_DEVICE uint32_t td_lane(void) { return threadIdx.x & 31u; }
+TD_DEVICE uint32_t td_warp(void) { return threadIdx.x >> 5; }
+
+#define TD_SHARED(type, name, count) __shared__ type name[count]
+#define TD_SHARED_DYNAMIC(type, name)                    \
+    extern __shared__ __align__(16) char td_dynamic_[];  \
+    type *name = (type *)td_dynamic_
+
+#define TD_BARRIER() __syncthreads()
+#define TD_GRID_BARRIER() cooperative_groups::this_grid().sync()
+#define TD_WARP_BARRIER(mask) __syncwarp(mask)
+#define TD_FENCE() __threadfence()
+
+#define TD_BALLOT(mask, predicate) __ballot_sync((mask), (predicate))
+#define TD_SHUFFLE(mask, value, lane) __shfl_sync((mask), (value), (int)(lane))
+#define TD_SHUFFLE_UP(mask, value, by) __shfl_up_sync((mask), (value), (by))
+#define TD_SHUFFLE_DOWN(mask, value, by) __shfl_down_sync((mask), (value), (by))
+#define TD_SHUFFLE_XOR(mask, value, by) __shfl_xor_sync((mask), (value), (int)(by))
+
+#define TD_POPCOUNT(word) ((uint32_t)__popc(word))
+#define TD_LOWEST_BIT(word) ((uint32_t)__ffs((int)(word)) - 1u) /* of a word that is not 0 */
+
+TD_DEVICE uint32_t td_add(uint32_t *word, uint32_t value) { return atomicAdd(word, value); }
+TD_DEVICE uint64_t td_add(uint64_t *word, uint64_t value)
+{
+    return atomicAdd((unsigned long long *)word, (unsigned long long)value);
+}
+TD_DEVICE float td_add(float *word, float value) { return atomicAdd(word, value); }
+TD_DEVICE double td_add(double *word, double value) { return atomicAdd(word, value); }
+TD_DEVICE uint32_t td_min(uint32_t *word, uint32_t value) { return atomicMin(word, value); }
+TD_DEVICE uint64_t td_min(uint64_t *word, uint64_t value)
+{
+    return atomicMin((unsigned long long *)word, (unsigned long long)value);
+}
+TD_DEVICE uint32_t td_max(uint32_t *word, uint32_t value) { return atomicMax(word, value); }
+TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
+{
+    return atomicMax((unsigned long long *)word, (unsigned long long)value);
+}
+
+#define TD_ADD(word, value) td_add((word), (value))
+#define TD_MIN(word, value) td_min((word), (value))
+#define TD_MAX(word, value) td_max((word), (value))
+#define TD_OR(word, value) atomicOr((word), (value))
+#define TD_AND(word, value) atomicAnd((word), (value))
+#define TD_EXCHANGE(word, value) atomicExch((word), (value))
+
+/* Loads of what nobody writes during the launch. */
+#define TD_READ_ONLY(place) __ldg(place)
+
+#endif
