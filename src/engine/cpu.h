@@ -6,6 +6,7 @@
 
 #include "base/barrier.h"
 #include "base/bitmap.h"
+#include "base/fetch.h"
 #include "engine/run.h"
 #include "engine/share.h"
 

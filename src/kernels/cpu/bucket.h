@@ -25,7 +25,7 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
     for (uint64_t e = begin; e < end; e++) {
         program_value fresh;
         uint32_t v = list->targets[e];
-        if (e + VALUES_AHEAD < end) __builtin_prefetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
+        if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) NAME(put)(job, c, mine, v, fresh);
     }
     tally->edges += end - begin;
@@ -41,13 +41,13 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
     for (uint64_t i = 0; i < count; i++) {
         if (i + PLACES_AHEAD < count) {
             uint32_t v = (uint32_t)(entries[i + PLACES_AHEAD] >> 32);
-            __builtin_prefetch(&values[v]);
-            __builtin_prefetch(&list->offsets[v]);
+            td_fetch(&values[v]);
+            td_fetch(&list->offsets[v]);
         }
         if (i + LISTS_AHEAD < count) {
             uint32_t v = (uint32_t)(entries[i + LISTS_AHEAD] >> 32);
             if (read_value(&values[v]) == (program_value)entries[i + LISTS_AHEAD]) {
-                __builtin_prefetch(list->targets + list->offsets[v]);
+                td_fetch(list->targets + list->offsets[v]);
                 PREFETCH_WEIGHT(list->weights, list->offsets[v]);
             }
         }

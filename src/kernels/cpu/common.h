@@ -46,7 +46,7 @@ static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, u
 {
     uint64_t begin = list->offsets[u], end = list->offsets[u + 1];
     if (end > begin + ENDS_FETCHED) end = begin + ENDS_FETCHED;
-    for (uint64_t e = begin; e < end; e++) __builtin_prefetch((const program_value *)job->values + list->targets[e]);
+    for (uint64_t e = begin; e < end; e++) td_fetch((const program_value *)job->values + list->targets[e]);
 }
 
 /* The first place of a list whose vertex is active, or `end`. A few one by one,

@@ -247,7 +247,7 @@ static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 {
     const td_adjacency *list = &job->pull[0];
     for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* it may be another worker's */
-        __builtin_prefetch(list->targets + list->offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
+        td_fetch(list->targets + list->offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
 
 static void NAME(pull_hit)(td_cpu_job *job, int worker)
@@ -266,7 +266,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
             for (; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
-                if (dense && v + HEADS_AHEAD < n) __builtin_prefetch(heads->targets + heads->offsets[v + HEADS_AHEAD]);
+                if (dense && v + HEADS_AHEAD < n) td_fetch(heads->targets + heads->offsets[v + HEADS_AHEAD]);
                 if (!NAME(hit)(job, v, &looked)) continue;
                 values[v] = program_apply(&context, v, values[v], told);
                 found |= UINT64_C(1) << bit;
@@ -311,6 +311,14 @@ static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v,
     return program_activates(c, fresh, old);
 }
 
+/* Hands over the vertices in a box. Their edges are counted now, all at once: behind
+ * the compare-and-swap that activated each, every count would wait for memory. */
+static inline void NAME(post)(const td_cpu_job *job, td_outbox *box, td_cpu_tally *tally)
+{
+    for (uint32_t i = 0; i < box->count; i++) tally->activated_edges += td_cpu_push_degree(job, box->vertices[i]);
+    td_outbox_flush(box);
+}
+
 /* Push: one vertex tells part of its list. A vertex that is activated twice in an
  * iteration is queued once: first-hit programs activate once by nature, others
  * are marked in next_active. */
@@ -322,10 +330,11 @@ static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adj
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v = list->targets[e];
         program_value fresh;
-        if (e + VALUES_AHEAD < end) __builtin_prefetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
+        if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
         if (!job->first_hit && !td_bit_set_atomic(job->next_active, v)) continue;
-        tally->activated_edges += td_cpu_push_degree(job, v);
+        td_fetch(&job->push[0].offsets[v]);
+        if (box->count == TD_OUTBOX) NAME(post)(job, box, tally);
         td_outbox_put(box, v);
     }
 }
@@ -353,10 +362,10 @@ static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queu
 {
     const td_adjacency *list = &job->push[0];
     if (i + PLACES_AHEAD < end) {
-        __builtin_prefetch(&list->offsets[queue[i + PLACES_AHEAD]]);
-        __builtin_prefetch((const program_value *)job->values + queue[i + PLACES_AHEAD]);
+        td_fetch(&list->offsets[queue[i + PLACES_AHEAD]]);
+        td_fetch((const program_value *)job->values + queue[i + PLACES_AHEAD]);
     }
-    if (i + LISTS_AHEAD < end) __builtin_prefetch(list->targets + list->offsets[queue[i + LISTS_AHEAD]]);
+    if (i + LISTS_AHEAD < end) td_fetch(list->targets + list->offsets[queue[i + LISTS_AHEAD]]);
     if (i + ENDS_AHEAD < end) fetch_ends(job, list, queue[i + ENDS_AHEAD]);
 }
 
@@ -370,7 +379,7 @@ static void NAME(push)(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
             uint32_t u = job->queue[i];
-            NAME(fetch_ahead)(job, job->queue, i, end);
+            NAME(fetch_ahead)(job, job->queue, i, job->queue_count);
             if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* so that the map is clean when it is next */
             uint64_t degree = td_cpu_push_degree(job, u);
             if (degree >= job->heavy)
@@ -378,7 +387,7 @@ static void NAME(push)(td_cpu_job *job, int worker)
             else
                 NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
         }
-    td_outbox_flush(&box);
+    NAME(post)(job, &box, &tally);
     job->tallies[worker] = tally;
 }
 
@@ -401,7 +410,7 @@ static void NAME(push_heavy)(td_cpu_job *job, int worker)
             at = until;
         }
     }
-    td_outbox_flush(&box);
+    NAME(post)(job, &box, tally);
 }
 
 /* After a run of a minimum: whose contribution a vertex took. Neighbours that are

@@ -55,7 +55,7 @@ static inline uint32_t ordered_bits(float weight)
 #define NAME(x) x##_u8
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint8_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint8_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint8_t *)(weights) + (e))
+#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint8_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -68,7 +68,7 @@ static inline uint32_t ordered_bits(float weight)
 #define NAME(x) x##_u16
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint16_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint16_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint16_t *)(weights) + (e))
+#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint16_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -81,7 +81,7 @@ static inline uint32_t ordered_bits(float weight)
 #define NAME(x) x##_u32
 #define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint32_t *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ((const uint32_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const uint32_t *)(weights) + (e))
+#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint32_t *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"
@@ -94,7 +94,7 @@ static inline uint32_t ordered_bits(float weight)
 #define NAME(x) x##_f32
 #define CONTRIBUTION(c, message, weights, e) program_gather_real(c, message, ((const float *)(weights))[e])
 #define ORDERED_WEIGHT(weights, e) ordered_bits(((const float *)(weights))[e])
-#define PREFETCH_WEIGHT(weights, e) __builtin_prefetch((const float *)(weights) + (e))
+#define PREFETCH_WEIGHT(weights, e) td_fetch((const float *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/cpu/bucket.h"

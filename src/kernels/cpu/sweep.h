@@ -44,9 +44,9 @@ static void NAME(sample)(td_cpu_job *job, int worker)
     uint64_t begin, end, n = job->graph->vertices, edges = 0, place = (uint64_t)job->step;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t u = begin * 64; u < end * 64 && u < n; u++) {
-            if (u + NAME(FAR) < n) __builtin_prefetch(targets + offsets[u + NAME(FAR)] + place);
+            if (u + NAME(FAR) < n) td_fetch(targets + offsets[u + NAME(FAR)] + place);
             if (u + NAME(NEAR) < n && offsets[u + NAME(NEAR)] + place < offsets[u + NAME(NEAR) + 1])
-                __builtin_prefetch((const program_value *)job->values + targets[offsets[u + NAME(NEAR)] + place]);
+                td_fetch((const program_value *)job->values + targets[offsets[u + NAME(NEAR)] + place]);
             uint64_t e = offsets[u] + place;
             if (e >= offsets[u + 1]) continue;
             NAME(visit_list)(job, &job->push[0], (uint32_t)u, e, e + 1);

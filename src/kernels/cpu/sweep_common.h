@@ -6,7 +6,7 @@ static void between(td_cpu_job *job, int worker)
     uint64_t begin, end, n = job->graph->vertices, total = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t v = begin * 64; v < end * 64 && v < n; v++) {
-            if (v + AHEAD < n) __builtin_prefetch(&values[program_label(values, (uint32_t)v + AHEAD)]);
+            if (v + AHEAD < n) td_fetch(&values[program_label(values, (uint32_t)v + AHEAD)]);
             total += program_between(&job->context, values, (uint32_t)v, job->step);
         }
     job->tallies[worker].total += total;
