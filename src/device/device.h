@@ -99,6 +99,8 @@ struct td_device {
     td_device_counts counts;
     struct td_device *next; /* of those opened together */
     void *state; /* the kind's own */
+    struct td_device_block *blocks; /* what is allocated, device.c's own */
+    uint32_t block_count, block_room;
 };
 
 struct td_stream {
@@ -145,6 +147,15 @@ td_status td_stream_mark(td_stream *stream, td_mark **out);
 td_status td_stream_wait(td_stream *stream, td_mark *mark);
 void td_mark_destroy(td_device *device, td_mark *mark);
 td_status td_stream_finish(td_stream *stream);
+
+/* TD_UNSUPPORTED where the device does not support TD_FEATURE_SORT. Keys and values are sorted in place; scan writes
+ * count + 1 sums. `room` is device memory of as many bytes as the device says. */
+td_status td_device_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes);
+td_status td_device_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes);
+td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
+                         uint64_t room_bytes);
+td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
+                         uint64_t room_bytes);
 
 td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
 bool td_device_supports(const td_device *device, td_feature feature);

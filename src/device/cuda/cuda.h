@@ -1,0 +1,68 @@
+/* What the files of the CUDA device share. The runtime API is linked statically
+ * and the driver is reached through it, so that the tool starts on machines without either. */
+#ifndef TD_DEVICE_CUDA_CUDA_H
+#define TD_DEVICE_CUDA_CUDA_H
+
+#include "device/kinds.h"
+
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+
+typedef struct td_cuda_slice td_cuda_slice; /* slices.c */
+
+/* A kernel whose limit of dynamic shared memory was raised. */
+typedef struct td_cuda_raised {
+    const void *code;
+    uint32_t shared_bytes;
+} td_cuda_raised;
+
+typedef struct td_cuda_state {
+    int gpu;
+    td_cuda_slice *slice;   /* NULL: the whole GPU */
+    int capability;         /* 90 for 9.0 */
+    _Atomic int lost;       /* a cudaError_t that nothing recovers from, or 0 */
+    const char *_Atomic last; /* the kernel launched last */
+    td_cuda_raised *raised;
+    uint32_t raised_count, raised_room;
+} td_cuda_state;
+
+typedef struct td_cuda_stream {
+    td_stream base;
+    cudaStream_t stream;
+} td_cuda_stream;
+
+static inline td_cuda_state *td_cuda_state_of(const td_device *device) { return (td_cuda_state *)device->state; }
+static inline cudaStream_t td_cuda_stream_of(td_stream *stream) { return ((td_cuda_stream *)stream)->stream; }
+
+/* Turns what a call of the runtime returned into a status with words; `doing` says what was tried. Errors that
+ * nothing recovers from are kept: every later call reports them. */
+td_status td_cuda_check(const td_device *device, cudaError_t error, const char *doing);
+
+/* The same without a device, and without any call of CUDA's: for callbacks. */
+td_status td_cuda_fail(const td_device *device, cudaError_t error, const char *doing);
+bool td_cuda_sticky(cudaError_t error);
+
+/* Makes the device the calling thread's; fails if it is lost. */
+td_status td_cuda_enter(const td_device *device);
+
+#define TD_CUDA(device, call, doing) TD_CHECK(td_cuda_check((device), (call), (doing)))
+
+/* Splits the GPU into `slices` parts of disjoint multiprocessors and takes part `slice`. *out stays NULL, with a
+ * warning, where the driver cannot: then `multiprocessors` is that part's share and nothing keeps it to itself. */
+td_status td_cuda_slice_open(td_cuda_slice **out, int gpu, int slices, int slice, int *multiprocessors);
+void td_cuda_slice_close(td_cuda_slice *slice);
+cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, cudaStream_t *out);
+
+/* Host memory that several devices may pin at once. */
+td_status td_cuda_pin(td_device *device, void *host, uint64_t bytes, void **seen);
+void td_cuda_unpin(td_device *device, void *host);
+
+/* cub.cu */
+cudaError_t td_cuda_sort_bytes(uint64_t count, uint64_t *bytes);
+cudaError_t td_cuda_sort(uint32_t *keys, uint32_t *values, uint64_t count, void *room, uint64_t room_bytes,
+                         cudaStream_t stream);
+cudaError_t td_cuda_scan_bytes(uint64_t count, uint64_t *bytes);
+cudaError_t td_cuda_scan(const uint32_t *in, uint64_t *out, uint64_t count, void *room, uint64_t room_bytes,
+                         cudaStream_t stream);
+
+#endif

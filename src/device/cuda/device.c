@@ -1,0 +1,419 @@
+/* An NVIDIA GPU, or a slice of one, as a device: the runtime API behind the table of
+ * functions. Each call makes its GPU the calling thread's, does one thing, and turns what
+ * CUDA answers into words (error.c). */
+#include "device/cuda/cuda.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/size.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OLDEST = 75 }; /* compute capability */
+
+struct td_mark {
+    td_device *device;
+    cudaEvent_t event;
+};
+
+/* Devices open per GPU: the last of a lost GPU's resets it, so that it can be opened anew. */
+enum { MOST_GPUS = 64 };
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static int open_count[MOST_GPUS];
+static bool open_lost[MOST_GPUS];
+
+static void count_open(int gpu)
+{
+    pthread_mutex_lock(&open_lock);
+    open_count[gpu]++;
+    pthread_mutex_unlock(&open_lock);
+}
+
+static void count_closed(int gpu, bool lost)
+{
+    pthread_mutex_lock(&open_lock);
+    open_lost[gpu] |= lost;
+    if (--open_count[gpu] == 0 && open_lost[gpu]) {
+        cudaDeviceReset();
+        cudaGetLastError();
+        open_lost[gpu] = false;
+    }
+    pthread_mutex_unlock(&open_lock);
+}
+
+static void cuda_close(td_device *device)
+{
+    td_cuda_state *state = td_cuda_state_of(device);
+    cudaSetDevice(state->gpu);
+    td_cuda_slice_close(state->slice);
+    cudaGetLastError();
+    count_closed(state->gpu, state->lost != 0);
+    td_free(state->raised);
+    td_free(state);
+}
+
+/* Memory */
+
+static td_status cuda_allocate(td_device *device, uint64_t bytes, void **out)
+{
+    char wanted[TD_NUMBER_BYTES], left[TD_NUMBER_BYTES], whole[TD_NUMBER_BYTES];
+    size_t free_bytes = 0, all = 0;
+    TD_CHECK(td_cuda_enter(device));
+    cudaError_t error = cudaMalloc(out, bytes);
+    if (error != cudaErrorMemoryAllocation) return td_cuda_check(device, error, "allocating device memory");
+    cudaGetLastError();
+    cudaMemGetInfo(&free_bytes, &all);
+    return td_fail(TD_NO_MEMORY, "%s: out of device memory: %s wanted, %s of %s are free", device->name,
+                   td_format_size(wanted, bytes), td_format_size(left, free_bytes), td_format_size(whole, all));
+}
+
+static void cuda_release(td_device *device, void *memory)
+{
+    cudaSetDevice(td_cuda_state_of(device)->gpu);
+    cudaFree(memory);
+    cudaGetLastError();
+}
+
+/* Streams */
+
+static cudaError_t make_stream(td_cuda_state *state, cudaStream_t *out)
+{
+    if (state->slice != NULL) return td_cuda_slice_stream(state->slice, out);
+    return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+}
+
+static td_status cuda_stream_open(td_device *device, td_stream **out)
+{
+    td_cuda_stream *stream = NULL;
+    TD_CHECK(td_cuda_enter(device));
+    TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
+    stream->base.device = device;
+    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), &stream->stream), "making a stream");
+    if (status != TD_OK) td_free(stream);
+    else *out = &stream->base;
+    return status;
+}
+
+static void cuda_stream_close(td_stream *base)
+{
+    cudaStream_t stream = td_cuda_stream_of(base);
+    cudaSetDevice(td_cuda_state_of(base->device)->gpu);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    cudaGetLastError();
+    td_free(base);
+}
+
+static td_status cuda_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
+{
+    static const enum cudaMemcpyKind kinds[] = {[TD_TO_DEVICE] = cudaMemcpyHostToDevice,
+                                                [TD_TO_HOST] = cudaMemcpyDeviceToHost,
+                                                [TD_ON_DEVICE] = cudaMemcpyDeviceToDevice};
+    static const char *const doing[] = {[TD_TO_DEVICE] = "copying to the device", [TD_TO_HOST] = "copying to the host",
+                                        [TD_ON_DEVICE] = "copying on the device"};
+    TD_CHECK(td_cuda_enter(stream->device));
+    return td_cuda_check(stream->device, cudaMemcpyAsync(to, from, bytes, kinds[kind], td_cuda_stream_of(stream)), doing[kind]);
+}
+
+static td_status cuda_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
+{
+    TD_CHECK(td_cuda_enter(stream->device));
+    return td_cuda_check(stream->device, cudaMemsetAsync(to, byte, bytes, td_cuda_stream_of(stream)), "filling device memory");
+}
+
+/* Kernels */
+
+/* A block's dynamic shared memory is limited to 48 KiB, less what is static, unless a kernel asks for more. The
+ * limit is raised to what a launch needs, once for each kernel and each larger need. */
+static td_status raise_shared(td_device *device, const td_kernel *kernel, uint32_t bytes)
+{
+    td_cuda_state *state = td_cuda_state_of(device);
+    uint32_t i = 0;
+    if (bytes == 0) return TD_OK;
+    while (i < state->raised_count && state->raised[i].code != kernel->code) i++;
+    if (i < state->raised_count && state->raised[i].shared_bytes >= bytes) return TD_OK;
+    if (i == state->raised_room) {
+        uint32_t room = state->raised_room * 2 + 16;
+        TD_CHECK(TD_RESIZE(&state->raised, room, "table of kernels"));
+        state->raised_room = room;
+    }
+    TD_CUDA(device, cudaFuncSetAttribute(kernel->code, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), kernel->name);
+    state->raised[i] = (td_cuda_raised){kernel->code, bytes};
+    if (i == state->raised_count) state->raised_count++;
+    return TD_OK;
+}
+
+static td_status fail_launch(td_device *device, const td_kernel *kernel, const td_launch *shape, cudaError_t error)
+{
+    char doing[160];
+    snprintf(doing, sizeof doing, "launching %s (%" PRIu32 " blocks of %" PRIu32 " threads, %" PRIu32 " bytes shared%s)",
+             kernel->name, shape->blocks, shape->threads, shape->shared_bytes, shape->together ? ", together" : "");
+    return td_cuda_check(device, error, doing);
+}
+
+/* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
+static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
+{
+    uint32_t most = 0;
+    if (td_cuda_state_of(device)->slice == NULL) return TD_OK;
+    TD_CHECK(td_device_fit(device, kernel, shape->threads, shape->shared_bytes, &most));
+    return shape->blocks <= most ? TD_OK : fail_launch(device, kernel, shape, cudaErrorCooperativeLaunchTooLarge);
+}
+
+static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                             size_t bytes)
+{
+    td_device *device = stream->device;
+    cudaStream_t queue = td_cuda_stream_of(stream);
+    dim3 blocks = {shape->blocks, 1, 1}, threads = {shape->threads, 1, 1};
+    void *list[] = {(void *)(uintptr_t)arguments};
+    (void)bytes;
+    TD_CHECK(td_cuda_enter(device));
+    TD_CHECK(raise_shared(device, kernel, shape->shared_bytes));
+    if (shape->together) TD_CHECK(check_together(device, kernel, shape));
+    cudaError_t error = shape->together
+                            ? cudaLaunchCooperativeKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue)
+                            : cudaLaunchKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue);
+    if (error != cudaSuccess) return fail_launch(device, kernel, shape, error);
+    td_cuda_state_of(device)->last = kernel->name;
+    return TD_OK;
+}
+
+static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+{
+    int each = 0;
+    *blocks = 0;
+    if (threads > (uint32_t)device->properties.block_threads || shared_bytes > device->properties.shared_bytes) return TD_OK;
+    TD_CHECK(td_cuda_enter(device));
+    TD_CHECK(raise_shared(device, kernel, shared_bytes));
+    TD_CUDA(device, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->code, (int)threads, shared_bytes),
+            kernel->name);
+    *blocks = (uint32_t)(each * device->properties.multiprocessors);
+    return TD_OK;
+}
+
+/* Completions, marks, the end. */
+
+typedef struct notice {
+    td_device *device;
+    td_handler handler;
+    void *context;
+    uint64_t value;
+} notice;
+
+/* On a thread of the driver's, which must not call CUDA. */
+static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *context)
+{
+    notice *self = context;
+    td_status status = error == cudaSuccess ? TD_OK : td_cuda_fail(self->device, error, "waiting for a stream");
+    (void)stream;
+    td_loop_complete(self->device->loop, 0, self->handler, self->context, status, self->value);
+    td_free(self);
+}
+
+/* A callback of the older kind: it is called after a fault too, where a host function (cudaLaunchHostFunc) is not,
+ * and the loop would wait for ever. What was announced has to come, so a failure comes as the completion's. */
+static td_status cuda_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
+{
+    td_device *device = stream->device;
+    notice *self = NULL;
+    TD_CHECK(td_cuda_enter(device));
+    TD_CHECK(TD_NEW(&self, 1, "completion"));
+    *self = (notice){device, handler, context, value};
+    td_loop_expect(device->loop);
+    cudaError_t error = cudaStreamAddCallback(td_cuda_stream_of(stream), deliver, self, 0);
+    if (error == cudaSuccess) return TD_OK;
+    td_free(self);
+    td_loop_complete(device->loop, 0, handler, context, td_cuda_check(device, error, "asking for a completion"), value);
+    return TD_OK;
+}
+
+static void cuda_mark_destroy(td_mark *mark)
+{
+    cudaSetDevice(td_cuda_state_of(mark->device)->gpu);
+    cudaEventDestroy(mark->event);
+    cudaGetLastError();
+    td_free(mark);
+}
+
+static td_status cuda_mark(td_stream *stream, td_mark **out)
+{
+    td_status status = TD_OK;
+    td_device *device = stream->device;
+    td_mark *mark = NULL;
+    TD_CHECK(td_cuda_enter(device));
+    TD_CHECK(TD_NEW_ZEROED(&mark, 1, "mark"));
+    mark->device = device;
+    TD_TRY(td_cuda_check(device, cudaEventCreateWithFlags(&mark->event, cudaEventDisableTiming), "making a mark"));
+    TD_TRY(td_cuda_check(device, cudaEventRecord(mark->event, td_cuda_stream_of(stream)), "setting a mark"));
+    *out = mark;
+    return TD_OK;
+done:
+    if (mark->event != NULL) cudaEventDestroy(mark->event);
+    td_free(mark);
+    return status;
+}
+
+static td_status cuda_wait(td_stream *stream, td_mark *mark)
+{
+    TD_CHECK(td_cuda_enter(stream->device));
+    return td_cuda_check(stream->device, cudaStreamWaitEvent(td_cuda_stream_of(stream), mark->event, 0), "waiting for a mark");
+}
+
+static td_status cuda_finish(td_stream *stream)
+{
+    TD_CHECK(td_cuda_enter(stream->device));
+    return td_cuda_check(stream->device, cudaStreamSynchronize(td_cuda_stream_of(stream)), "waiting for a stream");
+}
+
+/* Sorting and sums (cub.cu) */
+
+static td_status cuda_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes)
+{
+    TD_CHECK(td_cuda_enter(device));
+    return td_cuda_check(device, td_cuda_sort_bytes(count, bytes), "planning a sort");
+}
+
+static td_status cuda_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes)
+{
+    TD_CHECK(td_cuda_enter(device));
+    return td_cuda_check(device, td_cuda_scan_bytes(count, bytes), "planning a scan");
+}
+
+static td_status cuda_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
+                           uint64_t room_bytes)
+{
+    TD_CHECK(td_cuda_enter(stream->device));
+    td_cuda_state_of(stream->device)->last = "sort";
+    return td_cuda_check(stream->device, td_cuda_sort(keys, values, count, room, room_bytes, td_cuda_stream_of(stream)),
+                         "sorting");
+}
+
+static td_status cuda_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
+                           uint64_t room_bytes)
+{
+    TD_CHECK(td_cuda_enter(stream->device));
+    td_cuda_state_of(stream->device)->last = "scan";
+    return td_cuda_check(stream->device, td_cuda_scan(in, out, count, room, room_bytes, td_cuda_stream_of(stream)), "scanning");
+}
+
+static bool cuda_supports(const td_device *device, td_feature feature)
+{
+    if (feature == TD_FEATURE_TOGETHER) return device->properties.together;
+    if (feature == TD_FEATURE_HOST_READS) return device->properties.reads_host;
+    return feature == TD_FEATURE_SORT;
+}
+
+static uint64_t cuda_now(td_device *device)
+{
+    (void)device;
+    return td_clock_ns();
+}
+
+static const td_device_ops cuda_ops = {
+    .close = cuda_close,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .pin = td_cuda_pin,
+    .unpin = td_cuda_unpin,
+    .stream_open = cuda_stream_open,
+    .stream_close = cuda_stream_close,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .launch = cuda_launch,
+    .notify = cuda_notify,
+    .mark = cuda_mark,
+    .wait = cuda_wait,
+    .mark_destroy = cuda_mark_destroy,
+    .finish = cuda_finish,
+    .fit = cuda_fit,
+    .sort = cuda_sort,
+    .sort_bytes = cuda_sort_bytes,
+    .scan = cuda_scan,
+    .scan_bytes = cuda_scan_bytes,
+    .supports = cuda_supports,
+    .now = cuda_now,
+};
+
+/* Opening */
+
+static td_status describe(td_device *device, int gpu)
+{
+    struct cudaDeviceProp found;
+    td_device_properties *out = &device->properties;
+    size_t free_bytes = 0, all = 0;
+    TD_CUDA(device, cudaGetDeviceProperties(&found, gpu), "asking for its properties");
+    TD_CUDA(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory");
+    td_cuda_state_of(device)->capability = found.major * 10 + found.minor;
+    snprintf(out->model, sizeof out->model, "%.*s", (int)sizeof out->model - 1, found.name);
+    out->memory = all;
+    out->memory_free = free_bytes;
+    out->cache = (uint64_t)found.l2CacheSize;
+    out->multiprocessors = found.multiProcessorCount;
+    out->block_threads = found.maxThreadsPerBlock;
+    out->shared_bytes = found.sharedMemPerBlockOptin;
+    out->together = found.cooperativeLaunch != 0;
+    out->reads_host = found.canMapHostMemory != 0;
+    if (td_cuda_state_of(device)->capability >= OLDEST) return TD_OK;
+    return td_fail(TD_UNSUPPORTED, "%s: %s has compute capability %d.%d; Tandem needs 7.5 or later", device->name, out->model,
+                   found.major, found.minor);
+}
+
+/* Slices share the GPU's memory evenly, also where nothing limits it. */
+static td_status take_slice(td_device *device, int slices, int slice, uint64_t gpu_memory)
+{
+    td_cuda_state *state = td_cuda_state_of(device);
+    uint64_t memory = gpu_memory > 0 ? gpu_memory : device->properties.memory_free;
+    TD_CHECK(td_cuda_slice_open(&state->slice, state->gpu, slices, slice, &device->properties.multiprocessors));
+    device->budget = memory / (uint64_t)slices;
+    return TD_OK;
+}
+
+static td_status open_part(td_device **out, int gpu, int slices, int slice, const td_device_options *options)
+{
+    td_status status = TD_OK;
+    td_device *device = NULL;
+    td_cuda_state *state = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&device, 1, "device"));
+    TD_TRY(TD_NEW_ZEROED(&state, 1, "device"));
+    state->gpu = gpu;
+    *device = (td_device){.ops = &cuda_ops, .kind = TD_DEVICE_CUDA, .loop = options->loop, .budget = options->gpu_memory,
+                          .state = state};
+    if (slices > 0) snprintf(device->name, sizeof device->name, "cuda:%d/%d#%d", gpu, slices, slice);
+    else snprintf(device->name, sizeof device->name, "cuda:%d", gpu);
+    TD_TRY(td_cuda_enter(device));
+    TD_TRY(describe(device, gpu));
+    if (slices > 0) TD_TRY(take_slice(device, slices, slice, options->gpu_memory));
+    count_open(gpu);
+    *out = device;
+    return TD_OK;
+done:
+    td_free(state);
+    td_free(device);
+    return status;
+}
+
+td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options)
+{
+    const char *why;
+    td_device *first = NULL, **last = &first;
+    if (!td_cuda_present(&why)) return td_fail(TD_UNSUPPORTED, "cuda:%d: %s", index, why);
+    int count = td_cuda_count();
+    if (index >= count)
+        return td_fail(TD_UNSUPPORTED, "cuda:%d: there is no such GPU; there %s %d, cuda:0%s", index, count == 1 ? "is" : "are",
+                       count, count > 1 ? " and up" : "");
+    int begin = slices > 0 && slice < 0 ? 0 : slice, end = slices > 0 && slice < 0 ? slices : slice + 1;
+    for (int i = begin; i < end; i++) {
+        td_status status = open_part(last, index, slices, i, options);
+        if (status != TD_OK) {
+            td_devices_close(first);
+            return status;
+        }
+        last = &(*last)->next;
+    }
+    *out = first;
+    return TD_OK;
+}

@@ -1,0 +1,18 @@
+/* CUDA devices in a build without CUDA: they say so. */
+#include "device/kinds.h"
+
+static const char why_not[] = "this build has no CUDA; configure with -DTANDEM_CUDA=ON where nvcc is installed";
+
+bool td_cuda_present(const char **why)
+{
+    if (why != NULL) *why = why_not;
+    return false;
+}
+
+int td_cuda_count(void) { return 0; }
+
+td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options)
+{
+    (void)out, (void)slices, (void)slice, (void)options;
+    return td_fail(TD_UNSUPPORTED, "cuda:%d: %s", index, why_not);
+}

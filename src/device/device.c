@@ -1,0 +1,235 @@
+/* What all kinds of devices have in common: budgets, counters, and the tests'
+ * injected failures. Everything else goes to the kind's table of functions. */
+#include "device/device.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/size.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+struct td_device_block {
+    void *memory;
+    uint64_t bytes;
+};
+
+static _Atomic uint64_t fail_at;
+
+void td_device_fail_at(uint64_t operation) { fail_at = operation; }
+
+/* One operation; the one that td_device_fail_at names fails. */
+static td_status operation(const td_device *device, const char *what)
+{
+    uint64_t left = fail_at;
+    while (left != 0) {
+        if (!atomic_compare_exchange_weak(&fail_at, &left, left - 1)) continue;
+        if (left == 1) return td_fail(TD_DEVICE, "%s: device lost during a %s (injected by a test)", device->name, what);
+        break;
+    }
+    return TD_OK;
+}
+
+static td_status check_budget(const td_device *device, uint64_t bytes, const char *what)
+{
+    char wanted[TD_NUMBER_BYTES], taken[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];
+    if (device->budget == 0 || (device->now <= device->budget && bytes <= device->budget - device->now)) return TD_OK;
+    return td_fail(TD_NO_MEMORY,
+                   "%s: %s needs %s of device memory; %s of the %s allowed are taken; --gpu-memory allows more",
+                   device->name, what, td_format_size(wanted, bytes), td_format_size(taken, device->now),
+                   td_format_size(allowed, device->budget));
+}
+
+/* Room for one more block is made before there is one, so that none is lost. */
+static td_status reserve_block(td_device *device)
+{
+    if (device->block_count < device->block_room) return TD_OK;
+    uint32_t room = device->block_room * 2 + 16;
+    TD_CHECK(TD_RESIZE(&device->blocks, room, "table of device memory"));
+    device->block_room = room;
+    return TD_OK;
+}
+
+td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *memory = NULL;
+    uint64_t total;
+    if (__builtin_mul_overflow(count, bytes, &total))
+        return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
+                       device->name, what, count, bytes);
+    if (total == 0) total = 1;
+    TD_CHECK(operation(device, "allocation"));
+    TD_CHECK(check_budget(device, total, what));
+    TD_CHECK(reserve_block(device));
+    td_status status = device->ops->allocate(device, total, &memory);
+    if (status != TD_OK) return td_fail_context(status, "%s", what);
+    device->blocks[device->block_count++] = (struct td_device_block){memory, total};
+    device->now += total;
+    if (device->now > device->peak) device->peak = device->now;
+    *(void **)out = memory;
+    return TD_OK;
+}
+
+/* The blocks of a run are freed in about the reverse order. */
+static void forget_block(td_device *device, const void *memory)
+{
+    for (uint32_t i = device->block_count; i-- > 0;) {
+        if (device->blocks[i].memory != memory) continue;
+        device->now -= device->blocks[i].bytes;
+        device->blocks[i] = device->blocks[--device->block_count];
+        return;
+    }
+}
+
+void td_device_free(td_device *device, void *memory)
+{
+    if (memory == NULL) return;
+    forget_block(device, memory);
+    device->ops->release(device, memory);
+}
+
+uint64_t td_device_left(const td_device *device)
+{
+    uint64_t allowed = device->properties.memory_free;
+    if (device->budget > 0 && device->budget < allowed) allowed = device->budget;
+    return allowed > device->now ? allowed - device->now : 0;
+}
+
+static void close_device(td_device *device)
+{
+    if (device->block_count > 0) td_debug("%s: closed with %" PRIu32 " blocks in use", device->name, device->block_count);
+    while (device->block_count > 0) td_device_free(device, device->blocks[device->block_count - 1].memory);
+    device->ops->close(device);
+    td_free(device->blocks);
+    td_free(device);
+}
+
+void td_devices_close(td_device *first)
+{
+    while (first != NULL) {
+        td_device *next = first->next;
+        close_device(first);
+        first = next;
+    }
+}
+
+td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen)
+{
+    void *address = NULL;
+    TD_CHECK(device->ops->pin(device, host, bytes, &address));
+    *(void **)seen = address;
+    return TD_OK;
+}
+
+void td_device_unpin(td_device *device, void *host)
+{
+    if (host != NULL) device->ops->unpin(device, host);
+}
+
+td_status td_stream_open(td_device *device, td_stream **out) { return device->ops->stream_open(device, out); }
+
+void td_stream_close(td_stream *stream)
+{
+    if (stream != NULL) stream->device->ops->stream_close(stream);
+}
+
+static void count_copy(td_device_counts *counts, uint64_t bytes, td_copy_kind kind)
+{
+    counts->copies++;
+    if (kind == TD_TO_DEVICE) counts->bytes_to_device += bytes;
+    else if (kind == TD_TO_HOST) counts->bytes_to_host += bytes;
+    else counts->bytes_on_device += bytes;
+}
+
+td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
+{
+    td_device *device = stream->device;
+    if (bytes == 0) return TD_OK;
+    TD_CHECK(operation(device, "copy"));
+    TD_CHECK(device->ops->copy(stream, to, from, bytes, kind));
+    count_copy(&device->counts, bytes, kind);
+    return TD_OK;
+}
+
+td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
+{
+    td_device *device = stream->device;
+    if (bytes == 0) return TD_OK;
+    TD_CHECK(operation(device, "fill"));
+    TD_CHECK(device->ops->fill(stream, to, byte, bytes));
+    device->counts.fills++;
+    return TD_OK;
+}
+
+td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments, size_t bytes)
+{
+    td_device *device = stream->device;
+    if (shape.blocks == 0 || shape.threads == 0)
+        return td_fail(TD_INVALID, "%s: kernel %s launched with %" PRIu32 " blocks of %" PRIu32 " threads", device->name,
+                       kernel->name, shape.blocks, shape.threads);
+    TD_CHECK(operation(device, "launch"));
+    TD_CHECK(device->ops->launch(stream, kernel, &shape, arguments, bytes));
+    device->counts.launches++;
+    return TD_OK;
+}
+
+td_status td_stream_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
+{
+    return stream->device->ops->notify(stream, handler, context, value);
+}
+
+td_status td_stream_mark(td_stream *stream, td_mark **out) { return stream->device->ops->mark(stream, out); }
+td_status td_stream_wait(td_stream *stream, td_mark *mark) { return stream->device->ops->wait(stream, mark); }
+
+void td_mark_destroy(td_device *device, td_mark *mark)
+{
+    if (mark != NULL) device->ops->mark_destroy(mark);
+}
+
+td_status td_stream_finish(td_stream *stream)
+{
+    TD_CHECK(operation(stream->device, "wait"));
+    return stream->device->ops->finish(stream);
+}
+
+static td_status check_sorts(const td_device *device)
+{
+    if (td_device_supports(device, TD_FEATURE_SORT)) return TD_OK;
+    return td_fail(TD_UNSUPPORTED, "%s: this kind of device has no sort and no scan of its own", device->name);
+}
+
+td_status td_device_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes)
+{
+    TD_CHECK(check_sorts(device));
+    return device->ops->sort_bytes(device, count, bytes);
+}
+
+td_status td_device_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes)
+{
+    TD_CHECK(check_sorts(device));
+    return device->ops->scan_bytes(device, count, bytes);
+}
+
+td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
+                         uint64_t room_bytes)
+{
+    TD_CHECK(check_sorts(stream->device));
+    TD_CHECK(operation(stream->device, "launch"));
+    return stream->device->ops->sort(stream, keys, values, count, room, room_bytes);
+}
+
+td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
+                         uint64_t room_bytes)
+{
+    TD_CHECK(check_sorts(stream->device));
+    TD_CHECK(operation(stream->device, "launch"));
+    return stream->device->ops->scan(stream, in, out, count, room, room_bytes);
+}
+
+td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+{
+    return device->ops->fit(device, kernel, threads, shared_bytes, blocks);
+}
+
+bool td_device_supports(const td_device *device, td_feature feature) { return device->ops->supports(device, feature); }
+uint64_t td_device_clock(td_device *device) { return device->ops->now(device); }
