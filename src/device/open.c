@@ -185,11 +185,3 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
     td_devices_close(first);
     return status;
 }
-
-/* Until the emulator is part of the tree. */
-__attribute__((weak)) td_status td_emulator_open(td_device **out, int count, const char *topology,
-                                                 const td_device_options *options)
-{
-    (void)out, (void)count, (void)topology, (void)options;
-    return td_fail(TD_UNSUPPORTED, "this build has no emulated devices");
-}

@@ -1,0 +1,36 @@
+# The emulator's kernels: one unit per program, as for the cpu, compiled with the compiler's thread
+# instrumentation, whose calls src/device/emulator/watch.c answers instead of the sanitizer's library. A build
+# with a sanitizer of its own has no watch.
+option(TANDEM_EMULATOR_WATCH "Watch every access that emulated kernels make to memory" ON)
+set(EMULATOR_FLAGS "")
+if(TANDEM_EMULATOR_WATCH AND NOT TANDEM_SANITIZE)
+  include(CheckCCompilerFlag)
+  list(APPEND EMULATOR_FLAGS -fsanitize=thread)
+  # Calls at a function's begin and end are of no use here.
+  check_c_compiler_flag("--param=tsan-instrument-func-entry-exit=0" HAVE_TSAN_GCC_PARAMETER)
+  check_c_compiler_flag("-mllvm -tsan-instrument-func-entry-exit=0" HAVE_TSAN_LLVM_PARAMETER)
+  if(HAVE_TSAN_GCC_PARAMETER)
+    list(APPEND EMULATOR_FLAGS --param=tsan-instrument-func-entry-exit=0)
+  elseif(HAVE_TSAN_LLVM_PARAMETER)
+    list(APPEND EMULATOR_FLAGS -mllvm -tsan-instrument-func-entry-exit=0)
+  endif()
+  target_compile_definitions(tandem_flags INTERFACE TANDEM_EMULATOR_WATCH)
+endif()
+
+# Sources with kernels for the emulator.
+function(tandem_emulator_kernels)
+  if(EMULATOR_FLAGS)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${EMULATOR_FLAGS}")
+  endif()
+endfunction()
+
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/instance.h)
+  foreach(line ${PROGRAM_LINES})
+    string(REGEX REPLACE "^TD_PROGRAM\\(([a-z0-9_]+)\\).*" "\\1" name ${line})
+    set(unit ${CMAKE_BINARY_DIR}/programs/emulator_${name}.c)
+    file(CONFIGURE OUTPUT ${unit} CONTENT
+      "#include \"programs/${name}.h\"\n#define PROGRAM_SYMBOL td_emulator_${name}\n#include \"kernels/gpu/instance.h\"\n")
+    list(APPEND TANDEM_SOURCES ${unit})
+    tandem_emulator_kernels(${unit})
+  endforeach()
+endif()

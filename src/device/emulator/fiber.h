@@ -1,0 +1,43 @@
+/* Fibers: stacks that one thread of the system switches between by hand. A
+ * switch saves the registers a call must keep and takes another stack: a few
+ * nanoseconds. All stacks lie in one mapping, each above a page that faults. */
+#ifndef TD_DEVICE_EMULATOR_FIBER_H
+#define TD_DEVICE_EMULATOR_FIBER_H
+
+#include "base/status.h"
+
+typedef struct td_fiber {
+    void *top;      /* the stack pointer while it does not run */
+    char *stack;    /* lowest address; NULL: the thread's own stack, until it has been left */
+    size_t bytes;
+    void *shadow;   /* the address sanitizer's */
+    void *context;  /* the thread sanitizer's, or ucontext's */
+    bool begun;
+} td_fiber;
+
+typedef struct td_fiber_stacks {
+    char *memory;
+    size_t bytes;
+    td_fiber *fibers;
+    uint32_t count;
+} td_fiber_stacks;
+
+#define TD_FIBER_STACK ((size_t)64 << 10)
+enum { TD_FIBERS_MOST = 16384 }; /* each takes two of the mappings that Linux allows, 65530 */
+
+td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count);
+void td_fiber_stacks_close(td_fiber_stacks *stacks);
+
+/* The next switch to it calls `entry`, which never returns. */
+void td_fiber_prepare(td_fiber *fiber, void (*entry)(void));
+
+/* Leaves `from`, which runs, for `to`; returns when somebody switches to `from` again. */
+void td_fiber_switch(td_fiber *from, td_fiber *to);
+
+/* Called first by `entry`: the stack has been taken. */
+void td_fiber_arrived(void);
+
+/* A fiber that will not be switched to again as it stands: what it left on its stack is forgotten. */
+void td_fiber_drop(td_fiber *fiber);
+
+#endif

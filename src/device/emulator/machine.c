@@ -1,0 +1,370 @@
+#include "device/emulator/machine.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/random.h"
+#include "device/emulator/watch.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Kernels find their thread through one variable, so one launch runs at a time in the process. */
+static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
+td_emu_machine *td_emu_now;
+td_emu_fiber_thread *td_emu_running;
+td_emu_thread *td_emu_self;
+
+static void release_room(td_emu_machine *m)
+{
+    for (uint32_t i = 0; i < m->blocks_room; i++) {
+        td_free(m->blocks[i].shared);
+        td_free(m->blocks[i].cells);
+    }
+    td_free(m->blocks);
+    td_free(m->threads);
+    td_free(m->turn);
+    td_free(m->next_turn);
+    td_free(m->free_fibers);
+    td_fiber_stacks_close(&m->stacks);
+    m->blocks = NULL;
+    m->threads = NULL;
+    m->turn = m->next_turn = NULL;
+    m->free_fibers = NULL;
+    m->blocks_room = m->threads_room = 0;
+}
+
+void td_emu_machine_close(td_emu_machine *machine)
+{
+    release_room(machine);
+    td_free(machine->loads);
+    machine->loads = NULL;
+}
+
+/* Whatever the fibers had on their stacks is forgotten. */
+static void drop_all(td_emu_machine *m)
+{
+    m->free_count = 0;
+    for (uint32_t i = 0; i < m->stacks.count; i++) {
+        td_fiber_drop(&m->stacks.fibers[i]);
+        m->free_fibers[m->free_count++] = &m->stacks.fibers[i];
+    }
+}
+
+static td_status make_blocks(td_emu_machine *m, uint32_t count)
+{
+    TD_CHECK(TD_NEW_ZEROED(&m->blocks, count, "emulated blocks"));
+    m->blocks_room = count;
+    for (uint32_t i = 0; i < count; i++) {
+        TD_CHECK(TD_NEW(&m->blocks[i].shared, m->arena_bytes, "emulated shared memory"));
+        TD_CHECK(td_watch_cells(&m->blocks[i].cells, m->arena_bytes));
+    }
+    return TD_OK;
+}
+
+/* Room for as many threads and blocks at once as the launch has; grown, never shrunk. */
+static td_status make_room(td_emu_machine *m, uint32_t blocks, uint32_t threads)
+{
+    td_status status = TD_OK;
+    uint64_t all = (uint64_t)blocks * threads;
+    if (all > TD_FIBERS_MOST)
+        return td_fail(TD_DEVICE, "%u blocks of %u threads at once; the emulator runs at most %d threads together",
+                       blocks, threads, TD_FIBERS_MOST);
+    if (m->loads == NULL) TD_CHECK(TD_NEW_ZEROED(&m->loads, (uint64_t)m->device->properties.multiprocessors, "loads"));
+    if (blocks <= m->blocks_room && all <= m->threads_room) return TD_OK;
+    uint32_t room = all > m->threads_room ? (uint32_t)all : m->threads_room;
+    if (blocks < m->blocks_room) blocks = m->blocks_room;
+    release_room(m);
+    TD_TRY(td_fiber_stacks_open(&m->stacks, room + 1));
+    TD_TRY(TD_NEW_ZEROED(&m->threads, room, "emulated threads"));
+    TD_TRY(TD_NEW(&m->turn, room, "emulated threads"));
+    TD_TRY(TD_NEW(&m->next_turn, room, "emulated threads"));
+    TD_TRY(TD_NEW(&m->free_fibers, room + 1, "fibers"));
+    TD_TRY(make_blocks(m, blocks));
+    m->threads_room = room;
+    drop_all(m);
+done:
+    if (status != TD_OK) release_room(m);
+    return status;
+}
+
+static void shuffle(td_emu_machine *m)
+{
+    uint64_t seed = td_mix64(m->seed ^ td_mix64(m->rounds++));
+    for (uint32_t i = m->turn_count; i > 1; i--) {
+        uint32_t other = (uint32_t)td_random_below(td_mix64(seed + i), i);
+        td_emu_fiber_thread *keep = m->turn[i - 1];
+        m->turn[i - 1] = m->turn[other];
+        m->turn[other] = keep;
+    }
+}
+
+/* The thread whose turn it is; NULL when none can go on. */
+static td_emu_fiber_thread *choose(td_emu_machine *m)
+{
+    if (m->turn_at == m->turn_count) {
+        td_emu_fiber_thread **keep = m->turn;
+        m->turn = m->next_turn;
+        m->next_turn = keep;
+        m->turn_count = m->next_count;
+        m->turn_at = m->next_count = 0;
+        shuffle(m);
+    }
+    return m->turn_at < m->turn_count ? m->turn[m->turn_at++] : NULL;
+}
+
+static void fiber_begin(void);
+
+static td_fiber *fiber_for(td_emu_machine *m, td_emu_fiber_thread *thread)
+{
+    if (thread->fiber != NULL) return thread->fiber;
+    td_fiber *fiber = m->free_fibers[--m->free_count];
+    if (!fiber->begun) td_fiber_prepare(fiber, fiber_begin);
+    return fiber;
+}
+
+static void leave_for(td_emu_machine *m, td_fiber *from, td_emu_fiber_thread *next)
+{
+    td_fiber *to = next == NULL ? &m->caller : fiber_for(m, next);
+    td_emu_running = next;
+    td_emu_self = next == NULL ? NULL : &next->self;
+    m->running_fiber = to;
+    td_fiber_switch(from, to);
+}
+
+void td_emu_wait(void)
+{
+    td_emu_machine *m = td_emu_now;
+    td_emu_fiber_thread *me = td_emu_running, *next = choose(m);
+    if (next != me) leave_for(m, me->fiber, next);
+}
+
+void td_emu_release(td_emu_fiber_thread *thread)
+{
+    td_emu_machine *m = td_emu_now;
+    thread->state = TD_EMU_READY;
+    m->next_turn[m->next_count++] = thread;
+}
+
+static void thread_end(td_emu_machine *m, td_emu_fiber_thread *thread)
+{
+    thread->state = TD_EMU_ENDED;
+    m->finished++;
+    td_emu_barrier_leave(thread->block);
+    thread->fiber = NULL;
+}
+
+/* A stack's life: one thread after the other that has yet to begin. Between, it lies free. */
+static void fiber_begin(void)
+{
+    td_fiber_arrived();
+    for (;;) {
+        td_emu_machine *m = td_emu_now;
+        td_emu_fiber_thread *thread = td_emu_running;
+        td_fiber *mine = thread->fiber = m->running_fiber;
+        thread->state = TD_EMU_READY;
+        m->code(m->arguments);
+        thread_end(m, thread);
+        td_emu_fiber_thread *next = choose(m);
+        if (next != NULL && next->fiber == NULL) {
+            td_emu_running = next;
+            td_emu_self = &next->self;
+        } else {
+            m->free_fibers[m->free_count++] = mine;
+            leave_for(m, mine, next);
+        }
+    }
+}
+
+const char *td_emu_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+void td_emu_break(td_site site, const char *format, ...)
+{
+    td_emu_machine *m = td_emu_now;
+    td_emu_fiber_thread *thread = td_emu_running;
+    char text[TD_MESSAGE_BYTES - 256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    td_watch_stop();
+    snprintf(m->message, sizeof m->message, "%s, kernel %s, %s:%d, thread %u of block %u: %s", m->device->name, m->kernel,
+             td_emu_file(site.file), site.line, thread->self.thread, thread->self.block, text);
+    m->status = TD_DEVICE;
+    leave_for(m, thread->fiber, NULL);
+    __builtin_unreachable();
+}
+
+const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU_WORDS])
+{
+    const char *file = thread->site.file != NULL ? td_emu_file(thread->site.file) : "";
+    switch (thread->state) {
+    case TD_EMU_ENDED: snprintf(words, TD_EMU_WORDS, "has ended"); break;
+    case TD_EMU_BARRIER:
+        snprintf(words, TD_EMU_WORDS, "waits at the barrier of %s:%d", file, thread->site.line);
+        break;
+    case TD_EMU_GRID:
+        snprintf(words, TD_EMU_WORDS, "waits at the grid barrier of %s:%d", file, thread->site.line);
+        break;
+    case TD_EMU_LANES:
+        snprintf(words, TD_EMU_WORDS, "waits at %s:%d for the lanes 0x%08x of warp %u", file, thread->site.line,
+                 thread->mask, thread->self.thread / TD_EMU_WARP);
+        break;
+    default: snprintf(words, TD_EMU_WORDS, "runs"); break;
+    }
+    return words;
+}
+
+static bool waits_for(const td_emu_fiber_thread *one, const td_emu_fiber_thread *other)
+{
+    if (one->state == TD_EMU_GRID) return true;
+    if (one->block != other->block) return false;
+    if (one->state == TD_EMU_BARRIER) return true;
+    return one->self.thread / TD_EMU_WARP == other->self.thread / TD_EMU_WARP &&
+           (one->mask >> (other->self.thread % TD_EMU_WARP) & 1) != 0;
+}
+
+/* Nobody can go on: one that waits, at an exchange if there is one, and one that it waits for. */
+static td_status report_deadlock(td_emu_machine *m)
+{
+    char mine[TD_EMU_WORDS], theirs[TD_EMU_WORDS];
+    const td_emu_fiber_thread *stuck = NULL, *other = NULL;
+    uint32_t count = m->in_flight * m->shape.threads;
+    for (uint32_t i = 0; i < count; i++) {
+        const td_emu_fiber_thread *thread = &m->threads[i];
+        if (thread->state == TD_EMU_ENDED) continue;
+        if (stuck == NULL || (stuck->state != TD_EMU_LANES && thread->state == TD_EMU_LANES)) stuck = thread;
+    }
+    for (uint32_t i = 0; stuck != NULL && i < count; i++) {
+        const td_emu_fiber_thread *thread = &m->threads[i];
+        bool elsewhere = thread->state != stuck->state || thread->site.line != stuck->site.line;
+        if (thread != stuck && waits_for(stuck, thread) && (other == NULL || elsewhere)) other = thread;
+    }
+    if (other == NULL) return td_fail(TD_INTERNAL, "%s, kernel %s: a thread was lost", m->device->name, m->kernel);
+    return td_fail(TD_DEVICE, "%s, kernel %s, %s:%d, thread %u of block %u: deadlock: it %s; thread %u of block %u %s",
+                   m->device->name, m->kernel, td_emu_file(stuck->site.file), stuck->site.line, stuck->self.thread,
+                   stuck->self.block, td_emu_describe(stuck, mine), other->self.thread, other->self.block,
+                   td_emu_describe(other, theirs));
+}
+
+static void block_begin(td_emu_machine *m, uint32_t slot, uint32_t number)
+{
+    td_emu_block *block = &m->blocks[slot];
+    uint32_t threads = m->shape.threads;
+    block->number = number;
+    block->threads = threads;
+    block->waiting = block->ended = 0;
+    block->thread = m->threads + (uint64_t)slot * threads;
+    block->began = block->met = td_emu_tick();
+    td_emu_shared_begin(block);
+    for (uint32_t i = 0; i < threads; i++) {
+        td_emu_fiber_thread *thread = &block->thread[i];
+        thread->self = (td_emu_thread){i, threads, number, m->shape.blocks};
+        thread->id = number * threads + i;
+        thread->state = TD_EMU_FRESH;
+        thread->fiber = NULL;
+        thread->block = block;
+        m->next_turn[m->next_count++] = thread;
+    }
+}
+
+/* A block goes to the multiprocessor with least to do. */
+static void give_load(td_emu_machine *m, uint64_t operations)
+{
+    int count = m->device->properties.multiprocessors, least = 0;
+    for (int i = 1; i < count; i++)
+        if (m->loads[i] < m->loads[least]) least = i;
+    m->loads[least] += operations;
+    if ((double)m->loads[least] > m->work.busiest) m->work.busiest = (double)m->loads[least];
+}
+
+static uint64_t operations(const td_emu_work *work)
+{
+    return work->threads + work->accesses + work->shared_accesses + work->atomics + work->exchanges + work->barriers;
+}
+
+/* The blocks first, first + 1, ... of the launch's order, in flight together. */
+static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
+{
+    uint64_t before = operations(&m->work);
+    m->turn_at = m->turn_count = m->next_count = m->finished = m->grid_waiting = 0;
+    m->in_flight = count;
+    for (uint32_t i = 0; i < count; i++) block_begin(m, i, first + i);
+    m->work.blocks += count;
+    m->work.threads += (uint64_t)count * m->shape.threads;
+    m->caller = (td_fiber){0};
+    leave_for(m, &m->caller, choose(m));
+    if (m->status != TD_OK) return td_fail(m->status, "%s", m->message);
+    if (m->finished < count * m->shape.threads) return report_deadlock(m);
+    uint64_t each = (operations(&m->work) - before) / count;
+    for (uint32_t i = 0; i < count; i++) give_load(m, each);
+    return TD_OK;
+}
+
+static td_status run_all(td_emu_machine *m)
+{
+    if (m->shape.together) return run_blocks(m, 0, m->shape.blocks);
+    uint32_t blocks = m->shape.blocks;
+    uint32_t start = (uint32_t)td_random_below(td_mix64(m->seed ^ m->launches), blocks);
+    for (uint32_t i = 0; i < blocks; i++) {
+        if (i % 64 == 0) TD_CHECK(td_cancel_check());
+        TD_CHECK(run_blocks(m, i + start < blocks ? i + start : i + start - blocks, 1));
+    }
+    return TD_OK;
+}
+
+static td_status check_shape(const td_emu_machine *m, const td_kernel *kernel, const td_launch *shape)
+{
+    const td_device_properties *limits = &m->device->properties;
+    if (shape->threads == 0 || shape->threads % TD_EMU_WARP != 0 || shape->threads > (uint32_t)limits->block_threads)
+        return td_fail(TD_DEVICE, "%s, kernel %s: blocks of %u threads; a multiple of 32 up to %d is possible",
+                       m->device->name, kernel->name, shape->threads, limits->block_threads);
+    if (shape->blocks == 0) return td_fail(TD_DEVICE, "%s, kernel %s: no blocks", m->device->name, kernel->name);
+    if ((uint64_t)shape->blocks * shape->threads > UINT32_MAX)
+        return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads are too many", m->device->name, kernel->name,
+                       shape->blocks, shape->threads);
+    if (shape->shared_bytes > limits->shared_bytes)
+        return td_fail(TD_DEVICE, "%s, kernel %s: %u bytes of shared memory; a block has %llu", m->device->name,
+                       kernel->name, shape->shared_bytes, (unsigned long long)limits->shared_bytes);
+    return TD_OK;
+}
+
+static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                            size_t bytes)
+{
+    TD_CHECK(check_shape(m, kernel, shape));
+    TD_CHECK(make_room(m, shape->together ? shape->blocks : 1, shape->threads));
+    void (*code)(const void *);
+    memcpy(&code, &kernel->code, sizeof code);
+    m->code = code;
+    m->kernel = kernel->name;
+    m->arguments = arguments;
+    m->arguments_bytes = bytes;
+    m->shape = *shape;
+    m->status = TD_OK;
+    m->work = (td_emu_work){0};
+    m->launches++;
+    memset(m->loads, 0, (size_t)m->device->properties.multiprocessors * sizeof *m->loads);
+    td_emu_now = m;
+    td_watch_start(m);
+    td_status status = run_all(m);
+    td_watch_stop();
+    td_emu_now = NULL;
+    if (status != TD_OK) drop_all(m);
+    return status;
+}
+
+td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
+                                const void *arguments, size_t bytes, td_emu_work *work)
+{
+    pthread_mutex_lock(&one_launch);
+    td_status status = run_launch(machine, kernel, shape, arguments, bytes);
+    *work = machine->work;
+    pthread_mutex_unlock(&one_launch);
+    return status;
+}

@@ -1,0 +1,138 @@
+/* What runs kernels: the threads of the blocks in flight, what they wait for,
+ * and the launch under way, of which the process has one at a time.
+ *
+ * A thread runs until it waits or ends. Rounds give every thread that can go on
+ * its turn, in an order drawn anew each round; what is released during a round
+ * runs in the next. A thread that ends lends its stack to the next one to begin,
+ * so that threads that never wait all run on one. */
+#ifndef TD_DEVICE_EMULATOR_MACHINE_H
+#define TD_DEVICE_EMULATOR_MACHINE_H
+
+#include "device/device.h"
+#include "device/emulator/fiber.h"
+#include "device/emulator/runtime.h"
+
+enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64 };
+
+typedef enum td_emu_state {
+    TD_EMU_FRESH,   /* not begun */
+    TD_EMU_READY,   /* can go on, or runs */
+    TD_EMU_BARRIER, /* waits for its block */
+    TD_EMU_GRID,    /* waits for all blocks */
+    TD_EMU_LANES,   /* waits for lanes of its warp */
+    TD_EMU_ENDED
+} td_emu_state;
+
+typedef enum td_emu_exchange { TD_EMU_MEET, TD_EMU_VOTE, TD_EMU_MOVE_VALUE } td_emu_exchange;
+
+struct td_emu_block;
+struct td_regions;
+
+typedef struct td_emu_fiber_thread {
+    td_emu_thread self; /* first: what the kernel sees */
+    uint32_t id;        /* in the whole launch */
+    td_emu_state state;
+    td_fiber *fiber;
+    struct td_emu_block *block;
+    td_site site;       /* where it waits */
+    uint32_t mask, from_lane;
+    td_emu_exchange exchange;
+    uint64_t value;     /* what it gives to the exchange, then what it gets */
+    uint32_t seen[TD_EMU_WARP]; /* accesses of a lane of its warp before this tick came before its own */
+} td_emu_fiber_thread;
+
+typedef struct td_emu_shared_piece {
+    td_site site;
+    uint32_t begin, bytes; /* in the arena */
+} td_emu_shared_piece;
+
+typedef struct td_emu_cell td_emu_cell;
+
+typedef struct td_emu_block {
+    uint32_t number, threads, waiting, ended;
+    td_emu_fiber_thread *thread;
+    td_emu_fiber_thread *thread_waiting; /* the last that came to the barrier */
+    char *shared; /* the arena */
+    td_emu_cell *cells; /* of the arena, when accesses are watched */
+    uint32_t shared_end, shared_sum; /* bytes of the arena in use; of these, what kernels asked for */
+    uint32_t pieces;
+    td_emu_shared_piece piece[TD_EMU_SHARED_SITES];
+    uint32_t began, met; /* ticks of its begin and of its last barrier */
+} td_emu_block;
+
+/* What a launch did. */
+typedef struct td_emu_work {
+    uint64_t blocks, threads;
+    uint64_t barriers, grid_barriers, exchanges; /* barriers: of blocks */
+    uint64_t bytes_read, bytes_written;          /* of device memory */
+    uint64_t host_bytes;                         /* of pinned host memory */
+    uint64_t accesses, atomics, shared_accesses;
+    double busiest;                              /* operations of the multiprocessor with most of them */
+} td_emu_work;
+
+/* The fibers and arenas of a device, kept from launch to launch. */
+typedef struct td_emu_machine {
+    td_device *device;
+    struct td_regions *regions;
+    uint32_t era; /* of the ticks in its threads and arenas */
+    uint64_t seed;
+    uint32_t shared_limit; /* bytes that a block may ask for */
+    uint32_t arena_bytes;  /* what that takes with its canaries */
+    bool races;            /* look for them */
+    td_fiber_stacks stacks;
+    td_fiber **free_fibers;
+    uint32_t free_count;
+    td_emu_fiber_thread *threads; /* of the blocks in flight */
+    uint32_t threads_room;
+    td_emu_fiber_thread **turn, **next_turn; /* this round's, the next one's */
+    uint32_t turn_at, turn_count, next_count;
+    td_emu_block *blocks;
+    uint32_t blocks_room;
+    uint64_t *loads; /* operations of each multiprocessor */
+    uint64_t launches, rounds;
+    /* Of the launch under way. */
+    td_fiber caller;
+    td_fiber *running_fiber;
+    void (*code)(const void *);
+    const char *kernel;
+    const void *arguments;
+    size_t arguments_bytes;
+    td_launch shape;
+    uint32_t in_flight, finished; /* blocks; threads that ended */
+    uint32_t grid_waiting;
+    td_emu_work work;
+    td_status status;
+    char message[TD_MESSAGE_BYTES];
+} td_emu_machine;
+
+extern td_emu_machine *td_emu_now;          /* the launch under way, or NULL */
+extern td_emu_fiber_thread *td_emu_running; /* its thread that runs */
+
+void td_emu_machine_close(td_emu_machine *machine);
+
+/* Runs the launch to its end. A broken rule is TD_DEVICE with the message made where it was broken. */
+td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
+                                const void *arguments, size_t bytes, td_emu_work *work);
+
+/* For those who make threads wait (block.c, exchange.c). */
+void td_emu_wait(void);                           /* gives way; returns when the thread is chosen again */
+void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
+uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */
+
+/* Ends the launch with a message naming the kernel, the place, the thread and its block. */
+_Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);
+
+const char *td_emu_file(const char *path); /* its name without folders */
+
+/* What a thread waits for, in words, for messages. */
+#define TD_EMU_WORDS 160
+const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU_WORDS]);
+
+/* The shared memory of a block. */
+void td_emu_shared_begin(td_emu_block *block);
+void td_emu_shared_check(td_emu_block *block, td_site site); /* breaks the launch when a canary is gone */
+
+/* Barriers. */
+void td_emu_barrier_leave(td_emu_block *block); /* its running thread has ended */
+
+#endif

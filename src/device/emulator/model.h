@@ -1,0 +1,49 @@
+/* The modelled machine: what an emulated GPU has, how fast it is, and the links
+ * between GPUs and to the host. Times are nanoseconds, rates per nanosecond. */
+#ifndef TD_DEVICE_EMULATOR_MODEL_H
+#define TD_DEVICE_EMULATOR_MODEL_H
+
+#include "device/emulator/machine.h"
+
+enum { TD_MODEL_DEVICES = 64 };
+
+typedef struct td_gpu_model {
+    char model[64];
+    uint64_t memory, cache, shared_bytes;
+    uint32_t multiprocessors, block_threads;
+    uint32_t resident_threads; /* of a multiprocessor, at once */
+    double memory_rate;        /* bytes of device memory */
+    double operation_rate;     /* accesses, exchanges, ... of one multiprocessor */
+    double atomic_rate;        /* of the whole device */
+    double launch_ns, finish_ns, grid_barrier_ns;
+} td_gpu_model;
+
+/* One way of a link; copies of it wait for each other. */
+typedef struct td_link_model {
+    double rate;  /* bytes per ns; 0: there is none */
+    double latency_ns;
+    uint64_t free_at;
+} td_link_model;
+
+typedef struct td_topology {
+    char name[64];
+    int devices;
+    bool races; /* look for them in kernels */
+    td_gpu_model gpu[TD_MODEL_DEVICES];
+    double pageable_share; /* of a host link's rate, when the host memory is not pinned */
+    int host_link[TD_MODEL_DEVICES];                        /* its number in to_device and to_host; GPUs may share one */
+    td_link_model to_device[TD_MODEL_DEVICES], to_host[TD_MODEL_DEVICES];
+    td_link_model between[TD_MODEL_DEVICES][TD_MODEL_DEVICES]; /* [from][to] */
+} td_topology;
+
+/* Independent GPUs, all alike, for tests: small, with plain figures. */
+void td_topology_default(td_topology *out);
+
+/* The clock. A unit (a GPU's kernels, one way of a link) does one thing at a time: work begins when the stream and the
+ * unit are free, and not before `earliest`; returns when it ends. */
+uint64_t td_unit_take(uint64_t *free_at, uint64_t earliest, double duration_ns);
+
+/* How long a launch takes; host_rate is that of the link it reads host memory through. */
+double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate);
+
+#endif

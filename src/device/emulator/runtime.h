@@ -1,0 +1,28 @@
+/* What the language of kernels is made of on the emulator; the macros over it are
+ * in language.h. A waiting function returns when those waited for have come. */
+#ifndef TD_DEVICE_EMULATOR_RUNTIME_H
+#define TD_DEVICE_EMULATOR_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct td_site {
+    const char *file;
+    int line;
+} td_site;
+
+/* The thread that runs. */
+typedef struct td_emu_thread {
+    uint32_t thread, threads, block, blocks;
+} td_emu_thread;
+extern td_emu_thread *td_emu_self;
+
+void td_emu_barrier(td_site site);
+void td_emu_grid_barrier(td_site site);
+void td_emu_warp_barrier(uint32_t mask, td_site site);
+uint32_t td_emu_ballot(uint32_t mask, int predicate, td_site site);
+uint64_t td_emu_shuffle(uint32_t mask, uint64_t value, uint32_t from_lane, td_site site); /* a lane's own value when from_lane > 31 */
+void *td_emu_shared(size_t bytes, size_t align, td_site site);
+void *td_emu_shared_dynamic(td_site site);
+
+#endif

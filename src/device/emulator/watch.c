@@ -1,0 +1,358 @@
+#include "device/emulator/watch.h"
+
+#include "base/alloc.h"
+#include "device/emulator/code_line.h"
+#include "device/emulator/regions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Ticks begin again, with all cells cleared, before a launch that finds them past this. */
+#define TICKS_MOST (UINT32_MAX / 2)
+
+static struct watch {
+    bool on, races;
+    uint32_t all_met;
+    const uint32_t *tick;
+    td_emu_machine *machine;
+} watch;
+
+uint32_t td_emu_tick(void) { return ++td_emu_now->regions->tick; }
+void td_watch_all_met(void) { watch.all_met = td_emu_tick(); }
+bool td_watch_on(void) { return watch.on; }
+void td_watch_stop(void) { watch.on = false; }
+
+static uint64_t cells_of(uint64_t bytes) { return (bytes + 3) / 4; }
+
+static void forget_ticks(td_emu_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->blocks_room; i++)
+        if (machine->blocks[i].cells != NULL)
+            memset(machine->blocks[i].cells, 0, cells_of(machine->arena_bytes) * sizeof *machine->blocks[i].cells);
+    for (uint32_t i = 0; i < machine->threads_room; i++)
+        memset(machine->threads[i].seen, 0, sizeof machine->threads[i].seen);
+    machine->era = machine->regions->era;
+}
+
+static void begin_ticks(td_emu_machine *machine)
+{
+    td_regions *regions = machine->regions;
+    if (regions->tick > TICKS_MOST) {
+        regions->tick = 0;
+        regions->era++;
+        td_regions_clear_cells(regions);
+    }
+    if (machine->era != regions->era) forget_ticks(machine);
+    watch.all_met = td_emu_tick();
+}
+
+#if !defined(TANDEM_EMULATOR_WATCH)
+
+bool td_watch_built(void) { return false; }
+
+td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
+{
+    (void)bytes;
+    *out = NULL;
+    return TD_OK;
+}
+
+void td_watch_start(td_emu_machine *machine) { begin_ticks(machine); }
+
+#else
+
+typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC } access_kind;
+
+enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
+static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
+
+bool td_watch_built(void) { return true; }
+
+td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
+{
+    return TD_NEW_ZEROED(out, cells_of(bytes), "the emulator's watch");
+}
+
+void td_watch_start(td_emu_machine *machine)
+{
+    begin_ticks(machine);
+    memset(known, 0, sizeof known);
+    watch.machine = machine;
+    watch.tick = &machine->regions->tick;
+    watch.races = machine->races;
+    watch.on = true;
+}
+
+/* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
+ * thread stands for, when several touched the word and none came before another. */
+enum { BYTES_BITS = 4, SCOPE_BITS = 2, SCOPE_SHIFT = 6, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
+enum { ONE_THREAD, ONE_WARP, ONE_BLOCK, SEVERAL_BLOCKS };
+#define THREAD_MASK ((1u << THREAD_BITS) - 1)
+
+static inline uint32_t tick_of(uint64_t cell) { return (uint32_t)(cell >> TICK_SHIFT); }
+static inline uint32_t thread_of(uint64_t cell) { return (uint32_t)cell >> THREAD_SHIFT; }
+static inline uint32_t scope_of(uint64_t cell) { return (uint32_t)cell >> SCOPE_SHIFT & ((1u << SCOPE_BITS) - 1); }
+static inline uint32_t bytes_of(uint64_t cell) { return (uint32_t)cell & ((1u << BYTES_BITS) - 1); }
+
+static inline uint64_t cell_make(uint32_t tick, uint32_t thread, uint32_t scope, uint32_t bytes)
+{
+    return (uint64_t)tick << TICK_SHIFT | (thread & THREAD_MASK) << THREAD_SHIFT | scope << SCOPE_SHIFT | bytes;
+}
+
+/* The number, in my block, of the thread of a cell; at least block->threads if it is of another block. */
+static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t cell)
+{
+    return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
+}
+
+/* Whether what the cell tells of came before whatever I do now. */
+static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
+{
+    uint32_t scope = scope_of(cell), tick = tick_of(cell), other = number_in_block(me, cell);
+    if (scope == ONE_THREAD && other == me->self.thread) return true;
+    if (scope == SEVERAL_BLOCKS || other >= me->block->threads) return false;
+    if (tick < me->block->met) return true;
+    if (scope == ONE_BLOCK || other / TD_EMU_WARP != me->self.thread / TD_EMU_WARP) return false;
+    return me->seen[other % TD_EMU_WARP] > tick;
+}
+
+static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
+{
+    uint32_t other = number_in_block(me, cell), scope = SEVERAL_BLOCKS;
+    if (other < me->block->threads)
+        scope = other / TD_EMU_WARP == me->self.thread / TD_EMU_WARP ? ONE_WARP : ONE_BLOCK;
+    return scope > scope_of(cell) ? scope : scope_of(cell);
+}
+
+static void report_race(const void *code, access_kind kind, uint64_t cell, bool written, bool shared)
+{
+    char name[TD_EMU_WORDS];
+    td_site site = td_code_line(code, name, sizeof name);
+    static const char *const mine[] = {"reads", "writes plainly", "touches atomically"};
+    uint32_t threads = watch.machine->shape.threads, other = thread_of(cell);
+    td_emu_break(site, "race: it %s a word of %s memory that thread %u of block %u %s, with no barrier between",
+                 mine[kind], shared ? "shared" : "device", other % threads, other / threads,
+                 written ? "wrote plainly" : "touched");
+}
+
+static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kind, uint32_t begin, bool shared,
+                              const void *code)
+{
+    const td_emu_fiber_thread *me = td_emu_running;
+    uint64_t mine = cell_make(*watch.tick, me->id, ONE_THREAD, bytes);
+    uint64_t written = cell->written, touched = cell->touched;
+    if (tick_of(written) >= begin && (bytes_of(written) & bytes) != 0 && !is_past(me, written))
+        report_race(code, kind, written, true, shared);
+    bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0;
+    if (kind == PLAIN_WRITE) {
+        if (recent && !is_past(me, touched)) report_race(code, kind, touched, false, shared);
+        cell->written = mine;
+        cell->touched = 0;
+    } else if (recent && touched != mine && !is_past(me, touched)) {
+        cell->touched = cell_make(tick_of(mine), me->id, common_scope(me, touched), bytes & bytes_of(touched));
+    } else {
+        cell->touched = mine;
+    }
+}
+
+static void touch_words(td_emu_cell *cells, uint64_t at, uint64_t bytes, access_kind kind, uint32_t begin, bool shared,
+                        const void *code)
+{
+    for (uint64_t end = at + bytes; at < end;) {
+        uint64_t next = (at | 3) + 1 < end ? (at | 3) + 1 : end;
+        touch_word(&cells[at / 4], ((1u << (next - at)) - 1) << at % 4, kind, begin, shared, code);
+        at = next;
+    }
+}
+
+static void touch_shared(td_emu_block *block, uint64_t at, uint64_t bytes, access_kind kind, const void *code)
+{
+    char name[TD_EMU_WORDS];
+    uint32_t i = 0;
+    while (i < block->pieces && !(at >= block->piece[i].begin && at + bytes <= block->piece[i].begin + block->piece[i].bytes))
+        i++;
+    if (i == block->pieces)
+        td_emu_break(td_code_line(code, name, sizeof name), "%s %llu bytes of shared memory outside of what was asked for",
+                     kind == PLAIN_READ ? "reads" : "writes", (unsigned long long)bytes);
+    td_emu_now->work.shared_accesses++;
+    if (watch.races) touch_words(block->cells, at, bytes, kind, block->began, true, code);
+}
+
+static void refuse(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
+{
+    char name[TD_EMU_WORDS], words[TD_EMU_WORDS];
+    td_site site = td_code_line(code, name, sizeof name);
+    td_emu_break(site, "%s %llu bytes %s", kind == PLAIN_READ ? "reads" : kind == ATOMIC ? "touches" : "writes",
+                 (unsigned long long)bytes, td_region_describe(watch.machine->regions, at, words));
+}
+
+/* Places that are neither the device's nor the block's: the thread's own stack and numbers, the launch's
+ * arguments, constants of the program. */
+static bool is_own(uintptr_t at, uint64_t bytes, access_kind kind)
+{
+    const td_emu_machine *m = watch.machine;
+    const td_emu_fiber_thread *me = td_emu_running;
+    if (at - (uintptr_t)me->fiber->stack < me->fiber->bytes) return true;
+    if (kind != PLAIN_READ) return false;
+    return at - (uintptr_t)m->arguments < m->arguments_bytes || td_code_constant(at, bytes);
+}
+
+static td_region *region_of(uintptr_t at, uint64_t bytes)
+{
+    td_region **slot = &known[(at >> PAGE_BITS) % KNOWN_PAGES], *region = *slot;
+    if (region != NULL && at >= region->begin && at < region->end && bytes <= region->end - at) return region;
+    region = td_region_find(watch.machine->regions, at, bytes);
+    if (region != NULL) *slot = region;
+    return region;
+}
+
+static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
+{
+    td_emu_work *work = &watch.machine->work;
+    td_region *region = region_of(at, bytes);
+    if (region == NULL && is_own(at, bytes, kind)) return;
+    if (region == NULL || (!region->host && region->device != watch.machine->device)) refuse(at, bytes, kind, code);
+    work->accesses++;
+    if (kind == ATOMIC) work->atomics++;
+    if (region->host) work->host_bytes += bytes;
+    else if (kind == PLAIN_WRITE) work->bytes_written += bytes;
+    else work->bytes_read += bytes;
+    if (watch.races && region->cells != NULL)
+        touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met, false, code);
+}
+
+static inline __attribute__((always_inline)) void touch(const volatile void *place, uint64_t bytes, access_kind kind,
+                                                        const void *code)
+{
+    uintptr_t at = (uintptr_t)place;
+    if (!watch.on || at - (uintptr_t)td_emu_self < sizeof *td_emu_self || at == (uintptr_t)&td_emu_self) return;
+    td_emu_block *block = td_emu_running->block;
+    if (at - (uintptr_t)block->shared < watch.machine->arena_bytes)
+        touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
+    else touch_device(at, bytes, kind, code);
+}
+
+/* What the compilers call. */
+#define HERE __builtin_return_address(0)
+
+void __tsan_init(void);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller) { (void)caller; }
+void __tsan_func_exit(void);
+void __tsan_func_exit(void) {}
+
+#define FIXED(name, bytes, kind)  \
+    void name(void *place);       \
+    void name(void *place) { touch(place, bytes, kind, HERE); }
+#define SIZES(bytes)                                           \
+    FIXED(__tsan_read##bytes, bytes, PLAIN_READ)               \
+    FIXED(__tsan_write##bytes, bytes, PLAIN_WRITE)             \
+    FIXED(__tsan_read_write##bytes, bytes, PLAIN_WRITE)        \
+    FIXED(__tsan_unaligned_read##bytes, bytes, PLAIN_READ)     \
+    FIXED(__tsan_unaligned_write##bytes, bytes, PLAIN_WRITE)   \
+    FIXED(__tsan_unaligned_read_write##bytes, bytes, PLAIN_WRITE) \
+    FIXED(__tsan_volatile_read##bytes, bytes, ATOMIC)          \
+    FIXED(__tsan_volatile_write##bytes, bytes, ATOMIC)
+SIZES(1)
+SIZES(2)
+SIZES(4)
+SIZES(8)
+SIZES(16)
+
+void __tsan_read_range(void *place, size_t bytes);
+void __tsan_read_range(void *place, size_t bytes) { touch(place, bytes, PLAIN_READ, HERE); }
+void __tsan_write_range(void *place, size_t bytes);
+void __tsan_write_range(void *place, size_t bytes) { touch(place, bytes, PLAIN_WRITE, HERE); }
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    if (bytes > 0) touch(from, bytes, PLAIN_READ, HERE);
+    if (bytes > 0) touch(to, bytes, PLAIN_WRITE, HERE);
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    if (bytes > 0) touch(from, bytes, PLAIN_READ, HERE);
+    if (bytes > 0) touch(to, bytes, PLAIN_WRITE, HERE);
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int byte, size_t bytes);
+void *__tsan_memset(void *to, int byte, size_t bytes)
+{
+    if (bytes > 0) touch(to, bytes, PLAIN_WRITE, HERE);
+    return memset(to, byte, bytes);
+}
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order) { (void)order; }
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+#define ORDER __ATOMIC_RELAXED /* one thread of the system runs all of them */
+#define CHANGE(bits, type, name)                                                     \
+    type __tsan_atomic##bits##_##name(volatile type *word, type value, int order);   \
+    type __tsan_atomic##bits##_##name(volatile type *word, type value, int order)    \
+    {                                                                                \
+        (void)order;                                                                 \
+        touch(word, sizeof *word, ATOMIC, HERE);                                     \
+        return __atomic_##name(word, value, ORDER);                                  \
+    }
+#define SWAP(bits, type, name)                                                                                   \
+    int __tsan_atomic##bits##_##name(volatile type *word, type *old, type fresh, int order, int failed);         \
+    int __tsan_atomic##bits##_##name(volatile type *word, type *old, type fresh, int order, int failed)          \
+    {                                                                                                            \
+        (void)order;                                                                                             \
+        (void)failed;                                                                                            \
+        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        return __atomic_compare_exchange_n(word, old, fresh, false, ORDER, ORDER);                               \
+    }
+#define ATOMICS(bits, type)                                                                                      \
+    type __tsan_atomic##bits##_load(const volatile type *word, int order);                                       \
+    type __tsan_atomic##bits##_load(const volatile type *word, int order)                                        \
+    {                                                                                                            \
+        (void)order;                                                                                             \
+        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        return __atomic_load_n(word, ORDER);                                                                     \
+    }                                                                                                            \
+    void __tsan_atomic##bits##_store(volatile type *word, type value, int order);                                \
+    void __tsan_atomic##bits##_store(volatile type *word, type value, int order)                                 \
+    {                                                                                                            \
+        (void)order;                                                                                             \
+        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        __atomic_store_n(word, value, ORDER);                                                                    \
+    }                                                                                                            \
+    type __tsan_atomic##bits##_exchange(volatile type *word, type value, int order);                             \
+    type __tsan_atomic##bits##_exchange(volatile type *word, type value, int order)                              \
+    {                                                                                                            \
+        (void)order;                                                                                             \
+        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        return __atomic_exchange_n(word, value, ORDER);                                                          \
+    }                                                                                                            \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *word, type old, type fresh, int order, int failed); \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *word, type old, type fresh, int order, int failed)  \
+    {                                                                                                            \
+        (void)order;                                                                                             \
+        (void)failed;                                                                                            \
+        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        __atomic_compare_exchange_n(word, &old, fresh, false, ORDER, ORDER);                                     \
+        return old;                                                                                              \
+    }                                                                                                            \
+    CHANGE(bits, type, fetch_add)                                                                                \
+    CHANGE(bits, type, fetch_sub)                                                                                \
+    CHANGE(bits, type, fetch_and)                                                                                \
+    CHANGE(bits, type, fetch_or)                                                                                 \
+    CHANGE(bits, type, fetch_xor)                                                                                \
+    CHANGE(bits, type, fetch_nand)                                                                               \
+    SWAP(bits, type, compare_exchange_strong)                                                                    \
+    SWAP(bits, type, compare_exchange_weak)
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+#endif

@@ -1,0 +1,32 @@
+/* The watch: what sees every access that a kernel makes to memory.
+ *
+ * Units of kernels are compiled with -fsanitize=thread, so that the compiler puts
+ * a call before each access, and linked with watch.c instead of the sanitizer.
+ * Accesses are counted, refused where a GPU would have nothing or something else
+ * (regions.h), and compared with the last ones of other threads to the same word.
+ *
+ * Time is counted in ticks, one per meeting of threads. A word has two cells: the
+ * last plain write, and the last other access. A cell holds the tick, the thread and
+ * the bytes of the word. Two accesses of different threads, one of them a plain
+ * write, race unless a meeting of both lies between: the grid's or the launch's begin
+ * (a tick for all), the block's (a tick of the block), or an exchange (each lane
+ * keeps, for every lane of its warp, the tick up to which that lane's past is its own). */
+#ifndef TD_DEVICE_EMULATOR_WATCH_H
+#define TD_DEVICE_EMULATOR_WATCH_H
+
+#include "device/emulator/machine.h"
+
+struct td_emu_cell {
+    uint64_t written, touched;
+};
+
+/* Cells for memory of so many bytes; NULL when nothing is watched in this build. */
+td_status td_watch_cells(td_emu_cell **out, uint64_t bytes);
+
+void td_watch_start(td_emu_machine *machine);
+void td_watch_stop(void);
+void td_watch_all_met(void); /* all threads of the launch have met */
+bool td_watch_on(void);
+bool td_watch_built(void); /* this build has one */
+
+#endif

@@ -1,0 +1,144 @@
+#include "emulator_kernels.h"
+
+#include "kernels/gpu/language.h"
+
+#include <string.h>
+
+/* Right ones. */
+
+TD_KERNEL(add_one, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.out[i] = a.in[i] + 1;
+}
+
+/* The sum of a block's numbers, by halves, in shared memory. */
+TD_KERNEL(block_sum, kernel_arguments)
+{
+    TD_SHARED(uint32_t, sums, 1024);
+    uint32_t t = td_thread(), i = td_global_thread();
+    sums[t] = i < a.count ? a.in[i] : 0;
+    TD_BARRIER();
+    for (uint32_t half = td_threads() / 2; half > 0; half /= 2) {
+        if (t < half) sums[t] += sums[t + half];
+        TD_BARRIER();
+    }
+    if (t == 0) a.out[td_block()] = sums[0];
+}
+
+TD_KERNEL(warp_sum, kernel_arguments)
+{
+    uint32_t sum = a.in[td_global_thread()];
+    for (uint32_t by = 16; by > 0; by /= 2) sum += TD_SHUFFLE_DOWN(TD_ALL_LANES, sum, by);
+    if (td_lane() == 0) TD_ADD(a.out, sum);
+}
+
+TD_KERNEL(warp_moves, kernel_arguments)
+{
+    uint32_t lane = td_lane();
+    double real = TD_SHUFFLE(TD_ALL_LANES, a.real[lane], (lane + 1) % 32);
+    uint32_t up = TD_SHUFFLE_UP(TD_ALL_LANES, lane, 3), across = TD_SHUFFLE_XOR(TD_ALL_LANES, lane, 5);
+    a.real[32 + lane] = real;
+    a.out[lane] = up * 100 + across;
+}
+
+/* One place in the list for each chosen number, one atomic for each warp. */
+TD_KERNEL(compact, kernel_arguments)
+{
+    uint32_t i = td_global_thread(), chosen = i < a.count && a.in[i] % 3 == 0;
+    uint32_t votes = TD_BALLOT(TD_ALL_LANES, chosen), place = 0;
+    if (votes == 0) return;
+    uint32_t leader = TD_LOWEST_BIT(votes);
+    if (td_lane() == leader) place = TD_ADD(a.out, TD_POPCOUNT(votes));
+    place = TD_SHUFFLE(TD_ALL_LANES, place, leader);
+    if (chosen) a.out[1 + place + TD_POPCOUNT(votes & td_lanes_below())] = a.in[i];
+}
+
+/* Halves of a warp that go different ways, each exchanging among its own. */
+TD_KERNEL(two_ways, kernel_arguments)
+{
+    uint32_t lane = td_lane(), low = 0x0000ffffu, high = 0xffff0000u, got;
+    if (lane < 16) {
+        got = TD_SHUFFLE(low, lane, 15 - lane);
+        got += TD_POPCOUNT(TD_BALLOT(low, 1));
+    } else {
+        got = TD_POPCOUNT(TD_BALLOT(high, lane % 2));
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    a.out[td_global_thread()] = got;
+}
+
+/* Rounds in one launch: each block tells the next. */
+TD_KERNEL(grid_rounds, kernel_arguments)
+{
+    uint32_t blocks = td_blocks(), me = td_block();
+    for (uint32_t round = 0; round < a.count; round++) {
+        uint32_t *now = a.out + (round % 2) * blocks, *then = a.out + ((round + 1) % 2) * blocks;
+        if (td_thread() == 0) then[(me + 1) % blocks] = now[me] + me;
+        TD_GRID_BARRIER();
+    }
+}
+
+TD_KERNEL(dynamic_shared, kernel_arguments)
+{
+    TD_SHARED_DYNAMIC(uint32_t, words);
+    words[td_thread()] = a.in[td_global_thread()];
+    TD_BARRIER();
+    a.out[td_global_thread()] = words[td_threads() - 1 - td_thread()];
+}
+
+/* Neighbouring bytes of one word are different places. */
+TD_KERNEL(mark_bytes, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.bytes[i] = (uint8_t)(i % 7);
+}
+
+/* Lanes hand numbers on through shared memory, meeting in between. */
+TD_KERNEL(warp_handing, kernel_arguments)
+{
+    TD_SHARED(uint32_t, words, 1024);
+    uint32_t t = td_thread(), sum = 0;
+    for (uint32_t round = 0; round < 4; round++) {
+        words[t] = t * 10 + round;
+        TD_WARP_BARRIER(TD_ALL_LANES);
+        sum += words[t ^ 1];
+        TD_WARP_BARRIER(TD_ALL_LANES);
+    }
+    a.out[td_global_thread()] = sum;
+}
+
+TD_KERNEL(atomics_only, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    TD_ADD(&a.out[0], 1u);
+    TD_MIN(&a.out[1], i);
+    TD_MAX(&a.out[2], i);
+    TD_OR(&a.out[3], 1u << td_lane());
+    TD_ADD(&a.wide[0], (uint64_t)i);
+    TD_ADD(&a.real[0], 0.5);
+    TD_STORE(&a.out[4], 7u);
+    if (TD_LOAD(&a.out[4]) == 7u) TD_EXCHANGE(&a.out[5], 9u);
+}
+
+static const uint32_t powers_of_three[4] = {1, 3, 9, 27};
+
+TD_KERNEL(constants, kernel_arguments)
+{
+    uint32_t own[4];
+    for (uint32_t k = 0; k < 4; k++) own[(k + a.choice) % 4] = powers_of_three[k];
+    a.out[td_global_thread()] = own[td_thread() % 4];
+}
+
+const test_kernel test_kernels[] = {
+#define RIGHT(name) {{#name, (const void *)name}, 0}
+    RIGHT(add_one), RIGHT(block_sum), RIGHT(warp_sum), RIGHT(warp_moves), RIGHT(compact), RIGHT(two_ways), RIGHT(grid_rounds),
+    RIGHT(dynamic_shared), RIGHT(mark_bytes), RIGHT(warp_handing), RIGHT(atomics_only), RIGHT(constants),
+    {{NULL, NULL}, 0}};
+
+const test_kernel *test_kernel_named(const char *name)
+{
+    const test_kernel *kernel = test_kernels;
+    while (kernel->kernel.name != NULL && strcmp(kernel->kernel.name, name) != 0) kernel++;
+    return kernel;
+}
