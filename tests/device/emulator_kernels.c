@@ -1,10 +1,7 @@
+/* Kernels that keep the rules. */
 #include "emulator_kernels.h"
 
 #include "kernels/gpu/language.h"
-
-#include <string.h>
-
-/* Right ones. */
 
 TD_KERNEL(add_one, kernel_arguments)
 {
@@ -130,15 +127,8 @@ TD_KERNEL(constants, kernel_arguments)
     a.out[td_global_thread()] = own[td_thread() % 4];
 }
 
-const test_kernel test_kernels[] = {
-#define RIGHT(name) {{#name, (const void *)name}, 0}
-    RIGHT(add_one), RIGHT(block_sum), RIGHT(warp_sum), RIGHT(warp_moves), RIGHT(compact), RIGHT(two_ways), RIGHT(grid_rounds),
-    RIGHT(dynamic_shared), RIGHT(mark_bytes), RIGHT(warp_handing), RIGHT(atomics_only), RIGHT(constants),
-    {{NULL, NULL}, 0}};
-
-const test_kernel *test_kernel_named(const char *name)
-{
-    const test_kernel *kernel = test_kernels;
-    while (kernel->kernel.name != NULL && strcmp(kernel->kernel.name, name) != 0) kernel++;
-    return kernel;
-}
+#define KERNEL(name) {#name, (const void *)name}
+const td_kernel right_kernels[] = {
+    KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
+    KERNEL(grid_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing), KERNEL(atomics_only),
+    KERNEL(constants), {NULL, NULL}};

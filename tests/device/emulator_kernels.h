@@ -1,5 +1,5 @@
 /* Kernels for the tests of the emulator: right ones, and ones that each break one
- * rule. They have a file of their own because kernels are compiled in their own way. */
+ * rule. They have files of their own because kernels are compiled in their own way. */
 #ifndef EMULATOR_KERNELS_H
 #define EMULATOR_KERNELS_H
 
@@ -13,14 +13,7 @@ typedef struct kernel_arguments {
     uint32_t count, choice;
 } kernel_arguments;
 
-typedef struct test_kernel {
-    td_kernel kernel;
-    int line; /* where the rule is broken */
-} test_kernel;
-
-/* Ends with a NULL name. */
-extern const test_kernel test_kernels[];
-
-const test_kernel *test_kernel_named(const char *name);
+/* Both end with a NULL name. */
+extern const td_kernel right_kernels[], wrong_kernels[];
 
 #endif
