@@ -34,3 +34,8 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/instance.h)
     tandem_emulator_kernels(${unit})
   endforeach()
 endif()
+
+# Topologies are found in the source tree and where they are installed.
+set_source_files_properties(src/device/emulator/topology.c PROPERTIES COMPILE_DEFINITIONS
+  "TANDEM_SOURCE_SHARE=\"${CMAKE_SOURCE_DIR}/share\";TANDEM_INSTALLED_SHARE=\"${CMAKE_INSTALL_FULL_DATADIR}/tandem\"")
+install(DIRECTORY share/topologies DESTINATION ${CMAKE_INSTALL_DATADIR}/tandem)

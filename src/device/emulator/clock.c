@@ -13,7 +13,7 @@ uint64_t td_unit_take(uint64_t *free_at, uint64_t earliest, double duration_ns)
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* What runs beside each other (memory, multiprocessors, atomics, the link) counts by the slowest; what all wait for is
+/* What runs beside each other (memory, multiprocessors, atomics, links) counts by the slowest; what all wait for is
  * added. */
 double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate)
 {
@@ -21,6 +21,6 @@ double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, doub
     double operations = work->busiest / gpu->operation_rate;
     double atomics = (double)work->atomics / gpu->atomic_rate;
     double host = host_rate > 0 ? (double)work->host_bytes / host_rate : 0;
-    return gpu->launch_ns + larger(larger(memory, operations), larger(atomics, host)) +
+    return gpu->launch_ns + larger(larger(memory, operations), larger(atomics, larger(host, work->peer_ns))) +
            (double)work->grid_barriers * gpu->grid_barrier_ns;
 }

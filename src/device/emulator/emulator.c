@@ -81,7 +81,7 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
         fill_undefined((uint32_t *)(void *)memory, bytes);
     }
     uintptr_t begin = (uintptr_t)memory;
-    td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes, .device = device, .cells = cells});
+    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, false, cells});
     emulator->taken += bytes;
     *out = memory;
 done:
@@ -104,12 +104,13 @@ static void release(td_device *device, void *memory)
 
 static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)
 {
-    td_regions *regions = &emulator_of(device)->world->regions;
+    td_emulator *emulator = emulator_of(device);
+    td_regions *regions = &emulator->world->regions;
     uintptr_t begin = (uintptr_t)host;
     if (td_region_find(regions, begin, 1) != NULL)
         return td_fail(TD_DEVICE, "%s: host memory is pinned twice", device->name);
     TD_CHECK(td_region_expect(regions));
-    td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes, .device = device, .host = true});
+    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, true, NULL});
     *seen = host;
     return TD_OK;
 }
@@ -226,6 +227,7 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
     all->bytes_read += work->bytes_read;
     all->bytes_written += work->bytes_written;
     all->host_bytes += work->host_bytes;
+    all->peer_bytes += work->peer_bytes;
     all->accesses += work->accesses;
     all->atomics += work->atomics;
     all->shared_accesses += work->shared_accesses;
@@ -375,6 +377,7 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
     emulator->machine.device = device;
     emulator->machine.regions = &world->regions;
     emulator->machine.races = world->topology.races;
+    for (int i = 0; i < TD_MODEL_DEVICES; i++) emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
     emulator->machine.seed = options->seed + (uint64_t)number;
     emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
     emulator->machine.arena_bytes =
@@ -391,8 +394,11 @@ td_status td_emulator_open(td_device **out, int count, const char *topology, con
     td_emu_world *world = NULL;
     TD_CHECK(TD_NEW_ZEROED(&world, 1, "emulator"));
     world->open = 1; /* ours, until the devices hold it */
-    td_topology_default(&world->topology);
-    (void)topology;
+    if (topology == NULL) td_topology_default(&world->topology);
+    else TD_TRY(td_topology_open(&world->topology, topology));
+    if (count > world->topology.devices)
+        TD_TRY(td_fail(TD_USAGE, "%d emulated devices; topology '%s' has %d GPUs", count, world->topology.name,
+                       world->topology.devices));
     for (int i = 0; i < count; i++) {
         TD_TRY(open_one(last, world, i, options));
         last = &(*last)->next;

@@ -8,9 +8,10 @@
 typedef struct td_emulator_counts {
     uint64_t launches;
     uint64_t blocks, threads, barriers, grid_barriers, exchanges;
-    uint64_t bytes_read, bytes_written, host_bytes; /* by kernels; host: pinned memory */
+    uint64_t bytes_read, bytes_written;     /* of device memory, by kernels */
+    uint64_t host_bytes, peer_bytes;        /* of pinned host memory, of other GPUs */
     uint64_t accesses, atomics, shared_accesses;
-    uint64_t kernel_ns;                             /* virtual time in kernels */
+    uint64_t kernel_ns;                     /* virtual time in kernels */
 } td_emulator_counts;
 
 /* Counted so far by a device of kind TD_DEVICE_EMULATOR. */

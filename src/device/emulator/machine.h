@@ -12,7 +12,7 @@
 #include "device/emulator/fiber.h"
 #include "device/emulator/runtime.h"
 
-enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64 };
+enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_DEVICES = 64 };
 
 typedef enum td_emu_state {
     TD_EMU_FRESH,   /* not begun */
@@ -65,7 +65,8 @@ typedef struct td_emu_work {
     uint64_t blocks, threads;
     uint64_t barriers, grid_barriers, exchanges; /* barriers: of blocks */
     uint64_t bytes_read, bytes_written;          /* of device memory */
-    uint64_t host_bytes;                         /* of pinned host memory */
+    uint64_t host_bytes, peer_bytes;             /* of pinned host memory, of other GPUs */
+    double peer_ns;                              /* how long the links to other GPUs are busy */
     uint64_t accesses, atomics, shared_accesses;
     double busiest;                              /* operations of the multiprocessor with most of them */
 } td_emu_work;
@@ -79,6 +80,7 @@ typedef struct td_emu_machine {
     uint32_t shared_limit; /* bytes that a block may ask for */
     uint32_t arena_bytes;  /* what that takes with its canaries */
     bool races;            /* look for them */
+    double peer_rate[TD_EMU_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
     td_fiber_stacks stacks;
     td_fiber **free_fibers;
     uint32_t free_count;

@@ -5,7 +5,7 @@
 
 #include "device/emulator/machine.h"
 
-enum { TD_MODEL_DEVICES = 64 };
+enum { TD_MODEL_DEVICES = TD_EMU_DEVICES };
 
 typedef struct td_gpu_model {
     char model[64];
@@ -38,6 +38,9 @@ typedef struct td_topology {
 
 /* Independent GPUs, all alike, for tests: small, with plain figures. */
 void td_topology_default(td_topology *out);
+
+/* A topology file, by its name or, with a '/' in it, by its path. */
+td_status td_topology_open(td_topology *out, const char *name);
 
 /* The clock. A unit (a GPU's kernels, one way of a link) does one thing at a time: work begins when the stream and the
  * unit are free, and not before `earliest`; returns when it ends. */

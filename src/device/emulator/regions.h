@@ -8,7 +8,8 @@
 typedef struct td_region {
     uintptr_t begin, end;
     const td_device *device;
-    bool host; /* pinned */
+    int number; /* of the device */
+    bool host;  /* pinned */
     td_emu_cell *cells;
 } td_region;
 

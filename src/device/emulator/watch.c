@@ -186,6 +186,13 @@ static void refuse(uintptr_t at, uint64_t bytes, access_kind kind, const void *c
                  (unsigned long long)bytes, td_region_describe(watch.machine->regions, at, words));
 }
 
+static void refuse_peer(const td_region *region, const void *code)
+{
+    char name[TD_EMU_WORDS];
+    td_emu_break(td_code_line(code, name, sizeof name), "touches the memory of %s, to which there is no link",
+                 region->device->name);
+}
+
 /* Places that are neither the device's nor the block's: the thread's own stack and numbers, the launch's
  * arguments, constants of the program. */
 static bool is_own(uintptr_t at, uint64_t bytes, access_kind kind)
@@ -211,10 +218,14 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     td_emu_work *work = &watch.machine->work;
     td_region *region = region_of(at, bytes);
     if (region == NULL && is_own(at, bytes, kind)) return;
-    if (region == NULL || (!region->host && region->device != watch.machine->device)) refuse(at, bytes, kind, code);
+    if (region == NULL) refuse(at, bytes, kind, code);
+    bool peer = !region->host && region->device != watch.machine->device;
+    if (peer && watch.machine->peer_rate[region->number] == 0) refuse_peer(region, code);
     work->accesses++;
     if (kind == ATOMIC) work->atomics++;
-    if (region->host) work->host_bytes += bytes;
+    if (peer) work->peer_bytes += bytes;
+    if (peer) work->peer_ns += (double)bytes / watch.machine->peer_rate[region->number];
+    else if (region->host) work->host_bytes += bytes;
     else if (kind == PLAIN_WRITE) work->bytes_written += bytes;
     else work->bytes_read += bytes;
     if (watch.races && region->cells != NULL)
