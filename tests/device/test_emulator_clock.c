@@ -220,9 +220,9 @@ TEST(as_many_blocks_run_at_once_as_the_gpu_holds)
     bench b = bench_open("emu", 1);
     uint32_t blocks = 0;
     CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 256, 0, &blocks));
-    CHECK_EQ(blocks, 16);
-    CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 256, 24 << 10, &blocks));
     CHECK_EQ(blocks, 8);
+    CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 256, 48 << 10, &blocks));
+    CHECK_EQ(blocks, 4);
     CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 2048, 0, &blocks));
     CHECK_EQ(blocks, 0);
     bench_close(&b);

@@ -19,25 +19,33 @@ static bool same_meeting(const td_emu_fiber_thread *a, const td_emu_fiber_thread
            (a->site.file == b->site.file || strcmp(a->site.file, b->site.file) == 0);
 }
 
-/* Looks at the lanes that `me` names; says whether all have come. */
-static bool all_here(td_emu_fiber_thread *me, td_emu_fiber_thread *warp)
+/* A lane that waits for another meeting, although it and `me` name each other: neither will come to the other's. */
+static void check_meeting(const td_emu_fiber_thread *me, const td_emu_fiber_thread *other)
 {
     char words[TD_EMU_WORDS];
-    uint32_t lane = me->self.thread % TD_EMU_WARP;
-    bool here = true;
-    for (uint32_t left = me->mask; left != 0; left &= left - 1) {
+    if ((other->mask >> me->self.thread % TD_EMU_WARP & 1) == 0) return;
+    td_emu_break(me->site, "the mask 0x%08x names lane %u, which %s", me->mask, other->self.thread % TD_EMU_WARP,
+                 td_emu_describe(other, words));
+}
+
+/* Joins those who wait for the same meeting, or begins it; says whether all have come. */
+static bool come(td_emu_fiber_thread *me, td_emu_fiber_thread *warp, const td_emu_warp *lanes)
+{
+    uint32_t bit = 1u << me->self.thread % TD_EMU_WARP;
+    if ((me->mask & bit) == 0)
+        td_emu_break(me->site, "lane %u is not in its own mask 0x%08x", me->self.thread % TD_EMU_WARP, me->mask);
+    if ((me->mask & lanes->ended) != 0)
+        td_emu_break(me->site, "the mask 0x%08x names lane %d, which has ended", me->mask,
+                     __builtin_ctz(me->mask & lanes->ended));
+    me->leader = me;
+    me->come = 0;
+    for (uint32_t left = me->mask & lanes->waiting; left != 0 && me->leader == me; left &= left - 1) {
         td_emu_fiber_thread *other = &warp[__builtin_ctz(left)];
-        if (other == me) continue;
-        if (other->state == TD_EMU_ENDED)
-            td_emu_break(me->site, "the mask 0x%08x names lane %u, which has ended", me->mask,
-                         other->self.thread % TD_EMU_WARP);
-        bool waits = other->state == TD_EMU_LANES;
-        if (waits && (other->mask >> lane & 1) != 0 && !same_meeting(me, other))
-            td_emu_break(me->site, "the mask 0x%08x names lane %u, which %s", me->mask,
-                         other->self.thread % TD_EMU_WARP, td_emu_describe(other, words));
-        here = here && waits && same_meeting(me, other);
+        if (same_meeting(me, other)) me->leader = other->leader;
+        else check_meeting(me, other);
     }
-    return here;
+    me->leader->come |= bit;
+    return me->leader->come == me->mask;
 }
 
 static void vote(td_emu_fiber_thread *warp, uint32_t mask)
@@ -73,8 +81,9 @@ static void join_times(td_emu_fiber_thread *warp, uint32_t mask)
         memcpy(warp[__builtin_ctz(left)].seen, known, sizeof known);
 }
 
-static void complete(td_emu_fiber_thread *me, td_emu_fiber_thread *warp)
+static void complete(td_emu_fiber_thread *me, td_emu_fiber_thread *warp, td_emu_warp *lanes)
 {
+    lanes->waiting &= ~me->mask;
     if (me->exchange == TD_EMU_VOTE) vote(warp, me->mask);
     if (me->exchange == TD_EMU_MOVE_VALUE) move_values(warp, me->mask);
     td_emu_now->work.exchanges++;
@@ -85,16 +94,16 @@ static void complete(td_emu_fiber_thread *me, td_emu_fiber_thread *warp)
 static uint64_t exchange(td_emu_exchange what, uint32_t mask, uint64_t value, uint32_t from_lane, td_site site)
 {
     td_emu_fiber_thread *me = td_emu_running, *warp = warp_of(me);
+    td_emu_warp *lanes = &me->block->warp[me->self.thread / TD_EMU_WARP];
     me->mask = mask;
     me->site = site;
     me->exchange = what;
     me->value = value;
     me->from_lane = from_lane;
-    if ((mask >> (me->self.thread % TD_EMU_WARP) & 1) == 0)
-        td_emu_break(site, "lane %u is not in its own mask 0x%08x", me->self.thread % TD_EMU_WARP, mask);
-    bool here = all_here(me, warp);
+    bool last = come(me, warp, lanes);
     me->state = TD_EMU_LANES;
-    if (here) complete(me, warp);
+    if (last) complete(me, warp, lanes);
+    else lanes->waiting |= 1u << me->self.thread % TD_EMU_WARP;
     td_emu_wait();
     return me->value;
 }

@@ -12,7 +12,7 @@
 #include "device/emulator/fiber.h"
 #include "device/emulator/runtime.h"
 
-enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_DEVICES = 64 };
+enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_DEVICES = 64, TD_EMU_BLOCK_WARPS = 32 };
 
 typedef enum td_emu_state {
     TD_EMU_FRESH,   /* not begun */
@@ -37,9 +37,16 @@ typedef struct td_emu_fiber_thread {
     td_site site;       /* where it waits */
     uint32_t mask, from_lane;
     td_emu_exchange exchange;
+    struct td_emu_fiber_thread *leader; /* the first that came to the exchange */
+    uint32_t come;      /* of a leader: the lanes that are there */
     uint64_t value;     /* what it gives to the exchange, then what it gets */
     uint32_t seen[TD_EMU_WARP]; /* accesses of a lane of its warp before this tick came before its own */
 } td_emu_fiber_thread;
+
+/* Lanes of a warp: those that wait for an exchange, those that ended. */
+typedef struct td_emu_warp {
+    uint32_t waiting, ended;
+} td_emu_warp;
 
 typedef struct td_emu_shared_piece {
     td_site site;
@@ -52,6 +59,7 @@ typedef struct td_emu_block {
     uint32_t number, threads, waiting, ended;
     td_emu_fiber_thread *thread;
     td_emu_fiber_thread *thread_waiting; /* the last that came to the barrier */
+    td_emu_warp warp[TD_EMU_BLOCK_WARPS];
     char *shared; /* the arena */
     td_emu_cell *cells; /* of the arena, when accesses are watched */
     uint32_t shared_end, shared_sum; /* bytes of the arena in use; of these, what kernels asked for */

@@ -14,7 +14,7 @@ enum { LINE_BYTES = 512, MOST_WORDS = 16 };
 
 static const td_gpu_model plain_gpu = {
     .model = "emulated GPU", .memory = UINT64_C(16) << 30, .cache = UINT64_C(4) << 20, .shared_bytes = 48 << 10,
-    .multiprocessors = 4, .block_threads = 1024, .resident_threads = 1024, .memory_rate = 500, .operation_rate = 32,
+    .multiprocessors = 4, .block_threads = 1024, .resident_threads = 512, .memory_rate = 500, .operation_rate = 32,
     .atomic_rate = 4, .launch_ns = 4000, .finish_ns = 5000, .grid_barrier_ns = 1000};
 
 void td_topology_default(td_topology *out)
