@@ -28,8 +28,8 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *format, *output, *output_format, *trace;
-    uint64_t iterations, top, repeat, seed;
+    const char *source, *engine, *devices, *gpu_edges, *format, *output, *output_format, *trace;
+    uint64_t iterations, top, repeat, seed, gpu_memory;
     double tolerance;
     bool sync, async, parents, verify;
     td_arg_pairs set;
@@ -42,7 +42,9 @@ static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .
 static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id", .letter = 's'),
     OPTION("engine", TEXT, engine, "E", "which engine (default: auto)"),
-    OPTION("devices", TEXT, devices, "LIST", "what may be used, separated by commas: cpu"),
+    OPTION("devices", TEXT, devices, "LIST", "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2"),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory", .least = 1, .most = 0x1p62),
+    OPTION("gpu-edges", TEXT, gpu_edges, "SHARE", "use no more of it for edges: 25% of the graph's, or a size"),
     OPTION("iterations", COUNT, iterations, "N", "stop after that many", .least = 1, .most = 1e9),
     OPTION("tolerance", REAL, tolerance, "T", "stop when an iteration changes the values by no more", .most = 1e9),
     OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before", .excludes = "async"),
@@ -132,6 +134,20 @@ static td_status check_source(job *self)
     return td_fail(TD_USAGE, "option --source: %s", td_last_message());
 }
 
+/* A share becomes a number up to 1, a size one above. */
+static td_status check_gpu_edges(job *self)
+{
+    const char *text = self->settings->gpu_edges;
+    uint64_t bytes, whole = UINT64_C(1) << 52;
+    if (text == NULL) return TD_OK;
+    bool share = strchr(text, '%') != NULL;
+    if (td_parse_size_or_share(text, whole, &bytes) != TD_OK) return td_fail_context(TD_USAGE, "option --gpu-edges");
+    if (bytes < 2 || (share && bytes > whole))
+        return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%% to 100%%, or a size, is allowed", text);
+    self->options.gpu_edges = share ? (double)bytes / (double)whole : (double)bytes;
+    return TD_OK;
+}
+
 static void fill_options(job *self)
 {
     const run_settings *s = self->settings;
@@ -143,6 +159,8 @@ static void fill_options(job *self)
     options->tolerance = s->tolerance;
     options->parents = s->parents;
     options->settings = &self->set;
+    options->devices = s->devices;
+    options->gpu_memory = s->gpu_memory;
 }
 
 static td_status check_line(job *self, const char *program)
@@ -154,6 +172,7 @@ static td_status check_line(job *self, const char *program)
     TD_CHECK(td_plan_check(s->engine, s->devices));
     TD_CHECK(check_settings(self, td_plan_engine(s->engine)));
     TD_CHECK(check_source(self));
+    TD_CHECK(check_gpu_edges(self));
     TD_CHECK(td_run_check_options(self->program, &self->options));
     TD_CHECK(td_output_format_find(s->output_format, &self->output_format));
     TD_CHECK(td_format_check(s->format));

@@ -189,6 +189,9 @@ typedef struct td_request {
     const char *const *settings; /* "key=value", as --set takes them; ends with NULL; or NULL */
     td_iteration_fn progress;    /* or NULL */
     void *progress_context;
+    const char *devices;  /* what may be used, separated by commas: "cpu", "cuda:0", ...; NULL for Tandem's choice */
+    uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
+    double gpu_edges;     /* of those for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
 } td_request;
 
 /* What a run would do and need. */

@@ -52,7 +52,7 @@ static td_status take_settings(order *self)
     double huge_pages;
     const char *const *texts = self->request.settings;
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
-    TD_CHECK(td_plan_check(self->request.engine, NULL));
+    TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
     TD_CHECK(td_plan_check_settings(td_plan_engine(self->request.engine), self->program, &self->settings));
     TD_CHECK(td_settings_number(&self->settings, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
     self->huge_pages = huge_pages == 0;
@@ -67,12 +67,15 @@ static td_status take_order(order *self, const td_session *session, const td_gra
     TD_CHECK(find_program(program, &self->program));
     TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
     TD_CHECK(take_settings(self));
+    if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
+        return td_fail(TD_INVALID, "td_request.gpu_edges is %g, which is no share and no number of bytes", request->gpu_edges);
     if (request->mode < TD_MODE_DEFAULT || request->mode > TD_MODE_ASYNC)
         return td_fail(TD_INVALID, "td_request.mode is %d, which is no mode", (int)request->mode);
     self->options = (td_run_options){
         .pool = session->pool, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
         .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
+        .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context};
     TD_CHECK(td_run_check_options(self->program, &self->options));
     return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;

@@ -149,8 +149,10 @@ bool td_device_kind_present(td_device_kind kind, const char **why)
 static td_status check_present(const wanted *name)
 {
     const char *why;
-    if (td_device_kind_present(name->kind, &why)) return TD_OK;
-    return td_fail(TD_UNSUPPORTED, "device '%s': %s", name->text, why);
+    if (!td_device_kind_present(name->kind, &why)) return td_fail(TD_UNSUPPORTED, "device '%s': %s", name->text, why);
+    if (name->kind != TD_DEVICE_CUDA || name->index < td_cuda_count()) return TD_OK;
+    return td_fail(TD_UNSUPPORTED, "device '%s': the GPUs of this machine are cuda:0 to cuda:%d", name->text,
+                   td_cuda_count() - 1);
 }
 
 td_status td_devices_check(const char *list)

@@ -25,6 +25,9 @@ typedef struct td_run_options {
     uint32_t source; /* a vertex number */
     bool parents;
     const td_settings *settings;
+    const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
+    uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
+    double gpu_edges;     /* the most of it for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;
 } td_run_options;

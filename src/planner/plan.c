@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "device/device.h"
 #include "engine/cpu.h"
 
 #include <stdio.h>
@@ -34,23 +35,10 @@ static td_status check_engine(const char *name)
     return td_fail(TD_USAGE, "unknown engine '%s'; there are %s", name, names);
 }
 
-static td_status check_devices(const char *devices)
-{
-    for (const char *at = devices; at != NULL && *at != '\0';) {
-        int length = (int)strcspn(at, ",");
-        if (length != 3 || strncmp(at, "cpu", 3) != 0)
-            return td_fail(TD_USAGE, "--devices %s: there is no device '%.*s'; this build has cpu", devices, length,
-                           at);
-        at += length;
-        at += *at == ',';
-    }
-    return TD_OK;
-}
-
 td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
-    return check_devices(devices);
+    return devices != NULL ? td_devices_check(devices) : TD_OK;
 }
 
 /* A key of another program is no misspelling of one of this program's. */

@@ -10,7 +10,14 @@ succeeds gen grid --width 15 --height 12 --seed 7 -o road.tg
 # Programs, engines, devices, options and keys that do not exist.
 fails 2 "unknown program 'pagerang' (did you mean 'pagerank'?)" run pagerang g.tg
 fails 2 "unknown engine 'gpu'; there are auto, cpu" run wcc g.tg --engine gpu
-fails 2 "there is no device 'cuda:0'; this build has cpu" run wcc g.tg --devices cpu,cuda:0
+fails 2 "--devices cpu,gpu: there is no device 'gpu'; there are cpu, cuda:N" run wcc g.tg --devices cpu,gpu
+fails 2 "device 'cuda:0/2#2': the slice is 2, allowed are 0 to 1" run wcc missing.tg --devices 'cuda:0/2#2'
+fails 1 "--devices cpu,cuda:63: device 'cuda:63': " run wcc g.tg --devices cpu,cuda:63
+fails 2 'option --gpu-memory' run wcc g.tg --gpu-memory much
+fails 2 'option --gpu-edges' run wcc g.tg --gpu-edges half
+fails 2 'option --gpu-edges 0%: more than 0% to 100%, or a size, is allowed' run wcc g.tg --gpu-edges 0%
+fails 2 'option --gpu-edges 101%' run wcc g.tg --gpu-edges 101%
+succeeds run wcc g.tg --devices cpu --gpu-memory 4G --gpu-edges 25%
 fails 2 "unknown option '--sourec' (did you mean '--source'?)" run bfs g.tg --sourec 1
 fails 2 "unknown setting 'cpu.direktion'; the nearest is 'cpu.direction'" run wcc g.tg --set cpu.direktion=pull
 fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1

@@ -401,10 +401,8 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
     const char *why;
     td_device *first = NULL, **last = &first;
     if (!td_cuda_present(&why)) return td_fail(TD_UNSUPPORTED, "cuda:%d: %s", index, why);
-    int count = td_cuda_count();
-    if (index >= count)
-        return td_fail(TD_UNSUPPORTED, "cuda:%d: there is no such GPU; there %s %d, cuda:0%s", index, count == 1 ? "is" : "are",
-                       count, count > 1 ? " and up" : "");
+    if (index >= td_cuda_count())
+        return td_fail(TD_UNSUPPORTED, "cuda:%d: the GPUs of this machine are cuda:0 to cuda:%d", index, td_cuda_count() - 1);
     int begin = slices > 0 && slice < 0 ? 0 : slice, end = slices > 0 && slice < 0 ? slices : slice + 1;
     for (int i = begin; i < end; i++) {
         td_status status = open_part(last, index, slices, i, options);
