@@ -4,7 +4,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
 
-.PHONY: help setup build demo test test-asan test-tsan fuzz bench install clean
+.PHONY: help setup build demo test test-asan test-tsan test-gpu fuzz bench install clean
 
 help:
 	@echo 'make demo                  set up, build, and show what Tandem does'
@@ -12,6 +12,7 @@ help:
 	@echo 'make build                 set up and build; the tool is $(BUILD)/tandem'
 	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
+	@echo 'make test-gpu              the tests that need an NVIDIA GPU and nvcc'
 	@echo 'make fuzz SECONDS=600      every reader against damaged input, that long'
 	@echo 'make bench                 tandem bench convert: parsing, building, opening'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
@@ -38,6 +39,9 @@ test-tsan: setup
 	@scripts/build.sh build-tsan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=thread
 	@ctest --test-dir build-tsan --output-on-failure --parallel $$(nproc)
 
+test-gpu: setup
+	@scripts/test-gpu.sh
+
 fuzz: setup
 	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
 	@build-asan/tests/fuzz_readers --seconds $(SECONDS)
@@ -51,4 +55,4 @@ install: setup
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan
+	rm -rf $(BUILD) build-asan build-tsan build-gpu
