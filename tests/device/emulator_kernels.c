@@ -118,6 +118,14 @@ TD_KERNEL(atomics_only, kernel_arguments)
     if (TD_LOAD(&a.out[4]) == 7u) TD_EXCHANGE(&a.out[5], 9u);
 }
 
+/* One thread waits for another of its block without a barrier, as running side by side allows. */
+TD_KERNEL(waits_for_word, kernel_arguments)
+{
+    if (td_thread() == 40) TD_STORE(&a.out[0], 5u);
+    if (td_thread() == 3)
+        while (TD_LOAD(&a.out[0]) != 5u) {}
+}
+
 static const uint32_t powers_of_three[4] = {1, 3, 9, 27};
 
 TD_KERNEL(constants, kernel_arguments)
@@ -131,4 +139,4 @@ TD_KERNEL(constants, kernel_arguments)
 const td_kernel right_kernels[] = {
     KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
     KERNEL(grid_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing), KERNEL(atomics_only),
-    KERNEL(constants), {NULL, NULL}};
+    KERNEL(waits_for_word), KERNEL(constants), {NULL, NULL}};

@@ -200,6 +200,12 @@ TD_KERNEL(other_stack, kernel_arguments)
     a.out[1 + td_thread()] = own[(a.choice + td_thread()) % 4];
 }
 
+TD_KERNEL(endless, kernel_arguments)
+{
+    while (TD_LOAD(&a.out[0]) == 0) {} /* here */
+    a.out[1] = 1;
+}
+
 #define KERNEL(name) {#name, (const void *)name}
 const td_kernel wrong_kernels[] = {
     KERNEL(missing_barrier), KERNEL(missing_barrier_atomics), KERNEL(missing_second_barrier),
@@ -209,4 +215,4 @@ const td_kernel wrong_kernels[] = {
     KERNEL(plain_race), KERNEL(race_of_blocks), KERNEL(race_with_atomic), KERNEL(race_with_reader),
     KERNEL(race_in_warp), KERNEL(race_of_bytes), KERNEL(grid_rounds_apart), KERNEL(global_overrun),
     KERNEL(global_underrun), KERNEL(freed_memory), KERNEL(host_memory), KERNEL(writable_global), KERNEL(other_stack),
-    {NULL, NULL}};
+    KERNEL(endless), {NULL, NULL}};

@@ -1,5 +1,6 @@
 /* Kernels that keep the rules give their results on the emulator, in whatever order
  * their threads run. */
+#include "device/emulator/watch.h"
 #include "emulator_bench.h"
 
 enum { SEEDS = 20 };
@@ -168,6 +169,18 @@ static void check_atomics(bench *b, uint32_t threads)
 TEST(atomics_of_all_threads_add_up)
 {
     run_seeds("atomics_only", (td_launch){.blocks = 4, .threads = 128}, check_atomics);
+}
+
+static void check_waited(bench *b, uint32_t threads)
+{
+    (void)threads;
+    CHECK_EQ(words(b)[0], 5);
+}
+
+TEST(a_thread_may_wait_for_a_word_that_another_changes)
+{
+    if (!td_watch_built()) SKIP("this build does not see that a thread waits");
+    run_seeds("waits_for_word", (td_launch){.blocks = 1, .threads = 64}, check_waited);
 }
 
 TEST(constants_and_a_threads_own_arrays_are_its_to_touch)

@@ -110,6 +110,31 @@ TEST(plain_stores_that_race_are_found)
     refuse_shape("grid_rounds_apart", (td_launch){.blocks = 4, .threads = 32, .together = true}, "race: it");
 }
 
+TEST(an_endless_loop_ends)
+{
+    needs_the_watch();
+    static const char impatient[] = "gpus 1\ncheck off\npatience 4M\n";
+    char name[600];
+    test_write_file(test_path("t"), impatient, sizeof impatient - 1);
+    snprintf(name, sizeof name, "emu:1@%s", test_path("t"));
+    bench b = bench_open(name, 1);
+    CHECK_STATUS(bench_run(&b, "endless", (td_launch){.blocks = 1, .threads = 32}), TD_DEVICE);
+    expect_message("endless", "an endless loop");
+    bench_close(&b);
+}
+
+TEST(a_cancelled_process_does_not_wait_for_its_kernels)
+{
+    needs_the_watch();
+    bench b = bench_open("emu", 1);
+    td_cancel_request();
+    td_launch shape = {.blocks = 1, .threads = 32, .together = true};
+    CHECK_STATUS(td_stream_launch(b.stream, kernel_named("endless"), shape, &b.arguments, sizeof b.arguments), TD_CANCELLED);
+    td_cancel_clear();
+    CHECK_OK(bench_run(&b, "add_one", (td_launch){.blocks = 16, .threads = 256}));
+    bench_close(&b);
+}
+
 TEST(device_memory_has_bounds)
 {
     needs_the_watch();

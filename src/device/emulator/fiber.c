@@ -23,7 +23,30 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #elif defined(THREADS_CHECKED)
+#include <pthread.h>
 #include <sanitizer/tsan_interface.h>
+
+/* Making one takes milliseconds, so they are kept and used again. */
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *contexts[TD_FIBERS_MOST];
+static uint32_t contexts_kept;
+
+static void *take_context(void)
+{
+    pthread_mutex_lock(&contexts_lock);
+    void *context = contexts_kept > 0 ? contexts[--contexts_kept] : NULL;
+    pthread_mutex_unlock(&contexts_lock);
+    return context != NULL ? context : __tsan_create_fiber(0);
+}
+
+static void keep_context(void *context)
+{
+    pthread_mutex_lock(&contexts_lock);
+    bool kept = contexts_kept < TD_FIBERS_MOST;
+    if (kept) contexts[contexts_kept++] = context;
+    pthread_mutex_unlock(&contexts_lock);
+    if (!kept) __tsan_destroy_fiber(context);
+}
 #endif
 
 static td_fiber *leaving, *arriving; /* the switch under way */
@@ -167,7 +190,7 @@ void td_fiber_prepare(td_fiber *fiber, void (*entry)(void))
     set_entry(fiber, entry);
     fiber->begun = true;
 #if defined(THREADS_CHECKED)
-    if (fiber->context == NULL) fiber->context = __tsan_create_fiber(0);
+    if (fiber->context == NULL) fiber->context = take_context();
 #endif
 }
 
@@ -206,7 +229,7 @@ void td_fiber_drop(td_fiber *fiber)
 #if defined(ADDRESS_CHECKED)
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack, fiber->bytes);
 #elif defined(THREADS_CHECKED)
-    if (fiber->context != NULL) __tsan_destroy_fiber(fiber->context);
+    if (fiber->context != NULL) keep_context(fiber->context);
     fiber->context = NULL;
 #endif
 }

@@ -196,6 +196,15 @@ const char *td_emu_file(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+void td_emu_abandon(td_status status)
+{
+    td_emu_machine *m = td_emu_now;
+    td_watch_stop();
+    m->status = status;
+    leave_for(m, td_emu_running->fiber, NULL);
+    __builtin_unreachable();
+}
+
 void td_emu_break(td_site site, const char *format, ...)
 {
     td_emu_machine *m = td_emu_now;
@@ -205,12 +214,8 @@ void td_emu_break(td_site site, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    td_watch_stop();
-    snprintf(m->message, sizeof m->message, "%s, kernel %s, %s:%d, thread %u of block %u: %s", m->device->name, m->kernel,
-             td_emu_file(site.file), site.line, thread->self.thread, thread->self.block, text);
-    m->status = TD_DEVICE;
-    leave_for(m, thread->fiber, NULL);
-    __builtin_unreachable();
+    td_emu_abandon(td_fail(TD_DEVICE, "%s, kernel %s, %s:%d, thread %u of block %u: %s", m->device->name, m->kernel,
+                           td_emu_file(site.file), site.line, thread->self.thread, thread->self.block, text));
 }
 
 const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU_WORDS])
@@ -313,7 +318,7 @@ static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
     m->work.threads += (uint64_t)count * m->shape.threads;
     m->caller = (td_fiber){0};
     leave_for(m, &m->caller, choose(m));
-    if (m->status != TD_OK) return td_fail(m->status, "%s", m->message);
+    if (m->status != TD_OK) return m->status;
     if (m->finished < count * m->shape.threads) return report_deadlock(m);
     uint64_t each = (operations(&m->work) - before) / count;
     for (uint32_t i = 0; i < count; i++) give_load(m, each);

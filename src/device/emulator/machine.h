@@ -88,6 +88,7 @@ typedef struct td_emu_machine {
     uint32_t shared_limit; /* bytes that a block may ask for */
     uint32_t arena_bytes;  /* what that takes with its canaries */
     bool races;            /* look for them */
+    uint64_t patience;     /* accesses without a thread that ends or a meeting: an endless loop */
     double peer_rate[TD_EMU_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
     td_fiber_stacks stacks;
     td_fiber **free_fibers;
@@ -111,8 +112,7 @@ typedef struct td_emu_machine {
     uint32_t in_flight, finished; /* blocks; threads that ended */
     uint32_t grid_waiting;
     td_emu_work work;
-    td_status status;
-    char message[TD_MESSAGE_BYTES];
+    td_status status; /* why it was ended early; the message stands */
 } td_emu_machine;
 
 extern td_emu_machine *td_emu_now;          /* the launch under way, or NULL */
@@ -133,6 +133,9 @@ uint32_t td_emu_tick(void);                       /* the next moment of the watc
 _Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);
 
 const char *td_emu_file(const char *path); /* its name without folders */
+
+/* Ends the launch with the message that stands (td_last_message). */
+_Noreturn void td_emu_abandon(td_status status);
 
 /* What a thread waits for, in words, for messages. */
 #define TD_EMU_WORDS 160

@@ -28,7 +28,8 @@ typedef struct td_link_model {
 typedef struct td_topology {
     char name[64];
     int devices;
-    bool races; /* look for them in kernels */
+    bool races;        /* look for them in kernels */
+    uint64_t patience; /* accesses of a launch without progress, after which it is given up */
     td_gpu_model gpu[TD_MODEL_DEVICES];
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */
     int host_link[TD_MODEL_DEVICES];                        /* its number in to_device and to_host; GPUs may share one */

@@ -23,6 +23,7 @@ void td_topology_default(td_topology *out)
     snprintf(out->name, sizeof out->name, "plain");
     out->devices = TD_MODEL_DEVICES;
     out->races = true;
+    out->patience = UINT64_C(1) << 32;
     out->pageable_share = 0.25;
     for (int i = 0; i < TD_MODEL_DEVICES; i++) {
         out->gpu[i] = plain_gpu;
@@ -224,6 +225,11 @@ static td_status line_check(reading *r)
     return TD_OK;
 }
 
+static td_status line_patience(reading *r)
+{
+    return read_whole(r, r->word[1], 1 << 20, UINT64_C(1) << 48, &r->topology->patience);
+}
+
 static const struct {
     const char *word;
     int least, most; /* values */
@@ -231,7 +237,7 @@ static const struct {
 } lines[] = {
     {"gpus", 1, 1, line_gpus}, {"gpu", 1, 1, line_select}, {"model", 1, MOST_WORDS - 1, line_model},
     {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"pageable", 1, 1, line_pageable},
-    {"check", 1, 1, line_check},
+    {"check", 1, 1, line_check}, {"patience", 1, 1, line_patience},
 };
 
 static td_status check_values(const reading *r, int least, int most)

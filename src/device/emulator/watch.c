@@ -1,6 +1,7 @@
 #include "device/emulator/watch.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "device/emulator/code_line.h"
 #include "device/emulator/regions.h"
 
@@ -61,9 +62,19 @@ void td_watch_start(td_emu_machine *machine) { begin_ticks(machine); }
 
 #else
 
+/* Every so many accesses a launch is looked at: whether it makes no progress, whether the process is to end. */
+enum { LOOK_EVERY = 1 << 20 };
+
+/* Threads give way at one atomic of so many: others see what stands half done, and one that waits for a word to change
+ * does not wait for ever. */
+enum { ATOMICS_A_TURN = 61 };
+
 typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC } access_kind;
 
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
+static uint32_t until_look, until_turn;
+static uint64_t looks; /* without progress */
+static uint64_t progress; /* at the last look */
 static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
 
 bool td_watch_built(void) { return true; }
@@ -81,6 +92,10 @@ void td_watch_start(td_emu_machine *machine)
     watch.tick = &machine->regions->tick;
     watch.races = machine->races;
     watch.on = true;
+    until_look = LOOK_EVERY;
+    until_turn = ATOMICS_A_TURN;
+    looks = 0;
+    progress = 0;
 }
 
 /* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
@@ -232,6 +247,28 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
         touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met, false, code);
 }
 
+static void look(const void *code)
+{
+    const td_emu_machine *m = watch.machine;
+    char name[TD_EMU_WORDS];
+    uint64_t now = m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
+    td_status status = td_cancel_check();
+    until_look = LOOK_EVERY;
+    looks = now == progress ? looks + 1 : 0;
+    progress = now;
+    if (status != TD_OK) td_emu_abandon(status);
+    if (looks * LOOK_EVERY >= m->patience)
+        td_emu_break(td_code_line(code, name, sizeof name), "an endless loop: %llu accesses, and no thread came to an end or "
+                     "to a barrier", (unsigned long long)(looks * LOOK_EVERY));
+}
+
+static void give_way(void)
+{
+    until_turn = ATOMICS_A_TURN;
+    td_emu_release(td_emu_running);
+    td_emu_wait();
+}
+
 static inline __attribute__((always_inline)) void touch(const volatile void *place, uint64_t bytes, access_kind kind,
                                                         const void *code)
 {
@@ -241,6 +278,8 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
     if (at - (uintptr_t)block->shared < watch.machine->arena_bytes)
         touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
     else touch_device(at, bytes, kind, code);
+    if (--until_look == 0) look(code);
+    if (kind == ATOMIC && --until_turn == 0) give_way();
 }
 
 /* What the compilers call. */
