@@ -42,11 +42,29 @@ static inline td_context kernel_context(const td_cpu_job *job)
 /* How far ahead of their use things are fetched: list entries, queue entries. */
 enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
 
+/* Vertices that a pull sums up before it gives them their values. A program that applies
+ * in place piece by piece does so at once: what it finds then travels on in the same pull. */
+enum { ROW = PROGRAM_FUSED ? 1 : 256 };
+
 static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, uint32_t u)
 {
     uint64_t begin = list->offsets[u], end = list->offsets[u + 1];
     if (end > begin + ENDS_FETCHED) end = begin + ENDS_FETCHED;
     for (uint64_t e = begin; e < end; e++) td_fetch((const program_value *)job->values + list->targets[e]);
+}
+
+/* The change of a step so far, with one vertex more. */
+static inline double measure(const td_context *c, double so_far, program_value fresh, program_value old)
+{
+    (void)c, (void)fresh, (void)old;
+#if PROGRAM_MEASURE == TD_MEASURE_MAX
+    double change = program_change(c, fresh, old);
+    return change <= so_far ? so_far : change; /* NaN stays */
+#elif PROGRAM_MEASURE == TD_MEASURE_SUM
+    return so_far + program_change(c, fresh, old);
+#else
+    return so_far;
+#endif
 }
 
 /* The first place of a list whose vertex is active, or `end`. A few one by one,

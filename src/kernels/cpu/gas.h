@@ -20,7 +20,7 @@ typedef struct NAME(view) {
     program_message *next_messages;
     const uint64_t *out; /* offsets, for out-degrees */
     bool async, track;
-    bool partial;        /* only some vertices are pulled: shares are added as differences */
+    bool partial;        /* only marked vertices are pulled: shares are added as differences */
 } NAME(view);
 
 static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
@@ -52,8 +52,12 @@ static inline program_accum NAME(fold_list)(const NAME(view) *view, const td_adj
         for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
         return sum;
     }
-    for (uint64_t e = begin; e < end; e++)
-        sum = program_sum(sum, CONTRIBUTION(c, messages[targets[e]], weights, e));
+#define EDGE(e) CONTRIBUTION(c, messages[targets[e]], weights, e)
+    uint64_t e = begin;
+    for (; e + 4 <= end; e += 4)
+        sum = program_sum(sum, program_sum(program_sum(EDGE(e), EDGE(e + 1)), program_sum(EDGE(e + 2), EDGE(e + 3))));
+    for (; e < end; e++) sum = program_sum(sum, EDGE(e));
+#undef EDGE
     return sum;
 }
 
@@ -120,11 +124,7 @@ static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_
     (void)degree;
     write_value(&view->next[v], fresh);
     if (!PROGRAM_SENDS_VALUE) write_message(&view->next_messages[v], program_send(c, fresh, degree));
-#if PROGRAM_MEASURE != TD_MEASURE_NONE
-    double change = program_change(c, fresh, old);
-    if (PROGRAM_MEASURE == TD_MEASURE_MAX) tally->change = change <= tally->change ? tally->change : change; /* NaN stays */
-    else tally->change += change;
-#endif
+    tally->change = measure(c, tally->change, fresh, old);
 #if PROGRAM_SHARES
     tally->share += program_share(c, v, fresh, degree);
     if (view->partial) tally->share -= program_share(c, v, old, degree);
@@ -137,18 +137,48 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
     return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
-/* Whole lists, one behind the other in memory. */
+/* The same for a row of vertices when nobody watches who changes: no test in the loop. */
+static inline void NAME(finish_row)(const NAME(view) *view, uint64_t first, uint64_t count, const program_accum *sums,
+                                    td_cpu_tally *tally)
+{
+    const td_context *c = &view->context;
+    double change = tally->change, share = tally->share;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t v = (uint32_t)(first + i), degree = (uint32_t)(view->out[first + i + 1] - view->out[first + i]);
+        (void)degree;
+        program_value old = read_value(&view->values[v]), fresh = program_apply(c, v, old, sums[i]);
+        write_value(&view->next[v], fresh);
+        if (!PROGRAM_SENDS_VALUE) write_message(&view->next_messages[v], program_send(c, fresh, degree));
+        change = measure(c, change, fresh, old);
+#if PROGRAM_SHARES
+        share += program_share(c, v, fresh, degree);
+#endif
+    }
+    tally->change = change;
+    tally->share = share;
+}
+
+/* Whole lists, one behind the other in memory: first the sums of a row of vertices, in a
+ * loop so short that the core has the misses of many lists in flight, then their values. */
 static inline void NAME(pull_rows)(td_cpu_job *job, const NAME(view) *view, uint64_t first, uint64_t last,
                                    td_cpu_tally *tally)
 {
-    const uint64_t *offsets = view->list.offsets;
+    const NAME(view) mine = *view;
+    const uint64_t *offsets = mine.list.offsets;
+    program_accum sums[ROW];
     uint64_t begin = offsets[first];
-    for (uint64_t v = first; v < last; v++) {
-        uint64_t end = offsets[v + 1];
-        NAME(finish)(job, view, (uint32_t)v, NAME(fold)(view, &view->list, begin, end), tally);
-        begin = end;
+    tally->edges += offsets[last] - begin;
+    for (uint64_t v = first, count; v < last; v += count) {
+        count = last - v < ROW ? last - v : ROW;
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t end = offsets[v + i + 1];
+            sums[i] = NAME(fold)(&mine, &mine.list, begin, end);
+            begin = end;
+        }
+        if (!PROGRAM_FUSED && !mine.track) NAME(finish_row)(&mine, v, count, sums, tally);
+        else
+            for (uint64_t i = 0; i < count; i++) NAME(finish)(job, &mine, (uint32_t)(v + i), sums[i], tally);
     }
-    tally->edges += begin - offsets[first];
 }
 
 /* Part of one vertex's list, whole or cut at either end. */
