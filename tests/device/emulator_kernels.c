@@ -126,6 +126,16 @@ TD_KERNEL(waits_for_word, kernel_arguments)
         while (TD_LOAD(&a.out[0]) != 5u) {}
 }
 
+/* The same number of reads, shared out or all by one thread. */
+TD_KERNEL(read_many, kernel_arguments)
+{
+    uint32_t threads = td_threads(), each = a.choice != 0 ? a.count : a.count / threads, sum = 0;
+    uint32_t first = a.choice != 0 ? 0 : td_thread() * each;
+    if (a.choice != 0 && td_thread() != 0) return;
+    for (uint32_t i = 0; i < each; i++) sum += TD_LOAD(&a.in[first + i]);
+    a.out[td_thread()] = sum;
+}
+
 static const uint32_t powers_of_three[4] = {1, 3, 9, 27};
 
 TD_KERNEL(constants, kernel_arguments)
@@ -139,4 +149,4 @@ TD_KERNEL(constants, kernel_arguments)
 const td_kernel right_kernels[] = {
     KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
     KERNEL(grid_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing), KERNEL(atomics_only),
-    KERNEL(waits_for_word), KERNEL(constants), {NULL, NULL}};
+    KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants), {NULL, NULL}};

@@ -47,6 +47,20 @@ TEST(kernels_are_counted)
     CHECK(out.counts.shared_accesses > 2 * BENCH_WORDS);
 }
 
+TEST(uneven_work_takes_longer_than_even_work)
+{
+    if (!td_watch_built()) SKIP("this build watches no accesses");
+    uint64_t took[2];
+    for (uint32_t uneven = 0; uneven < 2; uneven++) {
+        bench b = bench_open("emu:1@dgx1", 1);
+        b.arguments.choice = uneven;
+        CHECK_OK(bench_run(&b, "read_many", (td_launch){.blocks = 1, .threads = 256}));
+        took[uneven] = td_emulator_counted(b.device).kernel_ns;
+        bench_close(&b);
+    }
+    CHECK(took[1] > 3 * took[0]);
+}
+
 static uint64_t copy_time(const char *devices, bool pinned, uint64_t bytes)
 {
     bench b = bench_open(devices, 1);

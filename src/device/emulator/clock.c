@@ -18,7 +18,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate)
 {
     double memory = (double)(work->bytes_read + work->bytes_written) / gpu->memory_rate;
-    double operations = work->busiest / gpu->operation_rate;
+    double operations = (double)work->busiest / gpu->operation_rate;
     double atomics = (double)work->atomics / gpu->atomic_rate;
     double host = host_rate > 0 ? (double)work->host_bytes / host_rate : 0;
     return gpu->launch_ns + larger(larger(memory, operations), larger(atomics, larger(host, work->peer_ns))) +

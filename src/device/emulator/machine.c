@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/fetch.h"
 #include "base/random.h"
 #include "device/emulator/watch.h"
 
@@ -106,8 +107,8 @@ static void shuffle(td_emu_machine *m)
 static void fetch_ahead(const td_emu_machine *m)
 {
     const td_emu_fiber_thread *soon = m->turn[m->turn_at + FETCHED_AHEAD / 2];
-    __builtin_prefetch(m->turn[m->turn_at + FETCHED_AHEAD]);
-    if (soon->fiber != NULL) __builtin_prefetch(soon->fiber->top);
+    td_fetch(m->turn[m->turn_at + FETCHED_AHEAD]);
+    if (soon->fiber != NULL) td_fetch(soon->fiber->top);
 }
 
 /* The thread whose turn it is; NULL when none can go on. */
@@ -149,6 +150,7 @@ void td_emu_wait(void)
 {
     td_emu_machine *m = td_emu_now;
     td_emu_fiber_thread *me = td_emu_running, *next = choose(m);
+    me->operations++;
     if (next != me) leave_for(m, me->fiber, next);
 }
 
@@ -287,30 +289,38 @@ static void block_begin(td_emu_machine *m, uint32_t slot, uint32_t number)
         thread->id = number * threads + i;
         thread->state = TD_EMU_FRESH;
         thread->fiber = NULL;
+        thread->operations = 1;
         thread->block = block;
         m->next_turn[m->next_count++] = thread;
     }
 }
 
+/* A warp is busy, with all its lanes, as long as the one that has most to do. */
+static uint64_t block_operations(const td_emu_block *block)
+{
+    uint64_t sum = 0;
+    for (uint32_t first = 0; first < block->threads; first += TD_EMU_WARP) {
+        uint64_t most = 0;
+        for (uint32_t i = first; i < first + TD_EMU_WARP; i++)
+            if (block->thread[i].operations > most) most = block->thread[i].operations;
+        sum += most * TD_EMU_WARP;
+    }
+    return sum;
+}
+
 /* A block goes to the multiprocessor with least to do. */
-static void give_load(td_emu_machine *m, uint64_t operations)
+static void give_load(td_emu_machine *m, const td_emu_block *block)
 {
     int count = m->device->properties.multiprocessors, least = 0;
     for (int i = 1; i < count; i++)
         if (m->loads[i] < m->loads[least]) least = i;
-    m->loads[least] += operations;
-    if ((double)m->loads[least] > m->work.busiest) m->work.busiest = (double)m->loads[least];
-}
-
-static uint64_t operations(const td_emu_work *work)
-{
-    return work->threads + work->accesses + work->shared_accesses + work->atomics + work->exchanges + work->barriers;
+    m->loads[least] += block_operations(block);
+    if (m->loads[least] > m->work.busiest) m->work.busiest = m->loads[least];
 }
 
 /* The blocks first, first + 1, ... of the launch's order, in flight together. */
 static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
 {
-    uint64_t before = operations(&m->work);
     m->turn_at = m->turn_count = m->next_count = m->finished = m->grid_waiting = 0;
     m->in_flight = count;
     for (uint32_t i = 0; i < count; i++) block_begin(m, i, first + i);
@@ -320,8 +330,7 @@ static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
     leave_for(m, &m->caller, choose(m));
     if (m->status != TD_OK) return m->status;
     if (m->finished < count * m->shape.threads) return report_deadlock(m);
-    uint64_t each = (operations(&m->work) - before) / count;
-    for (uint32_t i = 0; i < count; i++) give_load(m, each);
+    for (uint32_t i = 0; i < count; i++) give_load(m, &m->blocks[i]);
     return TD_OK;
 }
 

@@ -39,6 +39,7 @@ typedef struct td_emu_fiber_thread {
     td_emu_exchange exchange;
     struct td_emu_fiber_thread *leader; /* the first that came to the exchange */
     uint32_t come;      /* of a leader: the lanes that are there */
+    uint64_t operations; /* accesses, exchanges, barriers */
     uint64_t value;     /* what it gives to the exchange, then what it gets */
     uint32_t seen[TD_EMU_WARP]; /* accesses of a lane of its warp before this tick came before its own */
 } td_emu_fiber_thread;
@@ -76,7 +77,7 @@ typedef struct td_emu_work {
     uint64_t host_bytes, peer_bytes;             /* of pinned host memory, of other GPUs */
     double peer_ns;                              /* how long the links to other GPUs are busy */
     uint64_t accesses, atomics, shared_accesses;
-    double busiest;                              /* operations of the multiprocessor with most of them */
+    uint64_t busiest;                            /* operations of the multiprocessor with most of them */
 } td_emu_work;
 
 /* The fibers and arenas of a device, kept from launch to launch. */

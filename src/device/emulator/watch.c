@@ -265,6 +265,7 @@ static void look(const void *code)
 static void give_way(void)
 {
     until_turn = ATOMICS_A_TURN;
+    td_emu_running->operations--; /* an exchange that is none */
     td_emu_release(td_emu_running);
     td_emu_wait();
 }
@@ -275,6 +276,7 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
     uintptr_t at = (uintptr_t)place;
     if (!watch.on || at - (uintptr_t)td_emu_self < sizeof *td_emu_self || at == (uintptr_t)&td_emu_self) return;
     td_emu_block *block = td_emu_running->block;
+    td_emu_running->operations++;
     if (at - (uintptr_t)block->shared < watch.machine->arena_bytes)
         touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
     else touch_device(at, bytes, kind, code);
