@@ -1,23 +1,39 @@
 /* `tandem devices`: what this machine has to compute with, and how fast its
- * memory is, measured now. */
+ * memory and its GPUs are, measured now. */
 #include "command.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
 #include "device/cpu/rates.h"
+#include "device/kinds.h"
+#include "gpu_text.h"
 #include "report.h"
 
 #include <stdio.h>
 
 typedef struct devices_settings {
     td_common common;
-    uint64_t largest;
+    const char *devices;
+    uint64_t largest, gpu_memory;
 } devices_settings;
+
+typedef struct job {
+    const devices_settings *settings;
+    td_machine machine;
+    td_cpu_rates rates[2]; /* of one thread and of all */
+    int rate_count;        /* 0: the cpu was not asked for */
+    td_gpu_report *gpus;
+    int gpu_count;
+    char no_gpu[TD_MESSAGE_BYTES]; /* why there is none, or why one is not used */
+} job;
 
 #define OPTION(...) TD_OPTION(devices_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
+    OPTION("devices", TEXT, devices, "LIST", "which: cpu, cuda:0, cuda:0/8, emu:8@dgx1 (default: all that are real)"),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory", .least = 1 << 20, .most = 0x1p62),
     OPTION("largest", SIZE, largest, "SIZE", "measure random reads over ranges up to that (default: 1G)",
            .least = 1 << 20, .most = 0x1p62),
     {0},
@@ -111,39 +127,110 @@ static td_status measure(int threads, uint64_t largest, td_cpu_rates *out)
     return status;
 }
 
+/* The cpu's part. */
+static td_status look_at_cpu(job *self)
+{
+    td_machine_describe(&self->machine);
+    int threads = self->settings->common.threads > 0 ? (int)self->settings->common.threads : self->machine.usable;
+    TD_CHECK(measure(1, self->settings->largest, &self->rates[0]));
+    self->rate_count = 1;
+    if (threads == 1) return TD_OK;
+    TD_CHECK(measure(threads, self->settings->largest, &self->rates[1]));
+    self->rate_count = 2;
+    return TD_OK;
+}
+
+static td_status look_at(job *self, td_device *device)
+{
+    if (device->kind == TD_DEVICE_CPU) return look_at_cpu(self);
+    TD_CHECK(TD_RESIZE(&self->gpus, (uint64_t)self->gpu_count + 1, "report on devices"));
+    TD_CHECK(td_gpu_describe(&self->gpus[self->gpu_count], device, self->settings->largest));
+    self->gpu_count++;
+    return TD_OK;
+}
+
+static td_status look_at_list(job *self, const char *list)
+{
+    td_status status = TD_OK;
+    td_loop *loop = NULL;
+    td_device *devices = NULL;
+    TD_CHECK(td_loop_create(&loop));
+    TD_TRY(td_devices_open(&devices, list, &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
+    for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(look_at(self, device));
+done:
+    td_devices_close(devices);
+    td_loop_destroy(loop);
+    return status;
+}
+
+/* Everything there is. A GPU that cannot be used is told about and is no failure. */
+static td_status look_at_all(job *self)
+{
+    const char *why;
+    TD_CHECK(look_at_cpu(self));
+    if (!td_device_kind_present(TD_DEVICE_CUDA, &why)) snprintf(self->no_gpu, sizeof self->no_gpu, "none: %s", why);
+    for (int i = 0; i < td_cuda_count(); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        td_status status = look_at_list(self, name);
+        if (status == TD_CANCELLED || status == TD_INTERNAL) return status;
+        if (status != TD_OK) snprintf(self->no_gpu, sizeof self->no_gpu, "%s", td_last_message());
+    }
+    return TD_OK;
+}
+
+static void print(const job *self)
+{
+    if (self->rate_count > 0) {
+        print_machine(&self->machine);
+        if (self->no_gpu[0] != '\0') printf("gpu        %s\n", self->no_gpu);
+        print_rates(self->rates, self->rate_count);
+    }
+    for (int i = 0; i < self->gpu_count; i++) td_gpu_print(&self->gpus[i]);
+}
+
+static void report(td_json *json, const job *self)
+{
+    if (self->rate_count > 0) {
+        report_machine(json, &self->machine);
+        report_rates(json, self->rates, self->rate_count);
+    }
+    td_json_array(json, "gpus");
+    for (int i = 0; i < self->gpu_count; i++) td_gpu_json(json, &self->gpus[i]);
+    td_json_end_array(json);
+    if (self->no_gpu[0] != '\0') td_json_string(json, "no_gpu", self->no_gpu);
+}
+
 static td_status run_devices(const td_args *args, void *settings)
 {
     (void)args;
     td_status status = TD_OK;
+    job self = {.settings = settings};
     const devices_settings *s = settings;
-    const td_common *common = &s->common;
-    td_report report = {0};
-    td_machine machine;
-    td_cpu_rates rates[2];
-    td_machine_describe(&machine);
-    int threads = common->threads > 0 ? (int)common->threads : machine.usable, count = threads > 1 ? 2 : 1;
-    TD_TRY(measure(1, s->largest, &rates[0]));
-    if (count == 2) TD_TRY(measure(threads, s->largest, &rates[1]));
+    td_report out = {0};
+    if (s->devices != NULL) TD_TRY(td_devices_check(s->devices));
+    TD_TRY(s->devices != NULL ? look_at_list(&self, s->devices) : look_at_all(&self));
     td_progress_end();
-    if (td_report_leaves_stdout(common)) {
-        print_machine(&machine);
-        print_rates(rates, count);
-    }
-    if (common->json == NULL) goto done;
-    TD_TRY(td_report_begin(&report, common->json, "devices", threads));
-    report_machine(&report.json, &machine);
-    report_rates(&report.json, rates, count);
+    if (td_report_leaves_stdout(&s->common)) print(&self);
+    if (s->common.json == NULL) goto done;
+    TD_TRY(td_report_begin(&out, s->common.json, "devices", self.rate_count > 0 ? self.rates[self.rate_count - 1].threads : 1));
+    report(&out.json, &self);
 done:
-    return td_report_end(&report, status);
+    td_progress_end();
+    td_free(self.gpus);
+    return td_report_end(&out, status);
 }
 
 static const devices_settings defaults = {.largest = TD_CPU_MEASURE_LARGEST};
 
 const td_command td_cmd_devices = {
     .name = "devices",
-    .summary = "the processors and memory of this machine, with measured rates",
+    .summary = "processors, GPUs and memory of this machine, measured",
     .options = options,
     .settings_bytes = sizeof(devices_settings),
     .defaults = &defaults,
     .run = run_devices,
+    .examples = "tandem devices\n"
+                "tandem devices --devices cuda:0/8\n"
+                "tandem devices --devices emu:8@dgx1",
 };

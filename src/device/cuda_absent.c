@@ -1,4 +1,5 @@
 /* CUDA devices in a build without CUDA: they say so. */
+#include "device/cuda/rates.h"
 #include "device/kinds.h"
 
 static const char why_not[] = "this build has no CUDA; configure with -DTANDEM_CUDA=ON where nvcc is installed";
@@ -10,6 +11,12 @@ bool td_cuda_present(const char **why)
 }
 
 int td_cuda_count(void) { return 0; }
+
+td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out)
+{
+    (void)largest, (void)out;
+    return td_fail(TD_UNSUPPORTED, "%s: %s", device->name, why_not);
+}
 
 td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options)
 {

@@ -1,0 +1,24 @@
+/* What `tandem devices` tells about a GPU: what it is, and how fast, measured or, of an emulated
+ * one, as its topology says. */
+#ifndef TD_CLI_GPU_TEXT_H
+#define TD_CLI_GPU_TEXT_H
+
+#include "base/json.h"
+#include "device/cuda/rates.h"
+
+enum { TD_GPU_PEERS = 64 };
+
+typedef struct td_gpu_report {
+    char name[48];
+    td_device_properties properties;
+    uint64_t budget; /* bytes of its memory that may be used, 0: all */
+    bool modelled;
+    td_gpu_rates rates; /* 0 where nothing is known */
+    double peers[TD_GPU_PEERS]; /* bytes per second to the emulated device of that number; 0: through the host */
+} td_gpu_report;
+
+td_status td_gpu_describe(td_gpu_report *out, td_device *device, uint64_t largest);
+void td_gpu_print(const td_gpu_report *gpu);
+void td_gpu_json(td_json *json, const td_gpu_report *gpu);
+
+#endif

@@ -1,0 +1,34 @@
+/* The kernels of rates.c, compiled by nvcc. */
+#ifndef TD_DEVICE_CUDA_RATE_KERNELS_H
+#define TD_DEVICE_CUDA_RATE_KERNELS_H
+
+#include <stdint.h>
+
+/* Reads `bytes` at `from`, or copies them to `to`; both multiples of 16. */
+typedef struct td_rate_stream {
+    const void *from;
+    void *to;
+    uint64_t bytes;
+} td_rate_stream;
+
+/* Reads `count` lines of 128 bytes, spread over `lines`. `sink` is never written. */
+typedef struct td_rate_lines {
+    const uint32_t *from;
+    uint32_t *sink;
+    uint64_t lines, count;
+} td_rate_lines;
+
+typedef struct td_rate_turns {
+    uint32_t turns;
+} td_rate_turns;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const void *const td_rate_read, *const td_rate_copy, *const td_rate_random, *const td_rate_barriers,
+    *const td_rate_nothing;
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* How fast a GPU is, measured: its memory, the link to the host both ways, what a launch and a
+ * barrier of all blocks cost, and how fast its kernels read host memory where it is. */
+#ifndef TD_DEVICE_CUDA_RATES_H
+#define TD_DEVICE_CUDA_RATES_H
+
+#include "device/device.h"
+
+enum { TD_HOST_RANGES = 4 };
+
+typedef struct td_host_reads {
+    uint64_t range;  /* bytes that the reads spread over */
+    double rate;     /* bytes per second, in random lines of 128 bytes */
+} td_host_reads;
+
+/* Bytes per second, or seconds. */
+typedef struct td_gpu_rates {
+    double read, copy; /* of device memory; copied bytes are counted as read and as written */
+    double to_device, to_host, both_ways; /* pinned host memory */
+    double pageable_to_device, pageable_to_host;
+    double small_to_device, small_to_host; /* seconds of a copy of 4 bytes, waited for */
+    double launch, launch_finish;          /* seconds: one behind the other; each waited for */
+    double grid_barrier;                   /* seconds, a block on every multiprocessor */
+    double host_read;                      /* kernels reading pinned memory from begin to end */
+    td_host_reads host_random[TD_HOST_RANGES];
+    int host_random_count;
+} td_gpu_rates;
+
+/* Takes a second or two and at most twice `largest` bytes of host memory; `device` is of kind TD_DEVICE_CUDA. */
+td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# `tandem devices` from outside: what it shows of real and of emulated devices.
+. "$(dirname "$0")/lib.sh"
+
+succeeds devices --largest 1M
+contains "$out" 'read and written' 'the cpu is measured'
+if [[ $out == *'gpu        none: '* ]]; then
+    fails 1 "device 'cuda:0': " devices --devices cuda:0
+else
+    contains "$out" 'device memory, read' 'the GPU is measured'
+fi
+succeeds devices --largest 1M --json
+contains "$out" '"gpus": [' 'the report lists GPUs'
+if is_json <<<"$out"; then good; else bad "this is no JSON: $out"; fi
+
+succeeds devices --devices cpu --largest 1M
+if [[ $out == *multiprocessors* ]]; then bad 'only the cpu was asked for'; else good; fi
+
+succeeds devices --devices emu:2
+contains "$out" 'emu:0 ' 'emulated devices are listed'
+contains "$out" 'emu:1 ' 'emulated devices are listed'
+contains "$out" 'modelled' 'emulated devices are not measured'
+if [[ $out == *'measured'* ]]; then bad 'only emulated devices were asked for'; else good; fi
+succeeds devices --devices emu:2 --json
+if is_json <<<"$out"; then good; else bad "this is no JSON: $out"; fi
+contains "$out" '"modelled": {' 'the report says that figures are modelled'
+succeeds devices --devices emu --gpu-memory 64M
+contains "$out" '64.0 MiB of its memory may be used' 'a budget is shown'
+
+fails 2 "there is no device 'tpu'" devices --devices tpu
+fails 2 "'cpu' and 'cpu' overlap" devices --devices cpu,cpu
+fails 2 'the number of emulated devices' devices --devices emu:0
+fails 2 '--gpu-memory' devices --gpu-memory lots
+finish
