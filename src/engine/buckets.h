@@ -23,6 +23,7 @@ typedef struct td_buckets {
     uint64_t lowest_beyond; /* least priority in it */
     td_bucket current;      /* taken out of the window, being emptied by all workers */
     td_bucket own;          /* taken out of the window, being emptied by this worker alone */
+    td_bucket heavy;        /* set aside, to be shared out by edges */
 } td_buckets;
 
 static inline td_status td_bucket_grow(td_bucket *bucket, uint64_t needed)
@@ -72,6 +73,7 @@ static inline void td_buckets_destroy(td_buckets *buckets)
     td_free(buckets->beyond.entries);
     td_free(buckets->current.entries);
     td_free(buckets->own.entries);
+    td_free(buckets->heavy.entries);
 }
 
 #endif

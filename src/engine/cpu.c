@@ -83,6 +83,28 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
     return TD_OK;
 }
 
+td_status td_cpu_make_heavy_list(td_cpu_job *job)
+{
+    return TD_NEW(&job->heavy_list, td_cpu_view_edges(job) / job->heavy + 1, "heavy vertices");
+}
+
+td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
+{
+    td_cpu_tally more;
+    uint64_t count = job->heavy_count, edges = 0;
+    if (count == 0) return TD_OK;
+    TD_CHECK(TD_RESIZE(&job->heavy_start, count + 1, "heavy vertices"));
+    for (uint64_t i = 0; i < count; i++) {
+        job->heavy_start[i] = edges;
+        edges += td_cpu_push_degree(job, job->heavy_list[i]);
+    }
+    job->heavy_start[count] = edges;
+    TD_CHECK(td_cpu_step(job, kernel, td_heavy_pieces(edges), 1, edges, &more));
+    sum->edges += more.edges;
+    sum->activated_edges += more.activated_edges;
+    return TD_OK;
+}
+
 td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began)
 {
     row->number = job->context.iteration++;
@@ -102,7 +124,7 @@ static void choose_lists(td_cpu_job *job)
     const td_graph *graph = job->graph;
     int forward = job->run->program->info->forward_choice;
     bool both = job->kernels->view == TD_VIEW_BOTH && !(forward > 0 && job->context.parameter[forward - 1] == 1);
-    job->lists = both && !graph->symmetric ? 2 : 1;
+    job->lists = both && !graph->symmetric && !job->kernels->once ? 2 : 1;
     job->pull[0] = graph->in;
     job->push[0] = job->pull[1] = graph->out;
     job->push[1] = graph->in;
@@ -240,6 +262,7 @@ static void tear_down(td_cpu_job *job)
     td_free(job->partials);
     td_free(job->tallies);
     td_free(job->entry_start);
+    td_free(job->heavy_entries.entries);
     for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
     td_free(job->buckets);
     td_share_out_destroy(&job->share);

@@ -7,6 +7,7 @@
 #include "base/barrier.h"
 #include "base/bitmap.h"
 #include "base/fetch.h"
+#include "engine/buckets.h"
 #include "engine/run.h"
 #include "engine/share.h"
 
@@ -89,6 +90,7 @@ typedef struct td_cpu_job {
     uint32_t left_out;   /* sweeps: the label that may be skipped */
     bool skipping;
     struct td_buckets *buckets; /* one per worker */
+    td_bucket heavy_entries;    /* those of heavy vertices, being shared out by edges */
     uint64_t *entry_start;      /* where each worker's entries begin in the current bucket, workers + 1 */
     _Atomic uint64_t entry_next;
     uint64_t bucket;
@@ -118,6 +120,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel find_parents; /* units: 64 vertices */
     td_cpu_kernel peel;       /* units: entries of the vertices left */
     td_cpu_kernel sweep;      /* units: 64 vertices */
+    td_cpu_kernel sweep_heavy;/* units: edges / 4096 of the heavy list */
     td_cpu_kernel sample;     /* units: 64 vertices */
     td_cpu_kernel between;    /* units: 64 vertices */
     td_cpu_kernel reset;      /* units: 64 vertices */
@@ -147,6 +150,11 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 
 td_cpu_tally td_cpu_sum(const td_cpu_job *job);
 
+/* Room for every vertex that can be heavy; and a kernel over the edges of those that
+ * the last step set aside, in equal pieces. */
+td_status td_cpu_make_heavy_list(td_cpu_job *job);
+td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
+
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
 td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);
 
@@ -155,6 +163,8 @@ td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t bega
 void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries);
 
 static inline uint64_t td_cpu_words(const td_cpu_job *job) { return td_bitmap_words(job->graph->vertices); }
+
+static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->graph->edges * (uint64_t)job->lists; }
 
 /* The list that a vertex tells, as one number. */
 static inline uint64_t td_cpu_push_degree(const td_cpu_job *job, uint32_t v)
@@ -167,6 +177,38 @@ static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
 {
     uint64_t degree = td_degree(&job->pull[0], v);
     return job->lists == 2 ? degree + td_degree(&job->pull[1], v) : degree;
+}
+
+/* The heavy vertices' lists put one after another, cut into pieces wherever a cut falls:
+ * a piece may end one list and begin another. heavy_start[i] is where the ith begins. */
+static inline uint64_t td_heavy_pieces(uint64_t edges) { return (edges + TD_HEAVY_PIECE - 1) / TD_HEAVY_PIECE; }
+
+typedef struct td_heavy_part {
+    uint64_t which;      /* of the heavy vertices */
+    uint64_t begin, end; /* places of its list */
+} td_heavy_part;
+
+typedef struct td_heavy_walk {
+    const uint64_t *start;
+    uint64_t at, stop, which;
+} td_heavy_walk;
+
+static inline td_heavy_walk td_heavy_pieces_from(const uint64_t *start, uint64_t count, uint64_t first, uint64_t last)
+{
+    td_heavy_walk walk = {start, first * TD_HEAVY_PIECE, last * TD_HEAVY_PIECE, 0};
+    if (walk.stop > start[count]) walk.stop = start[count];
+    while (walk.which < count && start[walk.which + 1] <= walk.at) walk.which++;
+    return walk;
+}
+
+static inline bool td_heavy_next(td_heavy_walk *walk, td_heavy_part *part)
+{
+    if (walk->at >= walk->stop) return false;
+    uint64_t base = walk->start[walk->which], next = walk->start[walk->which + 1];
+    uint64_t until = next < walk->stop ? next : walk->stop;
+    *part = (td_heavy_part){walk->which++, walk->at - base, until - base};
+    walk->at = until;
+    return true;
 }
 
 /* A worker's buffer in front of a shared list of vertices. */

@@ -75,8 +75,6 @@ static void swap(void *a, void *b)
     memcpy(b, &keep, sizeof keep);
 }
 
-static uint64_t view_edges(const td_cpu_job *job) { return job->graph->edges * (uint64_t)job->lists; }
-
 /* Direction. */
 
 /* A pull looks at every word of the map, at one edge at least of every unsettled
@@ -101,7 +99,7 @@ static td_direction choose(const td_cpu_job *job, const frontier *now)
     if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
     if (job->direction != TD_DIRECTION_AUTO) return job->direction;
     if (job->first_hit) return choose_hit(job, now);
-    double f = (double)now->edges / (double)(view_edges(job) + 1);
+    double f = (double)now->edges / (double)(td_cpu_view_edges(job) + 1);
     if (job->kernels->fused) return f <= PUSH_BELOW ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
     return job->track && f <= NOTIFY_BELOW ? TD_DIRECTION_NOTIFY : TD_DIRECTION_PULL;
 }
@@ -111,7 +109,7 @@ static td_direction choose(const td_cpu_job *job, const frontier *now)
 static td_status pull_all(td_cpu_job *job, td_cpu_tally *sum)
 {
     if (job->track) memset(job->next_active, 0, td_cpu_words(job) * 8);
-    TD_CHECK(td_cpu_step(job, job->kernels->pull, job->pieces, 1, view_edges(job), NULL));
+    TD_CHECK(td_cpu_step(job, job->kernels->pull, job->pieces, 1, td_cpu_view_edges(job), NULL));
     job->kernels->merge(job);
     *sum = td_cpu_sum(job);
     if (job->next_values != job->values) swap(&job->values, &job->next_values);
@@ -150,23 +148,6 @@ static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     return td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL);
 }
 
-static td_status push_heavy(td_cpu_job *job, td_cpu_tally *sum)
-{
-    td_cpu_tally more;
-    uint64_t count = job->heavy_count, edges = 0;
-    if (count == 0) return TD_OK;
-    TD_CHECK(TD_RESIZE(&job->heavy_start, count + 1, "heavy vertices"));
-    for (uint64_t i = 0; i < count; i++) {
-        job->heavy_start[i] = edges;
-        edges += td_cpu_push_degree(job, job->heavy_list[i]);
-    }
-    job->heavy_start[count] = edges;
-    TD_CHECK(td_cpu_step(job, job->kernels->push_heavy, (edges + TD_HEAVY_PIECE - 1) / TD_HEAVY_PIECE, 1, edges, &more));
-    sum->edges += more.edges;
-    sum->activated_edges += more.activated_edges;
-    return TD_OK;
-}
-
 static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 {
     job->next_count = 0;
@@ -175,7 +156,7 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* nobody is left with much when others end */
     uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
     TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
-    TD_CHECK(push_heavy(job, sum));
+    TD_CHECK(td_cpu_heavy_step(job, job->kernels->push_heavy, sum));
     job->done_stale = true;
     sum->activated = job->next_count;
     return TD_OK;
@@ -219,25 +200,19 @@ static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
     return job->kernels->measure != TD_MEASURE_NONE && sum->change <= job->tolerance;
 }
 
-/* Room for every vertex that can be heavy. */
-static td_status make_heavy_list(td_cpu_job *job)
-{
-    return TD_NEW(&job->heavy_list, view_edges(job) / job->heavy + 1, "heavy vertices");
-}
-
 static td_status start(td_cpu_job *job, frontier *now)
 {
     td_cpu_tally sum;
     job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
                  (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
-    if (job->kernels->fused) TD_CHECK(make_heavy_list(job));
+    if (job->kernels->fused) TD_CHECK(td_cpu_make_heavy_list(job));
     TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
     if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
         memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
     if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
         memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
     job->context.global = sum.share;
-    job->unsettled_edges = view_edges(job);
+    job->unsettled_edges = td_cpu_view_edges(job);
     job->unsettled_vertices = sum.total + sum.activated;
     *now = (frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
@@ -253,7 +228,7 @@ static td_status finish_sinks(td_cpu_job *job)
     for (uint32_t v = 0; v < job->graph->vertices; v++)
         if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
     job->defer_sinks = false;
-    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, view_edges(job), &sum));
+    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
     if (job->next_values != job->values || job->next_messages != job->messages)
         TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
     td_iteration row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};

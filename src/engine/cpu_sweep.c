@@ -86,6 +86,7 @@ td_status td_cpu_sweep(td_cpu_job *job)
 {
     uint64_t total = 0;
     uint32_t vertices = job->graph->vertices;
+    TD_CHECK(td_cpu_make_heavy_list(job));
     if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
     TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, vertices, NULL));
     if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(sample(job));
@@ -93,7 +94,9 @@ td_status td_cpu_sweep(td_cpu_job *job)
     while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
+        job->heavy_count = 0;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
+        TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
         td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges, .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));
         again = job->kernels->again(job, total);

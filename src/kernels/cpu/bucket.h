@@ -12,7 +12,9 @@ static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *m
     if (td_buckets_put(mine, priority, (uint64_t)v << 32 | value) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
-static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, td_cpu_tally *tally)
+/* Places begin..end of a vertex's list. */
+static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, uint64_t begin,
+                                     uint64_t end, td_cpu_tally *tally)
 {
     uint32_t u = (uint32_t)(entry >> 32);
     program_value value = (program_value)entry;
@@ -20,16 +22,22 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
     const td_adjacency *list = &job->push[0];
     const void *weights = list->weights;
     (void)weights;
-    uint64_t begin = list->offsets[u], end = list->offsets[u + 1];
-    program_message message = program_send(c, value, (uint32_t)(end - begin));
-    for (uint64_t e = begin; e < end; e++) {
+    program_message message = program_send(c, value, (uint32_t)td_degree(list, u));
+    uint64_t last = list->offsets[u] + end;
+    for (uint64_t e = list->offsets[u] + begin; e < last; e++) {
         program_value fresh;
         uint32_t v = list->targets[e];
-        if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
+        if (e + VALUES_AHEAD < last) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) NAME(put)(job, c, mine, v, fresh);
     }
     tally->edges += end - begin;
-    tally->activated++;
+}
+
+static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, td_cpu_tally *tally)
+{
+    uint64_t degree = td_degree(&job->push[0], (uint32_t)(entry >> 32));
+    if (__builtin_expect(degree < job->heavy, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
+    else if (td_bucket_put(&mine->heavy, entry) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
 /* A row of entries, with what the later ones need fetched ahead of them. */
@@ -84,6 +92,30 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
     td_free(old.entries);
 }
 
+/* Worker 0, while the others wait: gathers what was set aside. True if there is any. */
+static bool NAME(collect_heavy)(td_cpu_job *job)
+{
+    td_bucket *all = &job->heavy_entries;
+    uint64_t edges = 0;
+    all->count = 0;
+    for (int w = 0; w < job->workers; w++) {
+        td_bucket *of = &job->buckets[w].heavy;
+        for (uint64_t i = 0; i < of->count && job->failed == TD_OK; i++)
+            if (td_bucket_put(all, of->entries[i]) != TD_OK) job->failed = TD_NO_MEMORY;
+        of->count = 0;
+    }
+    if (all->count == 0 || job->failed != TD_OK) return false;
+    if (TD_RESIZE(&job->heavy_start, all->count + 1, "heavy vertices") != TD_OK) job->failed = TD_NO_MEMORY;
+    for (uint64_t i = 0; i < all->count && job->failed == TD_OK; i++) {
+        job->heavy_start[i] = edges;
+        edges += td_degree(&job->push[0], (uint32_t)(all->entries[i] >> 32));
+    }
+    if (job->failed != TD_OK) return false;
+    job->heavy_start[all->count] = edges;
+    job->entry_next = 0;
+    return true;
+}
+
 /* Worker 0, while the others wait: the next bucket and where its entries are. */
 static void NAME(next_bucket)(td_cpu_job *job)
 {
@@ -119,6 +151,19 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
     }
 }
 
+/* This worker's turns at the heavy vertices' edges. */
+static inline void NAME(settle_heavy)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
+{
+    const td_bucket *all = &job->heavy_entries;
+    uint64_t pieces = td_heavy_pieces(job->heavy_start[all->count]), piece;
+    td_heavy_part part;
+    while ((piece = atomic_fetch_add_explicit(&job->entry_next, 1, memory_order_relaxed)) < pieces) {
+        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, all->count, piece, piece + 1);
+        while (td_heavy_next(&walk, &part))
+            NAME(settle_part)(job, c, mine, all->entries[part.which], part.begin, part.end, tally);
+    }
+}
+
 static void NAME(bucket)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -127,9 +172,13 @@ static void NAME(bucket)(td_cpu_job *job, int worker)
     for (;;) {
         tally->lowest = td_buckets_lowest(mine, job->bucket);
         td_barrier_wait(&job->barrier);
-        if (worker == 0) NAME(next_bucket)(job);
+        if (worker == 0 && !NAME(collect_heavy)(job)) NAME(next_bucket)(job);
         td_barrier_wait(&job->barrier);
         if (job->stop) return;
+        if (job->heavy_entries.count > 0) {
+            NAME(settle_heavy)(job, &context, mine, tally);
+            continue;
+        }
         NAME(empty_bucket)(job, &context, mine, tally);
         NAME(fuse)(job, &context, mine, tally);
     }

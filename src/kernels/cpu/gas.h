@@ -421,24 +421,19 @@ static void NAME(push)(td_cpu_job *job, int worker)
     job->tallies[worker] = tally;
 }
 
-/* The edges of all heavy vertices in equal pieces: a piece may end one vertex and begin another. */
+/* The edges of all heavy vertices in equal pieces. */
 static void NAME(push_heavy)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);
-    uint64_t begin, end, count = job->heavy_count;
+    uint64_t begin, end;
+    td_heavy_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        uint64_t at = begin * TD_HEAVY_PIECE, stop = end * TD_HEAVY_PIECE, i = 0;
-        if (stop > job->heavy_start[count]) stop = job->heavy_start[count];
-        while (job->heavy_start[i + 1] <= at) i++;
-        for (; at < stop; i++) {
-            uint64_t until = job->heavy_start[i + 1] < stop ? job->heavy_start[i + 1] : stop;
-            NAME(tell_part)(job, &context, job->heavy_list[i], at - job->heavy_start[i], until - job->heavy_start[i], &box,
-                            tally);
-            at = until;
-        }
+        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, job->heavy_count, begin, end);
+        while (td_heavy_next(&walk, &part))
+            NAME(tell_part)(job, &context, job->heavy_list[part.which], part.begin, part.end, &box, tally);
     }
     NAME(post)(job, &box, tally);
 }

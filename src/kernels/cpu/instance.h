@@ -142,7 +142,7 @@ static inline uint32_t ordered_bits(float weight)
 #endif
 #define TABLE_KIND(kind)                                                                                    \
     .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE, .sweep = sweep_##kind,        \
-    .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
+    .sweep_heavy = sweep_heavy_##kind, .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
 #endif
 
 #define ROW(kind) {.value_bytes = sizeof(program_value), .view = PROGRAM_VIEW, .init = init, TABLE_KIND(kind)}

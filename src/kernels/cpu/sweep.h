@@ -16,14 +16,17 @@ static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, u
 static void NAME(sweep)(td_cpu_job *job, int worker)
 {
     td_cpu_tally *tally = &job->tallies[worker];
-    int lists = PROGRAM_ONCE ? 1 : job->lists;
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t u = begin * 64; u < end * 64 && u < job->graph->vertices; u++) {
 #if PROGRAM_SAMPLES
             if (job->skipping && program_label(job->values, (uint32_t)u) == job->left_out) continue;
 #endif
-            for (int l = 0; l < lists; l++) {
+            if (td_cpu_push_degree(job, (uint32_t)u) >= job->heavy) {
+                job->heavy_list[job->heavy_count++] = (uint32_t)u;
+                continue;
+            }
+            for (int l = 0; l < job->lists; l++) {
                 const td_adjacency *list = &job->push[l];
                 uint64_t first = list->offsets[u], last = list->offsets[u + 1];
                 if (l == 0 && job->skipping) first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
@@ -31,6 +34,30 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
                 tally->edges += last - first;
             }
         }
+}
+
+/* The edges of all heavy vertices in equal pieces. */
+static void NAME(sweep_heavy)(td_cpu_job *job, int worker)
+{
+    td_cpu_tally *tally = &job->tallies[worker];
+    uint64_t begin, end;
+    td_heavy_part part;
+    while (td_share_out_take(&job->share, worker, &begin, &end)) {
+        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, job->heavy_count, begin, end);
+        while (td_heavy_next(&walk, &part)) {
+            uint32_t u = job->heavy_list[part.which];
+            uint64_t base = 0;
+            for (int l = 0; l < job->lists; l++) {
+                const td_adjacency *list = &job->push[l];
+                uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
+                uint64_t from = part.begin > base ? part.begin - base : 0, to = part.end > base ? part.end - base : 0;
+                to = to < length ? to : length;
+                if (from < to) NAME(visit_list)(job, list, u, first + from, first + to);
+                base += length;
+            }
+            tally->edges += part.end - part.begin;
+        }
+    }
 }
 
 /* The `step`th edge of every vertex. Where it leads is known early: fetched ahead
