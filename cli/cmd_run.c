@@ -76,6 +76,7 @@ typedef struct job {
     td_settings set;
     td_run_options options;
     td_plan plan;
+    td_kept kept;
     td_pool *pool;
     td_graph *graph;
     td_run *run;
@@ -237,6 +238,8 @@ static td_status run_program(job *self)
     self->options.each = show_iteration;
     self->options.each_context = self;
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
+    self->options.engine = self->plan.engine;
+    self->options.kept = &self->kept;
     td_memory_reset_peak();
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_run_destroy(self->run);
@@ -345,6 +348,7 @@ static td_status run_run(const td_args *args, void *settings)
     td_status status = check_line(self, args->words[0]);
     if (status == TD_OK) status = run_steps(self);
     td_run_destroy(self->run);
+    td_kept_release(&self->kept);
     td_graph_destroy(self->graph);
     td_pool_destroy(self->pool);
     td_settings_clear(&self->set);

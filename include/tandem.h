@@ -203,6 +203,8 @@ typedef struct td_plan {
     uint64_t program_bytes; /* about what the run takes besides, at its peak */
     uint64_t free_bytes;    /* what is left of the budget, or of the machine's memory without one */
     bool fits;
+    uint64_t device_graph_bytes;   /* on the GPU, of engines that have one: the graph's lists */
+    uint64_t device_program_bytes; /* and the program's own arrays */
 } td_plan;
 
 /* `request` may be NULL. */

@@ -68,7 +68,7 @@ target_link_libraries(tandem_flags INTERFACE CUDA::cudart_static)
 # nvcc's units: no exceptions and nothing else of the C++ runtime, so that a C program can link them. Sums are not
 # contracted, as on the processor, so that devices round alike.
 set(TANDEM_CUDA_OPTIONS -std=c++20 --fmad=false --expt-relaxed-constexpr -lineinfo
-  -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-function,-Wno-unused-parameter)
+  -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-function,-Wno-unused-parameter,-Wno-missing-field-initializers,-Wno-deprecated-enum-enum-conversion)
 file(GLOB TANDEM_CUDA_SOURCES CONFIGURE_DEPENDS src/device/cuda/*.cu src/kernels/gpu/*.cu)
 
 # One translation unit per program, as for the processor.

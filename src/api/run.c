@@ -75,7 +75,7 @@ static td_status take_order(order *self, const td_session *session, const td_gra
         .pool = session->pool, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
         .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
-        .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
+        .engine = td_plan_engine(request->engine)->name, .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context};
     TD_CHECK(td_run_check_options(self->program, &self->options));
     return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;

@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/buckets.h"
+#include "engine/parents.h"
 
 #include <string.h>
 
@@ -268,48 +269,13 @@ static void tear_down(td_cpu_job *job)
     td_share_out_destroy(&job->share);
 }
 
-/* Whether an edge hands a distance on as it is: its weight is zero, or too small to move a float. */
-static bool is_free(const td_cpu_job *job, uint32_t value, uint64_t edge)
-{
-    double weight = td_weight_at(job->graph, &job->push[0], edge);
-    float distance = td_bits_to_float(value);
-    return job->context.real_weights ? distance + (float)weight == distance : weight == 0;
-}
-
-/* Vertices that took their value over a free edge have no neighbour that is
- * strictly better: such chains are followed from their solved ends. */
-static td_status solve_equal_parents(td_cpu_job *job)
-{
-    const uint32_t *values = job->values;
-    const td_adjacency *list = &job->push[0];
-    uint32_t unreached = job->context.real_weights ? UINT32_C(0x7f800000) : TD_UNREACHED, *stack;
-    uint64_t top = 0, open = 0;
-    TD_CHECK(TD_NEW(&stack, job->graph->vertices, "search for parents"));
-    for (uint32_t v = 0; v < job->graph->vertices; v++) {
-        if (job->parents[v] != TD_NO_VERTEX) stack[top++] = v;
-        else open += values[v] != unreached;
-    }
-    while (top > 0 && open > 0) {
-        uint32_t u = stack[--top];
-        for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++) {
-            uint32_t v = list->targets[e];
-            if (job->parents[v] != TD_NO_VERTEX || values[v] != values[u] || !is_free(job, values[u], e)) continue;
-            job->parents[v] = u;
-            stack[top++] = v;
-            open--;
-        }
-    }
-    td_free(stack);
-    return TD_OK;
-}
-
 static td_status find_parents(td_cpu_job *job)
 {
     TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
     job->parents = job->run->parents;
     TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, NULL));
     if (job->graph->weights != TD_WEIGHT_NONE && job->run->program->info->weights != TD_WEIGHTS_UNUSED)
-        return solve_equal_parents(job);
+        return td_run_solve_parents(job->run, &job->push[0], job->values);
     return TD_OK;
 }
 

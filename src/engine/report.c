@@ -39,6 +39,10 @@ static void put_plan(td_json *json, const td_run_report *report)
     td_json_u64(json, "program_bytes", report->plan->program_bytes);
     td_json_u64(json, "free_bytes", report->plan->free_bytes);
     td_json_bool(json, "fits", report->plan->fits);
+    if (report->plan->device_graph_bytes > 0) {
+        td_json_u64(json, "device_graph_bytes", report->plan->device_graph_bytes);
+        td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
+    }
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
@@ -160,6 +164,18 @@ static void put_result(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+/* Of engines that ran on another device than the processor. */
+static void put_device(td_json *json, const td_run *run)
+{
+    if (run->device[0] == '\0') return;
+    td_json_object(json, "device");
+    td_json_string(json, "name", run->device);
+    td_json_u64(json, "launches", run->launches);
+    td_json_u64(json, "peak_bytes", run->device_peak);
+    td_json_real(json, "seconds", run->device_seconds);
+    td_json_end_object(json);
+}
+
 void td_run_report_json(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -176,6 +192,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     if (report->claims != NULL) td_json_string(json, "verified", report->claims);
     else td_json_null(json, "verified");
     put_plan(json, report);
+    put_device(json, run);
     put_parameters(json, report);
     put_result(json, report);
     put_directions(json, run);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/cpu.h"
+#include "engine/resident.h"
 
 #include <float.h>
 #include <math.h>
@@ -136,6 +137,19 @@ static td_status check_overflow(const td_run *run)
     return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run);
 }
 
+void td_kept_release(td_kept *kept)
+{
+    if (kept == NULL) return;
+    if (kept->release != NULL) kept->release(kept->state);
+    *kept = (td_kept){0};
+}
+
+static td_status run_engine(td_run *run, const td_run_options *options)
+{
+    bool resident = options->engine != NULL && strcmp(options->engine, "resident") == 0;
+    return resident ? td_resident_run(run, options) : td_cpu_run(run, options);
+}
+
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_status status = TD_OK;
@@ -159,7 +173,7 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     TD_TRY(td_run_prepare_inputs(run, options, texts));
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
     run->prepare_seconds = td_seconds_since(began);
-    TD_TRY(td_cpu_run(run, options));
+    TD_TRY(run_engine(run, options));
     TD_TRY(check_overflow(run));
     *out = run;
     run = NULL;

@@ -16,6 +16,13 @@ typedef struct td_program {
 extern const td_program *const td_programs[]; /* ends with NULL */
 const td_program *td_program_named(const char *name);
 
+/* What an engine keeps from run to run of one graph: a device and what lies on it. */
+typedef struct td_kept {
+    void *state;
+    void (*release)(void *state);
+} td_kept;
+void td_kept_release(td_kept *kept);
+
 typedef struct td_run_options {
     td_pool *pool;
     td_mode mode;
@@ -28,6 +35,8 @@ typedef struct td_run_options {
     const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
     uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
     double gpu_edges;     /* the most of it for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
+    const char *engine;   /* "cpu", "resident"; NULL: cpu */
+    td_kept *kept;        /* or NULL */
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;
 } td_run_options;
@@ -54,6 +63,9 @@ typedef struct td_run {
     double prepare_seconds, seconds;
     td_iteration *rows;
     uint32_t row_count, row_room;
+    char device[48];      /* that it ran on; empty: the cpu */
+    double device_seconds;/* by the device's own clock: virtual time on the emulator */
+    uint64_t device_peak, launches;
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
 } td_run;
 

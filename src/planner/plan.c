@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "device/device.h"
 #include "engine/cpu.h"
+#include "engine/resident.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,8 @@ enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 const td_engine td_engines[] = {
     {"cpu", "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration", "cpu",
      td_cpu_settings},
+    {"resident", "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch", "cuda or emu",
+     td_resident_settings},
     {0},
 };
 
@@ -82,13 +85,25 @@ static uint64_t free_memory(void)
     return machine.memory_free;
 }
 
+/* The resident engine holds nothing but the result in the host's memory. */
+static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_resident_bytes need;
+    TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
+    plan->device_graph_bytes = need.graph;
+    plan->device_program_bytes = need.program;
+    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double);
+    return TD_OK;
+}
+
 td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options)
 {
     char size[TD_NUMBER_BYTES];
     td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine)->name, .graph_bytes = td_graph_bytes(graph),
                     .free_bytes = free_memory()};
-    TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
+    if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
+    else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
     plan.program_bytes += td_run_input_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;
     if (!is_auto(engine)) snprintf(plan.why, sizeof plan.why, "asked for");

@@ -56,7 +56,10 @@ typedef struct td_context {
 } td_context;
 
 /* PROGRAM_SUM: how contributions add up, so that a device may use one native atomic. */
-enum { TD_SUM_MIN, TD_SUM_MAX, TD_SUM_ADD, TD_SUM_OR };
+#define TD_SUM_MIN 1
+#define TD_SUM_MAX 2
+#define TD_SUM_ADD 3
+#define TD_SUM_OR 4
 
 /* PROGRAM_VIEW: which edges a vertex hears. */
 enum {
@@ -96,7 +99,15 @@ TD_INLINE uint32_t td_float_to_bits(float real)
     return both.word;
 }
 
-/* Shared words that several workers or threads touch at once. */
+/* Floats of either sign in the order of unsigned numbers. */
+TD_INLINE uint32_t td_ordered_bits(float real)
+{
+    uint32_t bits = td_float_to_bits(real + 0.0f); /* -0 and 0 are one */
+    return bits >> 31 ? ~bits : bits | UINT32_C(0x80000000);
+}
+
+/* Shared words that several workers or threads touch at once. TD_LOAD_LAZY may give an older value than TD_LOAD: for
+ * words that everybody reads, where an older one does no harm, it spares a GPU the way past its nearest cache. */
 #if defined(__CUDA_ARCH__)
 static __device__ __forceinline__ void td_lower(uint32_t *word, uint32_t value) { atomicMin(word, value); }
 static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
@@ -104,11 +115,13 @@ static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
     atomicMin((unsigned long long *)word, (unsigned long long)value);
 }
 #define TD_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
+#define TD_LOAD_LAZY(word) __ldca(word)
 #define TD_STORE(word, value) (*(volatile __typeof__(*(word)) *)(word) = (value))
 #define TD_SWAP_IF(word, old, fresh) (atomicCAS((word), (old), (fresh)) == (old))
 #define TD_LOWER(word, value) td_lower((word), (value))
 #else
 #define TD_LOAD(word) __atomic_load_n((word), __ATOMIC_RELAXED)
+#define TD_LOAD_LAZY(word) TD_LOAD(word)
 #define TD_STORE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
 #define TD_SWAP_IF(word, old, fresh)                                                                        \
     __extension__({                                                                                         \

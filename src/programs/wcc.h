@@ -25,22 +25,22 @@ TD_INLINE void program_visit(const td_context *c, program_value *parents, uint32
                              uint64_t edge)
 {
     (void)c, (void)weight, (void)edge;
-    uint32_t a = TD_LOAD(&parents[u]), b = TD_LOAD(&parents[v]);
+    uint32_t a = TD_LOAD_LAZY(&parents[u]), b = TD_LOAD_LAZY(&parents[v]);
     while (a != b) {
         uint32_t high = a > b ? a : b, low = a > b ? b : a;
         uint32_t above = TD_LOAD(&parents[high]);
         if (above == low) return;
         if (above == high && TD_SWAP_IF(&parents[high], high, low)) return;
         a = TD_LOAD(&parents[TD_LOAD(&parents[high])]);
-        b = TD_LOAD(&parents[low]);
+        b = TD_LOAD_LAZY(&parents[low]); /* often the same root for all; the way down of `high` goes on anyway */
     }
 }
 
 TD_INLINE uint64_t program_between(const td_context *c, program_value *parents, uint32_t v, int step)
 {
     (void)c, (void)step;
-    uint32_t root = TD_LOAD(&parents[v]);
-    for (uint32_t above; (above = TD_LOAD(&parents[root])) != root;) root = above;
+    uint32_t root = TD_LOAD_LAZY(&parents[v]); /* nobody is hooked meanwhile: what was above once is above still */
+    for (uint32_t above; (above = TD_LOAD_LAZY(&parents[root])) != root;) root = above;
     TD_STORE(&parents[v], root);
     return 0;
 }
@@ -51,7 +51,7 @@ TD_INLINE bool program_again(const td_context *c, uint64_t total)
     return false;
 }
 
-TD_INLINE uint32_t program_label(const program_value *parents, uint32_t v) { return TD_LOAD(&parents[v]); }
+TD_INLINE uint32_t program_label(const program_value *parents, uint32_t v) { return TD_LOAD_LAZY(&parents[v]); }
 
 static const td_program_info program_info = {
     .name = "wcc", .summary = "weakly connected components (label: smallest vertex)", .result = "component",

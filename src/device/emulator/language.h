@@ -90,6 +90,19 @@ TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value) { return __ato
 #define TD_OR(word, value) __atomic_fetch_or((word), (value), __ATOMIC_RELAXED)
 #define TD_AND(word, value) __atomic_fetch_and((word), (value), __ATOMIC_RELAXED)
 #define TD_EXCHANGE(word, value) __atomic_exchange_n((word), (value), __ATOMIC_RELAXED)
+#define TD_PEEK(place)                                    \
+    __extension__({                                       \
+        __typeof__(+*(place)) seen_;                      \
+        __atomic_load((place), &seen_, __ATOMIC_RELAXED); \
+        seen_;                                            \
+    })
+#define TD_POKE(place, value)                                  \
+    __extension__({                                            \
+        __typeof__(+*(place)) fresh_ = (value);                 \
+        __atomic_store((place), &fresh_, __ATOMIC_RELAXED);    \
+    })
 #define TD_READ_ONLY(place) (*(place))
+#define TD_PREFETCH(place) ((void)(place))
+#define TD_UNROLL
 
 #endif

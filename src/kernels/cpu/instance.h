@@ -3,32 +3,7 @@
  * the td_program it defines. */
 #include "engine/buckets.h"
 #include "engine/cpu.h"
-
-#ifndef PROGRAM_HAS_PRIORITY
-#define PROGRAM_HAS_PRIORITY 0
-#endif
-#ifndef PROGRAM_PEELS
-#define PROGRAM_PEELS 0
-#endif
-#ifndef PROGRAM_BEGINS
-#define PROGRAM_BEGINS 0
-#endif
-#ifndef PROGRAM_SHARES
-#define PROGRAM_SHARES 0
-#endif
-#ifndef PROGRAM_OWN_VALUE
-#define PROGRAM_OWN_VALUE 0
-#endif
-#ifndef PROGRAM_COLLECTS_EDGES
-#define PROGRAM_COLLECTS_EDGES 0
-#endif
-
-/* Floats in the order of unsigned numbers. */
-static inline uint32_t ordered_bits(float weight)
-{
-    uint32_t bits = td_float_to_bits(weight + 0.0f); /* -0 and 0 are one */
-    return bits >> 31 ? ~bits : bits | UINT32_C(0x80000000);
-}
+#include "kernels/traits.h"
 
 #include "kernels/cpu/common.h"
 #if PROGRAM_GAS
@@ -93,7 +68,7 @@ static inline uint32_t ordered_bits(float weight)
 
 #define NAME(x) x##_f32
 #define CONTRIBUTION(c, message, weights, e) program_gather_real(c, message, ((const float *)(weights))[e])
-#define ORDERED_WEIGHT(weights, e) ordered_bits(((const float *)(weights))[e])
+#define ORDERED_WEIGHT(weights, e) td_ordered_bits(((const float *)(weights))[e])
 #define PREFETCH_WEIGHT(weights, e) td_fetch((const float *)(weights) + (e))
 #include KERNELS
 #if PROGRAM_HAS_PRIORITY

@@ -20,6 +20,9 @@
  *   TD_GRID_BARRIER()                all threads of a `together` launch
  *   TD_WARP_BARRIER(mask)            the lanes named
  *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
+ *   TD_PEEK TD_POKE                  a whole value that others touch meanwhile, of 4 or 8 bytes
+ *   TD_PREFETCH(place) TD_UNROLL     hints: soon to be read; the loop that follows is worth unrolling
+ *   TD_READ_ONLY(place)              a value that nobody writes during the launch
  *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return what was there before
  *   TD_FENCE()                       what was written before is seen before what is written later
  */

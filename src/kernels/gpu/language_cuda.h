@@ -58,6 +58,15 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
 #define TD_AND(word, value) atomicAnd((word), (value))
 #define TD_EXCHANGE(word, value) atomicExch((word), (value))
 
+/* Whole reads and writes of a value of any type of 4 or 8 bytes that others touch meanwhile. */
+#define TD_PEEK(place) (*(const volatile __typeof__(*(place)) *)(place))
+#define TD_POKE(place, value) (*(volatile __typeof__(*(place)) *)(place) = (value))
+
+#define TD_UNROLL _Pragma("unroll")
+
+/* Into the cache that all processors share; nobody waits for it. */
+#define TD_PREFETCH(place) asm volatile("prefetch.global.L2 [%0];" ::"l"(place))
+
 /* Loads of what nobody writes during the launch. */
 #define TD_READ_ONLY(place) __ldg(place)
 

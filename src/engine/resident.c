@@ -1,0 +1,425 @@
+/* The resident engine: a graph that fits the GPU's memory is loaded once and every
+ * iteration runs there. This file checks that it fits, sets a run up and takes it
+ * down; the policies are in resident_rounds.c and resident_sweep.c. */
+#include "engine/resident.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/size.h"
+#include "engine/parents.h"
+#include "programs/gpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_SMALL, SET_ROUNDS, SET_DELTA, SET_SAMPLES, SETTINGS,
+};
+
+const td_setting td_resident_settings[] = {
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
+                       "how an iteration goes over the edges; auto chooses for each"},
+    [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, TD_BALANCE_WARP, 0, 0, "thread|cta|iwb|warp",
+                     "how a push shares out edges: a thread per vertex, by degree (cta), with medium vertices handed on "
+                     "(iwb), evenly over the lanes of a warp"},
+    [SET_GATHER] = {"gather", TD_SETTING_CHOICE, 0, 0, 0, "rows|shards",
+                    "how a pull adds up: equal pieces of the lists, or Garaph's shards in shared memory"},
+    [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
+                         "copies of an accumulator (gather=shards); auto: from the shard's edges and vertices"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 4e9, NULL,
+                   "degree from which a vertex is cut into pieces for all blocks"},
+    [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                   "edges of a frontier up to which few blocks do the rounds, because fewer wait for each other faster"},
+    [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, TD_GPU_ROUNDS, 1, TD_GPU_ROUNDS, NULL,
+                    "most rounds of one launch; 1: the host is asked after every one"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a step of distances; 0: from the weights"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+    [SETTINGS] = {0},
+};
+
+enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
+enum { MOST_OWNED = 32, THREADS_PER_PROCESSOR = 2048 };
+
+td_status td_resident_new(td_resident_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays than the resident engine has room for");
+    TD_CHECK(td_device_new(job->device, out, count, bytes, what));
+    memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
+    return TD_OK;
+}
+
+td_status td_resident_launch_blocks(td_resident_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes)
+{
+    uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
+    if (blocks > most) blocks = most;
+    td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS, .shared_bytes = shared_bytes};
+    return td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args);
+}
+
+td_status td_resident_launch(td_resident_job *job, const td_kernel *kernel, uint64_t threads)
+{
+    return td_resident_launch_blocks(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, 0);
+}
+
+td_status td_resident_reset(td_resident_job *job)
+{
+    uint64_t head = offsetof(td_gpu_control, rows);
+    uint32_t kept = job->control->edge_count;
+    memset(job->control, 0, head);
+    job->control->tally.lowest = UINT64_MAX;
+    job->control->far_lowest = UINT32_MAX;
+    job->control->edge_count = kept;
+    return td_stream_copy(job->stream, job->args.control, job->control, head, TD_TO_DEVICE);
+}
+
+td_status td_resident_read(td_resident_job *job, uint32_t rows)
+{
+    uint64_t bytes = offsetof(td_gpu_control, rows) + rows * sizeof(td_gpu_row);
+    TD_CHECK(td_stream_copy(job->stream, job->control, job->args.control, bytes, TD_TO_HOST));
+    return td_stream_finish(job->stream);
+}
+
+td_status td_resident_end_iteration(td_resident_job *job, td_iteration *row, uint64_t began, double seconds)
+{
+    row->number = job->args.context.iteration++;
+    row->start = (double)(began - job->run_began) * 1e-9;
+    row->seconds = seconds;
+    job->run->iterations = job->args.context.iteration;
+    job->run->edges_processed += row->edges;
+    job->run->final_change = row->change;
+    TD_CHECK(td_run_add_row(job->run, job->options, row));
+    return td_cancel_check();
+}
+
+/* Setting up. */
+
+static bool view_is_both(const td_run *run, const td_cpu_kernels *traits)
+{
+    int forward = run->program->info->forward_choice;
+    return traits->view == TD_VIEW_BOTH && !traits->once && !(forward > 0 && run->context.parameter[forward - 1] == 1);
+}
+
+static td_status read_settings(td_resident_job *job)
+{
+    double set[SETTINGS];
+    static const uint32_t copies[] = {0, 1, 2, 4, 8, 16, 32};
+    TD_CHECK(td_settings_resolve(job->options->settings, "resident", td_resident_settings, set, NULL));
+    job->direction = set[SET_DIRECTION] == 0 ? TD_DIRECTION_AUTO : set[SET_DIRECTION] == 1 ? TD_DIRECTION_PULL : TD_DIRECTION_PUSH;
+    job->args.balance = (uint32_t)set[SET_BALANCE];
+    job->shards = set[SET_GATHER] == 1;
+    job->copies = copies[(int)set[SET_REPLICATION]];
+    job->args.heavy = (uint32_t)set[SET_HEAVY];
+    job->small = (uint64_t)set[SET_SMALL];
+    job->rounds = (uint32_t)set[SET_ROUNDS];
+    job->delta = set[SET_DELTA];
+    job->args.samples = (uint32_t)set[SET_SAMPLES];
+    bool gas = job->run->program->info->kind == TD_KIND_GAS;
+    if (job->direction == TD_DIRECTION_PUSH && gas && !job->traits->fused)
+        return td_fail(TD_USAGE, "resident.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
+                       job->run->program->info->name);
+    return TD_OK;
+}
+
+/* Which lists the schedule goes along. */
+static void choose_lists(const td_resident_job *job, bool *push, bool *pull)
+{
+    const td_cpu_kernels *k = job->traits;
+    bool gas = job->run->program->info->kind == TD_KIND_GAS;
+    *push = !gas || k->fused;
+    *pull = gas && (!k->fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
+}
+
+static td_status make_values(td_resident_job *job)
+{
+    const td_cpu_kernels *k = job->traits;
+    uint64_t n = job->graph->vertices;
+    td_gpu_args *a = &job->args;
+    TD_CHECK(td_resident_new(job, &a->values, n, k->value_bytes, "vertex values"));
+    a->next_values = a->messages = a->next_messages = a->values;
+    if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
+    bool twice = !k->fused && !job->run->async;
+    if (k->sends_value) {
+        if (twice) TD_CHECK(td_resident_new(job, &a->next_values, n, k->value_bytes, "new vertex values"));
+        a->next_messages = a->next_values;
+        return TD_OK;
+    }
+    TD_CHECK(td_resident_new(job, &a->messages, n, k->message_bytes, "messages"));
+    a->next_messages = a->messages;
+    if (twice) TD_CHECK(td_resident_new(job, &a->next_messages, n, k->message_bytes, "new messages"));
+    return TD_OK;
+}
+
+static uint64_t piece_count(const td_resident_job *job)
+{
+    uint64_t edges = job->graph->edges * (job->push == &job->held->both ? 2 : 1);
+    return edges / TD_GPU_PIECE + edges / job->args.heavy + 2;
+}
+
+static td_status make_frontier(td_resident_job *job)
+{
+    uint64_t n = job->graph->vertices, words = (n + 31) / 32;
+    td_gpu_args *a = &job->args;
+    TD_CHECK(td_resident_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
+    for (int i = 0; i < 2; i++) TD_CHECK(td_resident_new(job, &a->queue[i], n, sizeof(uint32_t), "queue of vertices"));
+    TD_CHECK(td_resident_new(job, &a->next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, words * sizeof(uint32_t)));
+    if (job->traits->first_hit) TD_CHECK(td_resident_new(job, &a->late, n, sizeof(uint32_t), "late vertices"));
+    if (job->traits->schedule == TD_SCHEDULE_PEEL) {
+        TD_CHECK(td_resident_new(job, &a->left, n, sizeof(uint32_t), "vertices left"));
+        TD_CHECK(td_resident_new(job, &a->next_left, n, sizeof(uint32_t), "vertices left"));
+    }
+    if (!job->prioritised) return TD_OK;
+    for (int i = 0; i < 2; i++) TD_CHECK(td_resident_new(job, &a->far[i], n, sizeof(uint32_t), "vertices put off"));
+    TD_CHECK(td_resident_new(job, &a->far_map, words, sizeof(uint32_t), "vertices put off"));
+    return td_stream_fill(job->stream, a->far_map, 0, words * sizeof(uint32_t));
+}
+
+static td_status make_sweep(td_resident_job *job)
+{
+    td_gpu_args *a = &job->args;
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_resident_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
+    TD_CHECK(td_resident_new(job, &a->drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
+    if (job->traits->edge != NULL) TD_CHECK(td_resident_new(job, &a->edges, n, sizeof(uint64_t), "edges of the forest"));
+    if (job->traits->value_bytes != sizeof(uint32_t))
+        TD_CHECK(td_resident_new(job, &a->labels, n, sizeof(uint32_t), "labels"));
+    return TD_OK;
+}
+
+static td_status make_arrays(td_resident_job *job)
+{
+    const td_program_info *info = job->run->program->info;
+    uint64_t n = job->graph->vertices;
+    td_gpu_args *a = &job->args;
+    TD_CHECK(td_resident_new(job, &a->control, 1, sizeof(td_gpu_control), "counters"));
+    TD_CHECK(make_values(job));
+    for (int i = 0; i < TD_INPUTS; i++) {
+        void *input = NULL;
+        if (job->run->inputs[i] == NULL) continue;
+        TD_CHECK(td_resident_new(job, &input, n, sizeof(double), "inputs"));
+        TD_CHECK(td_stream_copy(job->stream, input, job->run->inputs[i], n * sizeof(double), TD_TO_DEVICE));
+        a->context.input[i] = input;
+    }
+    if (info->kind == TD_KIND_SWEEP) return make_sweep(job);
+    TD_CHECK(td_resident_new(job, &a->active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
+    if (job->traits->fused) TD_CHECK(make_frontier(job));
+    if (job->pull == NULL || job->shards) return TD_OK;
+    return td_resident_new(job, &a->partials, a->cut_count, 2 * job->traits->accum_bytes, "partial sums");
+}
+
+/* Blocks of the loops, all of which run at once. */
+static td_status fit_loops(td_resident_job *job)
+{
+    const td_kernel *loop = job->prioritised ? &job->kernels->priorities : &job->kernels->levels;
+    uint32_t most;
+    if (!job->traits->fused) return TD_OK;
+    TD_CHECK(td_device_fit(job->device, loop, TD_GPU_THREADS, 0, &most));
+    uint32_t few = (uint32_t)job->device->properties.multiprocessors;
+    job->blocks_many = most;
+    job->blocks_few = few < most ? few : most;
+    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a processor", job->device->name, loop->name);
+}
+
+static td_status fill_args(td_resident_job *job)
+{
+    td_gpu_args *a = &job->args;
+    a->context = job->run->context;
+    a->vertices = job->graph->vertices;
+    a->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
+    a->symmetric = job->graph->symmetric;
+    uint64_t edges = job->graph->edges * (job->push == &job->held->both ? 2 : 1);
+    a->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
+    a->lean = a->mean_degree <= LEAN_DEGREE;
+    a->async = job->run->async;
+    a->first_hit = job->traits->first_hit && !job->run->async;
+    a->out = job->held->out.view.offsets;
+    if (job->push != NULL) a->push = job->push->view;
+    else a->push.offsets = a->out;
+    if (job->pull == NULL) return TD_OK;
+    a->pull = job->pull->view;
+    return job->shards ? td_resident_make_shards(job) : td_resident_cut(job);
+}
+
+static td_status make_control(td_resident_job *job)
+{
+    void *seen;
+    TD_CHECK(TD_NEW_ZEROED(&job->control, 1, "counters"));
+    job->pinned = td_device_pin(job->device, job->control, sizeof *job->control, &seen) == TD_OK;
+    return TD_OK;
+}
+
+/* What a run takes on the device, before it takes it. */
+td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                  td_resident_bytes *out)
+{
+    double set[TD_PARAMETERS], direction, heavy;
+    const td_program_info *info = program->info;
+    td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
+    const td_cpu_kernels *k = &program->cpu[kind];
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, set, NULL));
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
+    bool gas = info->kind == TD_KIND_GAS, forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
+    bool both = k->view == TD_VIEW_BOTH && !k->once && !forward && !graph->symmetric;
+    bool prioritised = k->schedule == TD_SCHEDULE_PRIORITY && direction == 0 && !options->has_iterations;
+    bool pulls = gas && (!k->fused || (direction != 2 && !prioritised) || options->parents);
+    bool pushes = !gas || k->fused;
+    uint64_t n = graph->vertices, edge = sizeof(uint32_t) + td_weight_bytes(kind), edges = graph->edges * (both ? 2 : 1);
+    uint64_t lists = both || graph->symmetric ? 1 : (uint64_t)pulls + pushes;
+    out->graph = lists * (edges * edge + (n + 1) * sizeof(uint64_t));
+    if (both || !pushes) out->graph += (n + 1) * sizeof(uint64_t); /* out-degrees */
+    uint64_t cuts = pulls ? (edges + n) / TD_GPU_TILE + 2 : 0;
+    out->graph += cuts * sizeof(td_gpu_cut);
+    uint64_t per_vertex = k->value_bytes;
+    if (gas && !k->sends_value) per_vertex += k->message_bytes * (options->mode == TD_MODE_ASYNC ? 1 : 2);
+    else if (gas && !k->fused && options->mode != TD_MODE_ASYNC) per_vertex += k->value_bytes;
+    if (gas && k->fused) per_vertex += 2 * sizeof(uint32_t) * (1 + prioritised + (k->schedule == TD_SCHEDULE_PEEL)) + k->first_hit * sizeof(uint32_t);
+    if (options->parents) per_vertex += sizeof(uint32_t);
+    if (k->edge != NULL) per_vertex += sizeof(uint64_t) + sizeof(uint32_t);
+    out->program = n * per_vertex + 3 * ((n + 31) / 32) * sizeof(uint32_t) + cuts * 2 * k->accum_bytes + sizeof(td_gpu_control) +
+                   td_run_input_bytes(program, graph, options);
+    if (pushes) out->program += (uint64_t)((double)edges / TD_GPU_PIECE + (double)edges / heavy + 2) * sizeof(uint64_t);
+    return TD_OK;
+}
+
+static td_status check_fit(td_resident_job *job)
+{
+    td_resident_bytes need;
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
+    TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
+    uint64_t left = td_device_left(job->device);
+    if (job->options->gpu_edges > 0) {
+        double whole = (double)job->graph->edges * (double)(sizeof(uint32_t) + td_weight_bytes(job->graph->weights));
+        double allowed = job->options->gpu_edges <= 1 ? job->options->gpu_edges * whole : job->options->gpu_edges;
+        if ((double)need.graph > allowed)
+            return td_fail(TD_NO_MEMORY, "the resident engine keeps the whole graph on %s: %s of edges, and --gpu-edges allows %s; "
+                           "--engine cpu needs no GPU memory", job->device->name, td_format_size(a, need.graph),
+                           td_format_size(b, (uint64_t)allowed));
+    }
+    bool loaded = job->held->out.there || job->held->both.there || job->held->in.there;
+    if (loaded || need.graph + need.program <= left) return TD_OK;
+    return td_fail(TD_NO_MEMORY, "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine cpu runs it "
+                   "in the host's memory", job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
+                   td_format_size(b, need.program), td_format_size(c, left), job->device->budget > 0 ? " under --gpu-memory" : "");
+}
+
+static td_status set_up(td_resident_job *job)
+{
+    bool push, pull;
+    TD_CHECK(read_settings(job));
+    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+    TD_CHECK(TD_NEW_ZEROED(&job->owned, MOST_OWNED, "list of device arrays"));
+    TD_CHECK(td_resident_hold(job));
+    job->kernels = td_gpu_kernels_of(job->run->program, job->device->kind);
+    if (job->kernels == NULL)
+        return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name, job->device->name);
+    TD_CHECK(check_fit(job));
+    choose_lists(job, &push, &pull);
+    bool both = view_is_both(job->run, job->traits) && !job->graph->symmetric;
+    job->push = !push ? NULL : both ? &job->held->both : &job->held->out;
+    job->pull = !pull ? NULL : both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
+    TD_CHECK(td_resident_load(job, push, pull));
+    TD_CHECK(fill_args(job));
+    TD_CHECK(make_control(job));
+    TD_CHECK(make_arrays(job));
+    TD_CHECK(fit_loops(job));
+    return td_stream_finish(job->stream);
+}
+
+static void tear_down(td_resident_job *job)
+{
+    if (job->stream != NULL) (void)td_stream_finish(job->stream);
+    for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
+    td_free(job->owned);
+    if (job->pinned) td_device_unpin(job->device, job->control);
+    td_free(job->control);
+    bool keeps = job->options->kept != NULL && job->options->kept->state == job->held;
+    if (!keeps) td_resident_release(job->held);
+}
+
+/* Handing over. */
+
+static td_status find_parents(td_resident_job *job)
+{
+    uint64_t bytes = job->graph->vertices * sizeof(uint32_t);
+    TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
+    TD_CHECK(td_resident_new(job, &job->args.parents, job->graph->vertices, sizeof(uint32_t), "parents"));
+    TD_CHECK(td_resident_launch(job, &job->kernels->find_parents, (uint64_t)job->graph->vertices * 32));
+    TD_CHECK(td_stream_copy(job->stream, job->run->parents, job->args.parents, bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_finish(job->stream));
+    if (job->args.weights == TD_WEIGHT_NONE) return TD_OK;
+    return td_run_solve_parents(job->run, &job->graph->out, job->run->values);
+}
+
+static td_status hand_over(td_resident_job *job)
+{
+    const void *values = job->args.values;
+    size_t bytes = job->traits->value_bytes;
+    if (job->args.labels != NULL) {
+        TD_CHECK(td_resident_launch(job, &job->kernels->label_all, job->graph->vertices));
+        values = job->args.labels;
+        bytes = sizeof(uint32_t);
+    }
+    TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
+    TD_CHECK(td_stream_copy(job->stream, job->run->values, values, job->graph->vertices * bytes, TD_TO_HOST));
+    return td_stream_finish(job->stream);
+}
+
+static int by_edge(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static td_status hand_over_edges(td_resident_job *job)
+{
+    td_run *run = job->run;
+    if (job->args.edges == NULL) return TD_OK;
+    run->edge_count = job->control->edge_count;
+    TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
+    TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges, TD_TO_HOST));
+    TD_CHECK(td_stream_finish(job->stream));
+    qsort(run->edges, run->edge_count, sizeof *run->edges, by_edge);
+    for (uint64_t i = 0; i < run->edge_count; i++) run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+    return TD_OK;
+}
+
+static td_status run_schedule(td_resident_job *job)
+{
+    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_resident_sweep(job);
+    if (job->prioritised) return td_resident_priorities(job);
+    return job->traits->schedule == TD_SCHEDULE_PEEL ? td_resident_peel(job) : td_resident_rounds(job);
+}
+
+td_status td_resident_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    uint64_t began = td_clock_ns();
+    td_resident_job job = {.run = run, .options = options, .graph = run->graph, .traits = &run->program->cpu[kind],
+                           .tolerance = run->tolerance, .has_limit = options->has_iterations};
+    job.limit = options->has_iterations ? options->iterations
+                : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    run->engine = "resident";
+    TD_TRY(set_up(&job));
+    run->prepare_seconds += td_seconds_since(began);
+    td_device_counts before = job.device->counts;
+    job.run_began = td_clock_ns();
+    job.device_began = td_device_clock(job.device);
+    TD_TRY(run_schedule(&job));
+    TD_TRY(td_stream_finish(job.stream));
+    run->seconds = td_seconds_since(job.run_began);
+    run->device_seconds = (double)(td_device_clock(job.device) - job.device_began) * 1e-9;
+    run->device_peak = job.device->peak;
+    memcpy(run->device, job.device->name, sizeof run->device);
+    run->launches = job.device->counts.launches - before.launches;
+    TD_TRY(hand_over(&job));
+    TD_TRY(hand_over_edges(&job));
+    if (options->parents) TD_TRY(find_parents(&job));
+done:
+    tear_down(&job);
+    return status;
+}

@@ -1,0 +1,349 @@
+/* The graph on the device: which of its lists a run needs, brought there once and
+ * kept for the runs that follow (td_run_options.kept). The undirected view of a
+ * directed graph is one list per vertex, made of both, so that kernels know one
+ * kind of list. */
+#include "engine/resident.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gains */
+
+/* Opening and closing. */
+
+static void free_list(td_resident_graph *held, td_resident_list *list)
+{
+    td_device_free(held->device, list->offsets);
+    td_device_free(held->device, list->targets);
+    td_device_free(held->device, list->weights);
+    td_device_free(held->device, list->cuts);
+    *list = (td_resident_list){0};
+}
+
+void td_resident_release(void *state)
+{
+    td_resident_graph *held = state;
+    if (held == NULL) return;
+    if (held->device != NULL) {
+        free_list(held, &held->out);
+        free_list(held, &held->in);
+        free_list(held, &held->both);
+        td_device_free(held->device, held->shards);
+        td_device_free(held->device, held->shard_targets);
+    }
+    td_stream_close(held->stream);
+    td_devices_close(held->first);
+    td_loop_destroy(held->loop);
+    td_free(held);
+}
+
+static const char *wanted_devices(const td_run_options *options)
+{
+    return options->devices != NULL ? options->devices : "cuda:0";
+}
+
+static bool fits_request(const td_resident_graph *held, const td_resident_job *job)
+{
+    return held->graph == job->graph && held->gpu_memory == job->options->gpu_memory &&
+           strcmp(held->devices, wanted_devices(job->options)) == 0;
+}
+
+static td_status open_device(td_resident_graph *held, const td_run_options *options)
+{
+    const char *devices = wanted_devices(options);
+    if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
+    memcpy(held->devices, devices, strlen(devices) + 1);
+    held->gpu_memory = options->gpu_memory;
+    TD_CHECK(td_loop_create(&held->loop));
+    td_device_options how = {.loop = held->loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
+    TD_CHECK(td_devices_open(&held->first, devices, &how));
+    for (held->device = held->first; held->device != NULL; held->device = held->device->next)
+        if (held->device->kind != TD_DEVICE_CPU) return td_stream_open(held->device, &held->stream);
+    return td_fail(TD_USAGE, "--devices %s: the resident engine needs a GPU (cuda:0), or an emulated one (emu)", devices);
+}
+
+td_status td_resident_hold(td_resident_job *job)
+{
+    td_kept *kept = job->options->kept;
+    td_resident_graph *held = kept != NULL && kept->release == td_resident_release ? kept->state : NULL;
+    if (held != NULL && !fits_request(held, job)) {
+        td_kept_release(kept);
+        held = NULL;
+    }
+    if (held == NULL) {
+        TD_CHECK(TD_NEW_ZEROED(&held, 1, "device and graph"));
+        held->graph = job->graph;
+        td_status status = open_device(held, job->options);
+        if (status != TD_OK) {
+            td_resident_release(held);
+            return status;
+        }
+        if (kept != NULL) {
+            td_kept_release(kept);
+            *kept = (td_kept){held, td_resident_release};
+        }
+    }
+    job->held = held;
+    job->device = held->device;
+    job->stream = held->stream;
+    return TD_OK;
+}
+
+/* Lists. */
+
+/* A large array is pinned for the time of its copy, if it lets itself be. */
+static td_status send(td_resident_job *job, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to, *seen;
+    TD_CHECK(td_device_new(job->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    if (count == 0) return TD_OK;
+    void *source = (void *)(uintptr_t)host;
+    bool pinned = count * bytes >= PIN_FROM && td_device_pin(job->device, source, count * bytes, &seen) == TD_OK;
+    td_status status = td_stream_copy(job->stream, to, host, count * bytes, TD_TO_DEVICE);
+    if (pinned) {
+        td_status finished = td_stream_finish(job->stream);
+        status = status == TD_OK ? finished : status;
+        td_device_unpin(job->device, source);
+    }
+    return status;
+}
+
+static td_status load_list(td_resident_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges, bool targets)
+{
+    uint64_t n = job->graph->vertices;
+    size_t weight = td_weight_bytes(job->graph->weights);
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && weight > 0;
+    if (list->offsets == NULL) TD_CHECK(send(job, &list->offsets, from->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
+    if (targets && list->targets == NULL)
+        TD_CHECK(send(job, &list->targets, from->targets, edges, sizeof(uint32_t), "the graph's edges"));
+    if (targets && weighted && list->weights == NULL)
+        TD_CHECK(send(job, &list->weights, from->weights, edges, weight, "the graph's weights"));
+    list->there = list->there || targets;
+    list->view = (td_gpu_list){list->offsets, list->targets, list->weights};
+    return td_stream_finish(job->stream);
+}
+
+/* Both lists of every vertex, one behind the other. */
+typedef struct joining {
+    const td_graph *graph;
+    td_adjacency both;
+    size_t weight;
+} joining;
+
+static td_status join_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    joining *self = context;
+    const td_adjacency *parts[2] = {&self->graph->in, &self->graph->out};
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t at = self->both.offsets[v];
+        for (int i = 0; i < 2; i++) {
+            uint64_t first = parts[i]->offsets[v], count = parts[i]->offsets[v + 1] - first;
+            memcpy(self->both.targets + at, parts[i]->targets + first, count * sizeof(uint32_t));
+            if (self->both.weights != NULL)
+                memcpy((char *)self->both.weights + at * self->weight, (const char *)parts[i]->weights + first * self->weight,
+                       count * self->weight);
+            at += count;
+        }
+    }
+    return TD_OK;
+}
+
+static td_status load_both(td_resident_job *job)
+{
+    td_status status = TD_OK;
+    const td_graph *graph = job->graph;
+    joining self = {.graph = graph, .weight = td_weight_bytes(graph->weights)};
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && self.weight > 0;
+    TD_TRY(TD_NEW(&self.both.offsets, (uint64_t)graph->vertices + 1, "undirected lists"));
+    TD_TRY(TD_NEW(&self.both.targets, 2 * graph->edges, "undirected lists"));
+    if (weighted) TD_TRY(td_new_bytes(&self.both.weights, 2 * graph->edges, self.weight, "undirected lists"));
+    for (uint64_t v = 0; v <= graph->vertices; v++) self.both.offsets[v] = graph->in.offsets[v] + graph->out.offsets[v];
+    TD_TRY(td_pool_for(job->options->pool, graph->vertices, 4096, join_lists, &self));
+    TD_TRY(load_list(job, &job->held->both, &self.both, 2 * graph->edges, true));
+done:
+    td_free(self.both.offsets);
+    td_free(self.both.targets);
+    td_free(self.both.weights);
+    return status;
+}
+
+td_status td_resident_load(td_resident_job *job, bool push, bool pull)
+{
+    td_resident_graph *held = job->held;
+    const td_graph *graph = job->graph;
+    bool out = (push && job->push == &held->out) || (pull && job->pull == &held->out);
+    TD_CHECK(load_list(job, &held->out, &graph->out, graph->edges, out));
+    if (pull && job->pull == &held->in) TD_CHECK(load_list(job, &held->in, &graph->in, graph->edges, true));
+    bool both = (push && job->push == &held->both) || (pull && job->pull == &held->both);
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && graph->weights != TD_WEIGHT_NONE;
+    if (!both || (held->both.there && (!weighted || held->both.weights != NULL))) return TD_OK;
+    free_list(held, &held->both);
+    return load_both(job);
+}
+
+/* Pieces of a pull. */
+
+/* The offset of a vertex in the list pulled along, on the host. */
+static uint64_t place_of(const td_resident_job *job, uint64_t v)
+{
+    const td_graph *graph = job->graph;
+    if (job->pull == &job->held->both) return graph->in.offsets[v] + graph->out.offsets[v];
+    return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
+}
+
+/* Place `at` of all lists put one after another, each with one more place so that empty ones take part. */
+static td_gpu_cut find_cut(const td_resident_job *job, uint64_t at)
+{
+    uint64_t low = 0, high = job->graph->vertices;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (place_of(job, middle) + middle <= at) low = middle;
+        else high = middle - 1;
+    }
+    uint64_t place = at - place_of(job, low) - low;
+    bool behind = low < job->graph->vertices && place > 0 && place >= place_of(job, low + 1) - place_of(job, low);
+    return behind ? (td_gpu_cut){(uint32_t)low + 1, 0} : (td_gpu_cut){(uint32_t)low, (uint32_t)place};
+}
+
+typedef struct cutting {
+    const td_resident_job *job;
+    td_gpu_cut *cuts;
+} cutting;
+
+static td_status find_cuts(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    cutting *self = context;
+    for (uint64_t i = begin; i < end; i++) self->cuts[i] = find_cut(self->job, i * TD_GPU_TILE);
+    return TD_OK;
+}
+
+td_status td_resident_cut(td_resident_job *job)
+{
+    td_status status = TD_OK;
+    td_resident_list *list = job->pull;
+    uint64_t n = job->graph->vertices, whole = place_of(job, n) + n, count = whole / TD_GPU_TILE + 1;
+    cutting self = {job, NULL};
+    if (count > UINT32_MAX) return td_fail(TD_LIMIT, "the graph has more pieces than 2^32");
+    if (list->cuts == NULL) {
+        TD_TRY(TD_NEW(&self.cuts, count + 1, "pull pieces"));
+        TD_TRY(td_pool_for(job->options->pool, count, 1024, find_cuts, &self));
+        self.cuts[count] = (td_gpu_cut){(uint32_t)n, 0};
+        TD_TRY(send(job, &list->cuts, self.cuts, count + 1, sizeof *self.cuts, "pull pieces"));
+        TD_TRY(td_stream_finish(job->stream));
+        list->cut_count = (uint32_t)count;
+    }
+    job->args.cuts = list->cuts;
+    job->args.cut_count = list->cut_count;
+done:
+    td_free(self.cuts);
+    return status;
+}
+
+/* Shards (Garaph). */
+
+/* Garaph's copies of a shard with E edges and V vertices: 2^min(ceil(log2(E/V) - 0.5), 5). */
+static uint32_t customised_copies(uint64_t edges, uint64_t vertices)
+{
+    double power = edges == 0 ? 0 : ceil(log2((double)edges / (double)vertices) - 0.5);
+    return 1u << (power < 0 ? 0 : power > 5 ? 5 : (int)power);
+}
+
+/* The longest shard from `first` on whose accumulators fit `room` as often as it wants copies of them. */
+static td_gpu_shard shard_from(const td_resident_job *job, uint32_t first, uint64_t room)
+{
+    uint32_t n = job->graph->vertices;
+    for (uint32_t copies = 1;; copies *= 2) {
+        uint64_t most = room / copies < 1 ? 1 : room / copies;
+        uint32_t count = most < n - first ? (uint32_t)most : n - first;
+        if (count > UINT16_MAX + 1u) count = UINT16_MAX + 1u;
+        uint64_t edges = place_of(job, first + count) - place_of(job, first);
+        uint32_t wanted = job->copies > 0 ? job->copies : customised_copies(edges, count);
+        if (wanted <= copies || copies == 32) return (td_gpu_shard){first, count, copies};
+    }
+}
+
+static td_status cut_shards(const td_resident_job *job, uint64_t room, td_gpu_shard **out, uint32_t *count)
+{
+    td_gpu_shard *shards = NULL;
+    uint64_t used = 0, size = 0;
+    for (uint32_t first = 0; first < job->graph->vertices; first += shards[used - 1].count) {
+        if (used == size) {
+            size = size == 0 ? 256 : 2 * size;
+            td_status status = TD_RESIZE(&shards, size, "shards");
+            if (status != TD_OK) {
+                td_free(shards);
+                return status;
+            }
+        }
+        shards[used++] = shard_from(job, first, room);
+    }
+    *out = shards;
+    *count = (uint32_t)used;
+    return TD_OK;
+}
+
+typedef struct naming {
+    const td_resident_job *job;
+    const td_gpu_shard *shards;
+    uint16_t *names;
+} naming;
+
+static td_status name_edges(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    naming *self = context;
+    for (uint64_t s = begin; s < end; s++)
+        for (uint32_t i = 0; i < self->shards[s].count; i++) {
+            uint64_t v = (uint64_t)self->shards[s].first + i, last = place_of(self->job, v + 1);
+            for (uint64_t e = place_of(self->job, v); e < last; e++) self->names[e] = (uint16_t)i;
+        }
+    return TD_OK;
+}
+
+static td_status load_shards(td_resident_job *job, uint64_t room)
+{
+    td_status status = TD_OK;
+    td_resident_graph *held = job->held;
+    td_gpu_shard *shards = NULL;
+    naming self = {.job = job};
+    uint64_t edges = place_of(job, job->graph->vertices);
+    td_device_free(job->device, held->shards);
+    td_device_free(job->device, held->shard_targets);
+    held->shards = held->shard_targets = NULL;
+    held->shard_of = NULL;
+    TD_TRY(cut_shards(job, room, &shards, &held->shard_count));
+    TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
+    self.shards = shards;
+    TD_TRY(td_pool_for(job->options->pool, held->shard_count, 1, name_edges, &self));
+    TD_TRY(send(job, &held->shards, shards, held->shard_count, sizeof *shards, "shards"));
+    TD_TRY(send(job, &held->shard_targets, self.names, edges, sizeof *self.names, "shards' edges"));
+    TD_TRY(td_stream_finish(job->stream));
+    held->shard_of = job->pull;
+    held->shard_copies = job->copies;
+    held->shard_accum = job->traits->accum_bytes;
+done:
+    td_free(shards);
+    td_free(self.names);
+    return status;
+}
+
+/* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
+enum { SHARD_BYTES = 48 << 10 };
+
+td_status td_resident_make_shards(td_resident_job *job)
+{
+    td_resident_graph *held = job->held;
+    uint64_t most = job->device->properties.shared_bytes;
+    held->shard_bytes = most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES;
+    bool there = held->shard_of == job->pull && held->shard_copies == job->copies && held->shard_accum == job->traits->accum_bytes;
+    if (!there) TD_CHECK(load_shards(job, held->shard_bytes / job->traits->accum_bytes));
+    job->args.shards = held->shards;
+    job->args.shard_targets = held->shard_targets;
+    job->args.shard_count = held->shard_count;
+    return TD_OK;
+}

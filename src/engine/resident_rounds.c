@@ -1,0 +1,282 @@
+/* Rounds on the device: in each iteration all vertices pull, or those of the
+ * frontier push. Pushes run many rounds in one launch and come back to the host when
+ * the frontier has become one for another direction or another shape of launch. Also
+ * peeling and priorities, which are loops of the same kind. */
+#include "engine/resident.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PUSH_BELOW = 0.25; /* of all edges: a push's edge costs an atomic, a pull's does not */
+enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of what unsettled vertices have */
+
+/* The frontier is a bitmap, a queue, or both. */
+typedef struct frontier {
+    uint64_t vertices, edges;
+    bool listed; /* queue[0] holds it, its length is in the counters */
+    bool mapped; /* `active` holds it */
+} frontier;
+
+static uint64_t words(const td_resident_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }
+
+static uint64_t view_edges(const td_resident_job *job)
+{
+    return job->graph->edges * (job->push == &job->held->both || job->pull == &job->held->both ? 2 : 1);
+}
+
+static void swap(void *a, void *b)
+{
+    void *keep;
+    memcpy(&keep, a, sizeof keep);
+    memcpy(a, b, sizeof keep);
+    memcpy(b, &keep, sizeof keep);
+}
+
+/* Direction. */
+
+/* Edges of a frontier from which a first-hit pull looks at fewer. */
+static uint64_t hit_bound(const td_resident_job *job)
+{
+    uint64_t bound = job->unsettled_edges / HIT_ALPHA;
+    if (bound < 2 * job->unsettled_vertices) bound = 2 * job->unsettled_vertices;
+    return bound < words(job) / 2 ? words(job) / 2 : bound;
+}
+
+static uint64_t push_bound(const td_resident_job *job)
+{
+    if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
+    if (job->args.first_hit) return hit_bound(job);
+    return (uint64_t)(PUSH_BELOW * (double)view_edges(job)) + 1;
+}
+
+static bool chooses_push(const td_resident_job *job, const frontier *now)
+{
+    if (!job->traits->fused) return false;
+    if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
+    return now->edges < push_bound(job);
+}
+
+static void settle(td_resident_job *job, uint64_t vertices, uint64_t edges)
+{
+    job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
+    job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
+}
+
+/* Pull. */
+
+static td_status make_mapped(td_resident_job *job, frontier *now)
+{
+    if (now->mapped) return TD_OK;
+    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, words(job) * sizeof(uint32_t)));
+    job->args.queue_count = (uint32_t)now->vertices;
+    TD_CHECK(td_resident_launch(job, &job->kernels->map_queue, now->vertices));
+    now->mapped = true;
+    return TD_OK;
+}
+
+static td_status pull_whole(td_resident_job *job)
+{
+    td_gpu_args *a = &job->args;
+    if (job->traits->fused) TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, words(job) * sizeof(uint32_t)));
+    if (job->shards) {
+        TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
+    } else {
+        TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull, a->cut_count, 0));
+        TD_CHECK(td_resident_launch(job, &job->kernels->merge, (uint64_t)a->cut_count * 32));
+    }
+    if (a->next_values != a->values) swap(&a->values, &a->next_values);
+    if (job->traits->sends_value) {
+        a->messages = a->values;
+        a->next_messages = a->next_values;
+    } else {
+        swap(&a->messages, &a->next_messages);
+    }
+    return TD_OK;
+}
+
+static td_status pull_open(td_resident_job *job)
+{
+    TD_CHECK(td_resident_launch(job, &job->kernels->pull_hit, job->graph->vertices));
+    return td_resident_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
+}
+
+static td_status check_finite(const td_resident_job *job, const td_gpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   job->run->program->info->name, job->args.context.iteration);
+}
+
+static td_status pull(td_resident_job *job, frontier *now)
+{
+    uint64_t began = td_clock_ns();
+    td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+    if (job->traits->fused) TD_CHECK(make_mapped(job, now));
+    if (job->traits->fused) settle(job, now->vertices, now->edges);
+    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
+    TD_CHECK(td_resident_read(job, 0));
+    const td_gpu_tally *sum = &job->control->tally;
+    TD_CHECK(check_finite(job, sum));
+    if (job->traits->fused) swap(&job->args.active, &job->args.next_active);
+    job->next_dirty = true;
+    *now = (frontier){sum->activated, sum->activated_edges, false, true};
+    job->args.context.global = sum->share;
+    row.edges = job->args.first_hit ? sum->edges : view_edges(job);
+    row.change = sum->change;
+    return td_resident_end_iteration(job, &row, began, td_seconds_since(began));
+}
+
+/* Push. */
+
+static td_status make_listed(td_resident_job *job, frontier *now)
+{
+    if (job->next_dirty && !job->args.first_hit)
+        TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, words(job) * sizeof(uint32_t)));
+    job->next_dirty = false;
+    if (now->listed) return TD_OK;
+    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(td_resident_launch(job, &job->kernels->list_words, words(job) * 32));
+    now->listed = true;
+    return TD_OK;
+}
+
+/* A loop of rounds with few blocks while the frontier is small, with all of them otherwise. */
+static td_status launch_loop(td_resident_job *job, const td_kernel *kernel, const frontier *now, uint64_t bound, uint64_t rounds)
+{
+    bool few = now->edges + now->vertices <= job->small;
+    job->args.leave_edges = few && 2 * job->small < bound ? 2 * job->small : bound;
+    job->args.stay_edges = few ? 0 : job->small / 2;
+    job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
+    job->control->left_edges = 0;
+    uint64_t place = offsetof(td_gpu_control, left_edges);
+    if (job->args.lean) TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t)));
+    td_launch shape = {.blocks = few ? job->blocks_few : job->blocks_many, .threads = TD_GPU_THREADS, .together = true};
+    TD_CHECK(td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args));
+    return td_resident_read(job, job->args.most_rounds);
+}
+
+/* After a loop: its rounds are iterations, and what it left is the frontier. */
+static td_status take_rounds(td_resident_job *job, frontier *now, const char *direction, uint64_t began)
+{
+    uint32_t rounds = job->control->rounds;
+    double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
+    for (uint32_t i = 0; i < rounds; i++) {
+        const td_gpu_row *row = &job->control->rows[i];
+        uint64_t edges = job->args.lean ? row->edges : now->edges;
+        td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges, .edges = edges};
+        if (!row->split) {
+            settle(job, now->vertices, edges);
+            TD_CHECK(td_resident_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
+        }
+        *now = (frontier){row->vertices, row->edges, true, !job->args.first_hit};
+    }
+    if (job->args.lean) now->edges = job->control->left_edges;
+    if (rounds % 2 == 0) return TD_OK;
+    swap(&job->args.queue[0], &job->args.queue[1]);
+    if (!job->args.first_hit) swap(&job->args.active, &job->args.next_active);
+    return TD_OK;
+}
+
+static td_status push(td_resident_job *job, frontier *now)
+{
+    uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
+    TD_CHECK(make_listed(job, now));
+    TD_CHECK(launch_loop(job, &job->kernels->levels, now, push_bound(job), left));
+    return take_rounds(job, now, "push", began);
+}
+
+/* The schedules. */
+
+static td_status start(td_resident_job *job, frontier *now)
+{
+    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(td_resident_launch(job, &job->kernels->init, job->graph->vertices));
+    TD_CHECK(td_resident_read(job, 0));
+    const td_gpu_tally *sum = &job->control->tally;
+    job->args.context.global = sum->share;
+    job->unsettled_edges = view_edges(job);
+    job->unsettled_vertices = job->graph->vertices;
+    *now = (frontier){sum->activated, sum->activated_edges, false, true};
+    return TD_OK;
+}
+
+static bool settled(const td_resident_job *job)
+{
+    return job->traits->measure != TD_MEASURE_NONE && job->control->tally.change <= job->tolerance;
+}
+
+td_status td_resident_rounds(td_resident_job *job)
+{
+    frontier now;
+    TD_CHECK(start(job, &now));
+    while (job->args.context.iteration < job->limit && !job->run->converged) {
+        if (job->traits->fused && now.vertices == 0) break;
+        bool pushes = chooses_push(job, &now);
+        TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
+        job->run->converged = !pushes && settled(job);
+    }
+    if (job->traits->fused && now.vertices == 0) job->run->converged = true;
+    return TD_OK;
+}
+
+/* Of the vertices left, those of this level become the frontier. */
+static td_status next_level(td_resident_job *job, frontier *now, uint32_t left)
+{
+    TD_CHECK(td_resident_reset(job));
+    job->args.queue_count = left;
+    TD_CHECK(td_resident_launch(job, &job->kernels->peel, left));
+    TD_CHECK(td_resident_read(job, 0));
+    swap(&job->args.left, &job->args.next_left);
+    *now = (frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
+    return TD_OK;
+}
+
+td_status td_resident_peel(td_resident_job *job)
+{
+    frontier now;
+    TD_CHECK(start(job, &now));
+    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_resident_launch(job, &job->kernels->fill_left, job->graph->vertices));
+    for (uint32_t left = job->graph->vertices; left > 0;) {
+        TD_CHECK(next_level(job, &now, left));
+        left = job->control->left_count;
+        bool anyone = now.vertices > 0;
+        uint64_t lowest = job->control->tally.lowest;
+        while (now.vertices > 0 && job->args.context.iteration < job->limit)
+            TD_CHECK(chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
+        if (job->args.context.iteration >= job->limit) return TD_OK;
+        job->args.context.phase = anyone ? job->args.context.phase + 1 : (uint32_t)lowest;
+    }
+    job->run->converged = true;
+    return TD_OK;
+}
+
+/* Wider steps than a CPU takes: rounds are dear, a visit too many is cheap (docs/lab.md). */
+static double choose_delta(const td_graph *graph)
+{
+    double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
+    double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
+    return fmax(heaviest * 8 / degree, graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
+}
+
+td_status td_resident_priorities(td_resident_job *job)
+{
+    frontier now;
+    double farthest = job->graph->weight_max * job->graph->vertices;
+    double delta = job->delta > 0 ? job->delta : choose_delta(job->graph);
+    job->args.one_over_delta = 1 / fmax(delta, farthest * 0x1p-31); /* priorities fit 32 bits */
+    TD_CHECK(start(job, &now));
+    TD_CHECK(make_listed(job, &now));
+    bool more = now.vertices > 0;
+    while (more) {
+        uint64_t began = td_clock_ns();
+        TD_CHECK(launch_loop(job, &job->kernels->priorities, &now, UINT64_MAX, UINT32_MAX));
+        TD_CHECK(take_rounds(job, &now, "near", began));
+        more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
+    }
+    job->run->converged = true;
+    return TD_OK;
+}

@@ -1,0 +1,109 @@
+/* What the GPU kernels of a program are given: one struct for all of them, plain
+ * data, filled in by the engine. All pointers are to device memory. */
+#ifndef TD_KERNELS_GPU_ARGS_H
+#define TD_KERNELS_GPU_ARGS_H
+
+#include "programs/program.h"
+
+enum {
+    TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */
+    TD_GPU_TILE = 2048,        /* edges and vertices in a piece of a pull */
+    TD_GPU_PIECE = 4096,       /* edges in a piece of a heavy vertex */
+    TD_GPU_ALONE = 4,          /* edges a thread of a first-hit pull looks at by itself */
+    TD_GPU_LATE = 4096,        /* edges a warp of a first-hit pull looks at before it leaves the rest to a block */
+    TD_GPU_SLOTS = 4,          /* of a loop's counters: read, written, cleared, and read a round ago */
+    TD_GPU_ROUNDS = 2048,      /* most rounds of one launch */
+    TD_GPU_DRAWN = 1024,       /* labels drawn to find the commonest */
+};
+
+/* How a push shares out the edges of the frontier. */
+typedef enum td_balance { TD_BALANCE_THREAD, TD_BALANCE_CTA, TD_BALANCE_IWB, TD_BALANCE_WARP } td_balance;
+
+typedef struct td_gpu_list {
+    const uint64_t *offsets;
+    const uint32_t *targets;
+    const void *weights;
+} td_gpu_list;
+
+/* Where a piece of a pull begins: in this vertex's list, at this place. */
+typedef struct td_gpu_cut {
+    uint32_t vertex, place;
+} td_gpu_cut;
+
+/* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph). */
+typedef struct td_gpu_shard {
+    uint32_t first, count, copies;
+} td_gpu_shard;
+
+/* What a kernel counts. */
+typedef struct td_gpu_tally {
+    uint64_t edges, activated, activated_edges, total;
+    double change, share;
+    uint64_t lowest; /* peeling: the least value of those that stay */
+    uint64_t late;   /* first-hit pulls: vertices left to blocks */
+} td_gpu_tally;
+
+/* The counters of a loop of rounds. A round reads slot i, adds to slot i + 1 and clears slot i + 2. */
+typedef struct td_gpu_slot {
+    uint64_t edges; /* of the vertices queued */
+    uint32_t count, pieces;
+} td_gpu_slot;
+
+typedef struct td_gpu_row {
+    uint64_t edges; /* of the frontier */
+    uint32_t vertices, split; /* split: the round dealt out the far vertices and did no edges */
+} td_gpu_row;
+
+typedef struct td_gpu_control {
+    td_gpu_tally tally;
+    td_gpu_slot slot[TD_GPU_SLOTS];
+    uint32_t rounds;              /* done by the last launch */
+    uint32_t at;                  /* the slot to go on with */
+    uint32_t far_count[2], far_at; /* priorities: vertices put off, and the list they are in */
+    uint32_t far_lowest;          /* found by the split under way; all bits set otherwise */
+    uint32_t bound;               /* priorities up to it are near */
+    uint32_t left_count;          /* peeling: vertices that stay */
+    uint32_t edge_count;          /* of the forest so far */
+    uint32_t pad;
+    uint64_t left_edges;          /* of the frontier that a lean loop left */
+    td_gpu_row rows[TD_GPU_ROUNDS];
+} td_gpu_control;
+
+typedef struct td_gpu_args {
+    td_context context;
+    uint32_t vertices;
+    uint32_t weights;             /* td_weight_kind */
+    td_gpu_list pull, push;       /* what a vertex gathers from, what it tells; undirected views are one list */
+    const uint64_t *out;          /* offsets of the out-lists, for out-degrees */
+    void *values, *next_values, *messages, *next_messages;
+    uint32_t *active, *next_active; /* bitmaps */
+    uint32_t *queue[2];           /* vertices; the one of an even round first */
+    uint32_t *far[2], *far_map;   /* priorities: vertices put off, and their bitmap */
+    uint64_t *pieces;             /* of heavy vertices: vertex and number of the piece */
+    uint32_t *late;
+    uint32_t *left, *next_left;   /* peeling */
+    const td_gpu_cut *cuts;
+    void *partials;               /* [pieces of a pull][2] program_accum */
+    uint32_t cut_count;
+    const td_gpu_shard *shards;
+    const uint16_t *shard_targets;/* of every edge, its vertex counted from the shard's first */
+    uint32_t shard_count;
+    uint32_t *parents;
+    uint64_t *edges;              /* of a forest */
+    uint32_t *drawn, *labels;
+    td_gpu_control *control;
+    double one_over_delta;
+    uint64_t leave_edges, stay_edges; /* a loop ends when the frontier has more, or fewer */
+    uint32_t most_rounds;
+    uint32_t heavy;               /* degree from which a vertex is cut into pieces */
+    uint32_t balance;             /* td_balance */
+    uint32_t queue_count;
+    uint32_t step;                /* of program_between; of samples */
+    uint32_t samples;
+    uint32_t left_out;            /* sweeps: the label that may be skipped */
+    uint32_t mean_degree;
+    uint8_t symmetric, async, skipping, first_hit;
+    uint8_t lean;                 /* small degrees: loops go by the number of vertices, not of edges */
+} td_gpu_args;
+
+#endif

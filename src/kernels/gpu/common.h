@@ -1,0 +1,121 @@
+/* What all GPU kernels of a program share: its context, values that others may touch, weights, and the
+ * kernel that gives every vertex its first value. */
+
+TD_DEVICE td_context kernel_context(const td_gpu_args *a)
+{
+    td_context context = a->context;
+#if PROGRAM_BEGINS
+    program_begin(&context);
+#endif
+    return context;
+}
+
+TD_DEVICE uint32_t degree_in(const uint64_t *offsets, uint32_t v) { return (uint32_t)(offsets[v + 1] - offsets[v]); }
+
+#if PROGRAM_GAS
+TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, program_message message, const void *weights,
+                                     uint64_t e)
+{
+    (void)a, (void)weights, (void)e;
+#if PROGRAM_WEIGHTED
+    switch (a->weights) {
+    case TD_WEIGHT_U8: return program_gather(c, message, TD_READ_ONLY((const uint8_t *)weights + e));
+    case TD_WEIGHT_U16: return program_gather(c, message, TD_READ_ONLY((const uint16_t *)weights + e));
+    case TD_WEIGHT_U32: return program_gather(c, message, TD_READ_ONLY((const uint32_t *)weights + e));
+    case TD_WEIGHT_F32: return program_gather_real(c, message, TD_READ_ONLY((const float *)weights + e));
+    default: break;
+    }
+#endif
+    return program_gather(c, message, 1);
+}
+
+/* What a neighbour sends: fused programs and asynchronous runs change it meanwhile. */
+TD_DEVICE program_message message_of(const td_gpu_args *a, uint32_t u)
+{
+    const program_message *messages = (const program_message *)a->messages;
+    if (PROGRAM_FUSED || a->async) return TD_PEEK(&messages[u]);
+    return TD_READ_ONLY(&messages[u]);
+}
+#else
+/* Weights in the order of unsigned numbers. */
+TD_DEVICE uint32_t ordered_weight(const td_gpu_args *a, const void *weights, uint64_t e)
+{
+    (void)weights, (void)e;
+    switch (a->weights) {
+    case TD_WEIGHT_U8: return ((const uint8_t *)weights)[e];
+    case TD_WEIGHT_U16: return ((const uint16_t *)weights)[e];
+    case TD_WEIGHT_U32: return ((const uint32_t *)weights)[e];
+    case TD_WEIGHT_F32: return td_ordered_bits(((const float *)weights)[e]);
+    default: return 1;
+    }
+}
+#endif
+
+/* Sums of the block's threads, added to the tally. */
+TD_DEVICE void add_tally(const td_gpu_args *a, uint64_t edges, uint64_t activated, uint64_t activated_edges)
+{
+    td_gpu_tally *tally = &a->control->tally;
+    warp_add_u64(&tally->edges, edges);
+    warp_add_u64(&tally->activated, activated);
+    warp_add_u64(&tally->activated_edges, activated_edges);
+}
+
+TD_DEVICE void add_share(const td_gpu_args *a, double share)
+{
+    share = warp_sum_double(share);
+    if (td_lane() == 0 && share != 0) TD_ADD(&a->control->tally.share, share);
+}
+
+/* Every vertex's first value; a warp makes one word of the bitmap of those that start. */
+TD_KERNEL(init, td_gpu_args)
+{
+    const td_context c = a.context;
+    program_value *values = (program_value *)a.values;
+    uint64_t activated = 0, activated_edges = 0;
+    double share = 0;
+    uint32_t words = (a.vertices + 31) / 32;
+    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+        uint32_t v = w * 32 + td_lane();
+        bool starts = false;
+        if (v < a.vertices) {
+            uint32_t degree = degree_in(a.out, v);
+            program_value value = program_init(&c, v, degree);
+            values[v] = value;
+#if PROGRAM_GAS
+            if (!PROGRAM_SENDS_VALUE) ((program_message *)a.messages)[v] = program_send(&c, value, degree);
+#if PROGRAM_SHARES
+            share += program_share(&c, v, value, degree);
+#endif
+            starts = program_starts(&c, v, value);
+            activated += starts;
+            if (starts) activated_edges += degree_in(a.push.offsets, v);
+#endif
+        }
+        uint32_t word = TD_BALLOT(TD_ALL_LANES, starts);
+        if (td_lane() == 0 && a.active != 0) a.active[w] = word;
+    }
+    add_tally(&a, 0, activated, activated_edges);
+    add_share(&a, share);
+}
+
+#if PROGRAM_GAS && PROGRAM_FUSED
+/* The bitmap's vertices into the first queue. */
+TD_KERNEL(list_words, td_gpu_args)
+{
+    td_gpu_slot *slot = &a.control->slot[a.control->at];
+    uint32_t words = (a.vertices + 31) / 32;
+    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+        uint32_t v = w * 32 + td_lane(), word = a.active[w];
+        warp_append(a.queue[0], &slot->count, word >> td_lane() & 1u, v);
+    }
+}
+
+/* The first queue's vertices into the bitmap, which is clear. */
+TD_KERNEL(map_queue, td_gpu_args)
+{
+    for (uint32_t i = td_global_thread(); i < a.queue_count; i += td_global_threads()) {
+        uint32_t v = a.queue[0][i];
+        TD_OR(&a.active[v / 32], 1u << (v & 31u));
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+/* Expansion: all edges of a frontier's vertices, shared out over threads. Included behind a definition of
+ *
+ *     TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, bool is, program_message message,
+ *                         uint64_t e)
+ *
+ * which all lanes of a warp call together, those with an edge saying so by `is`. Four ways, chosen by
+ * resident.balance: a thread per vertex; by degree to blocks, warps and threads (CTA); the same with medium
+ * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of 32
+ * vertices, so that every lane has every 32nd edge of all of them. Vertices that are heavy for a block are cut
+ * into pieces, which all blocks take afterwards. */
+
+typedef struct push_task {
+    uint64_t begin;
+    uint32_t degree; /* 0: none */
+    program_message message;
+} push_task;
+
+enum { EXPAND_WARPS = TD_GPU_THREADS / TD_WARP };
+
+TD_DEVICE void cut_heavy(const td_gpu_args *a, push_round *r, uint32_t u, uint32_t degree)
+{
+    uint32_t count = (degree + TD_GPU_PIECE - 1) / TD_GPU_PIECE, at = TD_ADD(&r->now->pieces, count);
+    for (uint32_t i = 0; i < count; i++) a->pieces[at + i] = (uint64_t)u << 32 | i;
+}
+
+/* The task of entry i of the frontier; heavy ones are put aside. */
+TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, uint32_t count)
+{
+    push_task task = {0, 0, 0};
+    if (i >= count) return task;
+    uint32_t u = r->in[i];
+    if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* so that the map is clean when it is next */
+    task.begin = a->push.offsets[u];
+    task.degree = (uint32_t)(a->push.offsets[u + 1] - task.begin);
+    task.message = message_of(a, u);
+    r->taken_edges += task.degree;
+    if (task.degree < a->heavy) return task;
+    cut_heavy(a, r, u, task.degree);
+    task.degree = 0;
+    return task;
+}
+
+/* Every lane its own list. */
+TD_DEVICE void expand_lanes(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task)
+{
+    for (uint32_t i = 0; TD_BALLOT(TD_ALL_LANES, i < task->degree) != 0; i++)
+        tell(a, c, r, i < task->degree, task->message, task->begin + i);
+}
+
+/* All lanes one list. */
+TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, push_task task)
+{
+    for (uint32_t i = 0; i < task.degree; i += TD_WARP)
+        tell(a, c, r, i + td_lane() < task.degree, task.message, task.begin + i + td_lane());
+}
+
+TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
+{
+    task.begin = TD_SHUFFLE(TD_ALL_LANES, task.begin, lane);
+    task.degree = TD_SHUFFLE(TD_ALL_LANES, task.degree, lane);
+    task.message = TD_SHUFFLE(TD_ALL_LANES, task.message, lane);
+    return task;
+}
+
+/* Every lane every 32nd edge of all lists. */
+TD_DEVICE void expand_scanned(const td_gpu_args *a, const td_context *c, push_round *r, push_task task)
+{
+    uint32_t total, before = warp_scan(task.degree, &total);
+    for (uint32_t base = 0; base < total; base += TD_WARP) {
+        uint32_t i = base + td_lane(), owner = 0;
+        for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) { /* the last lane whose edges begin at or before i */
+            uint32_t begin = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
+            if (begin <= i) owner += step;
+        }
+        push_task theirs = task_of_lane(task, owner);
+        uint32_t place = i - TD_SHUFFLE(TD_ALL_LANES, before, owner);
+        tell(a, c, r, i < total, theirs.message, theirs.begin + place);
+    }
+}
+
+TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, push_round *r, push_task task, uint32_t lanes)
+{
+    for (; lanes != 0; lanes &= lanes - 1) expand_one(a, c, r, task_of_lane(task, TD_LOWEST_BIT(lanes)));
+}
+
+/* A block's 256 tasks by degree: the block, a warp, a thread. With `share` medium tasks above the warps' mean
+ * go to shared memory and are taken by warps that have done theirs. */
+TD_DEVICE void expand_block(const td_gpu_args *a, const td_context *c, push_round *r, push_task task, bool share)
+{
+    TD_SHARED(push_task, large, TD_GPU_THREADS);
+    TD_SHARED(push_task, spare, TD_GPU_THREADS);
+    TD_SHARED(uint32_t, counts, 4); /* large, spare, taken of spare, medium */
+    if (td_thread() < 4) TD_STORE(&counts[td_thread()], 0u);
+    TD_BARRIER();
+    bool is_large = task.degree > TD_GPU_THREADS, is_medium = !is_large && task.degree >= TD_WARP;
+    if (is_large) large[TD_ADD(&counts[0], 1u)] = task;
+    uint32_t medium = TD_BALLOT(TD_ALL_LANES, is_medium);
+    if (td_lane() == 0) TD_ADD(&counts[3], TD_POPCOUNT(medium));
+    TD_BARRIER();
+    uint32_t mean = share ? (TD_LOAD(&counts[3]) + EXPAND_WARPS - 1) / EXPAND_WARPS : TD_WARP;
+    bool gives = is_medium && TD_POPCOUNT(medium & td_lanes_below()) >= mean;
+    if (gives) spare[TD_ADD(&counts[1], 1u)] = task;
+    medium = TD_BALLOT(TD_ALL_LANES, is_medium && !gives);
+    TD_BARRIER();
+    uint32_t larges = TD_LOAD(&counts[0]), spares = TD_LOAD(&counts[1]);
+    for (uint32_t l = 0; l < larges; l++)
+        for (uint32_t i = td_warp() * TD_WARP; i < large[l].degree; i += TD_GPU_THREADS)
+            tell(a, c, r, i + td_lane() < large[l].degree, large[l].message, large[l].begin + i + td_lane());
+    expand_medium_lanes(a, c, r, task, medium);
+    while (spares > 0) {
+        uint32_t next = 0;
+        if (td_lane() == 0) next = TD_ADD(&counts[2], 1u);
+        next = TD_SHUFFLE(TD_ALL_LANES, next, 0);
+        if (next >= spares) break;
+        expand_one(a, c, r, spare[next]);
+    }
+    if (task.degree >= TD_WARP) task.degree = 0;
+    expand_lanes(a, c, r, &task);
+    TD_BARRIER();
+}
+
+/* Warps take as many vertices at a time as keep all of them busy. */
+TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+{
+    uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
+    uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
+    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count; base += (uint64_t)warps * chunk) {
+        uint32_t i = (uint32_t)base + td_lane();
+        push_task task = take_task(a, r, td_lane() < chunk ? i : count, count);
+        if (a->balance == TD_BALANCE_THREAD) expand_lanes(a, c, r, &task);
+        else expand_scanned(a, c, r, task);
+    }
+}
+
+TD_DEVICE void expand_by_blocks(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+{
+    for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < count; base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
+        push_task task = take_task(a, r, (uint32_t)base + td_thread(), count);
+        expand_block(a, c, r, task, a->balance == TD_BALANCE_IWB);
+    }
+}
+
+TD_DEVICE void expand(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+{
+    if (a->balance == TD_BALANCE_CTA || a->balance == TD_BALANCE_IWB) expand_by_blocks(a, c, r, count);
+    else expand_by_warps(a, c, r, count);
+}
+
+/* Pieces of heavy vertices, one per block at a time. */
+TD_DEVICE void expand_pieces(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+{
+    for (uint32_t p = td_block(); p < count; p += td_blocks()) {
+        uint32_t u = (uint32_t)(a->pieces[p] >> 32);
+        uint64_t begin = a->push.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->push.offsets[u + 1];
+        if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
+        program_message message = message_of(a, u);
+        for (uint64_t e = begin + td_warp() * TD_WARP; e < end; e += td_threads())
+            tell(a, c, r, e + td_lane() < end, message, e + td_lane());
+    }
+}

@@ -1,0 +1,64 @@
+/* All GPU kernels of one program: included behind the program's header by the translation units that the build makes
+ * for it, one for the emulator and one for CUDA, with PROGRAM_SYMBOL naming the table that it defines. */
+#include "kernels/traits.h"
+#include "kernels/gpu/language.h"
+#include "kernels/gpu/table.h"
+#include "store/graph.h"
+
+#include "kernels/gpu/collective.h"
+#include "kernels/gpu/common.h"
+#if PROGRAM_GAS
+#include "kernels/gpu/pull.h"
+#include "kernels/gpu/shards.h"
+#if PROGRAM_FIRST_HIT
+#include "kernels/gpu/pull_hit.h"
+#endif
+#if PROGRAM_FUSED
+#include "kernels/gpu/push.h"
+#include "kernels/gpu/parents.h"
+#endif
+#if PROGRAM_HAS_PRIORITY
+#include "kernels/gpu/priority.h"
+#endif
+#if PROGRAM_PEELS
+#include "kernels/gpu/peel.h"
+#endif
+#else
+#include "kernels/gpu/sweep.h"
+
+static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
+#endif
+
+#define KERNEL(name) .name = {#name, (const void *)name}
+
+#if defined(__cplusplus)
+extern "C"
+#endif
+extern const td_gpu_kernels PROGRAM_SYMBOL;
+const td_gpu_kernels PROGRAM_SYMBOL = {
+    KERNEL(init),
+#if PROGRAM_GAS
+    KERNEL(pull), KERNEL(merge), KERNEL(pull_shards),
+#if PROGRAM_FUSED
+    KERNEL(list_words), KERNEL(map_queue),
+#endif
+#if PROGRAM_FIRST_HIT
+    KERNEL(pull_hit), KERNEL(pull_late),
+#endif
+#if PROGRAM_FUSED
+    KERNEL(levels), KERNEL(find_parents),
+#endif
+#if PROGRAM_HAS_PRIORITY
+    KERNEL(priorities),
+#endif
+#if PROGRAM_PEELS
+    KERNEL(peel), KERNEL(fill_left),
+#endif
+#else
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(between), KERNEL(draw), KERNEL(label_all),
+#if PROGRAM_COLLECTS_EDGES
+    KERNEL(collect),
+#endif
+    .again = again,
+#endif
+};

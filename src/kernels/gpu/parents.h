@@ -1,0 +1,23 @@
+/* After a run of a minimum: whose contribution a vertex took. A warp looks through a list. Neighbours that are
+ * strictly better come first; equal ones (free edges) are resolved by the host. */
+TD_KERNEL(find_parents, td_gpu_args)
+{
+    const td_context c = a.context;
+    const program_value *values = (const program_value *)a.values, none = program_zero(&c);
+    for (uint32_t v = td_global_thread() / TD_WARP; v < a.vertices; v += td_global_threads() / TD_WARP) {
+        program_value mine = values[v];
+        uint32_t parent = program_starts(&c, v, mine) ? v : TD_NO_VERTEX;
+        uint64_t end = a.pull.offsets[v + 1];
+        bool open = mine != none && parent == TD_NO_VERTEX;
+        for (uint64_t base = a.pull.offsets[v]; open && base < end; base += TD_WARP) {
+            uint64_t e = base + td_lane();
+            uint32_t u = e < end ? a.pull.targets[e] : v;
+            bool gave = e < end && values[u] != mine && contribution(&a, &c, message_of(&a, u), a.pull.weights, e) == mine;
+            uint32_t lanes = TD_BALLOT(TD_ALL_LANES, gave);
+            if (lanes == 0) continue;
+            parent = TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(lanes));
+            open = false;
+        }
+        if (td_lane() == 0) a.parents[v] = parent;
+    }
+}

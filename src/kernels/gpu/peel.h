@@ -1,0 +1,29 @@
+/* Peeling: of the vertices left, those at this level go (into the first queue), those above it stay. */
+TD_KERNEL(peel, td_gpu_args)
+{
+    const td_context c = a.context;
+    const program_value *values = (const program_value *)a.values;
+    td_gpu_slot *slot = &a.control->slot[a.control->at];
+    uint64_t lowest = UINT64_MAX, edges = 0;
+    uint32_t turns = (a.queue_count + td_global_threads() - 1) / td_global_threads();
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < a.queue_count ? a.left[i] : 0;
+        bool is = i < a.queue_count, starts = is && program_starts(&c, v, values[v]), goes = starts && values[v] == c.phase;
+        if (is && !starts && values[v] < lowest) lowest = values[v];
+        if (goes) edges += degree_in(a.push.offsets, v);
+        warp_append(a.next_left, &a.control->left_count, is && !starts, v);
+        warp_append(a.queue[0], &slot->count, goes, v);
+    }
+    warp_add_u64(&slot->edges, edges);
+    for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
+        uint64_t other = TD_SHUFFLE_XOR(TD_ALL_LANES, lowest, by);
+        lowest = other < lowest ? other : lowest;
+    }
+    if (td_lane() == 0) TD_MIN(&a.control->tally.lowest, lowest);
+}
+
+/* All vertices are left at first. */
+TD_KERNEL(fill_left, td_gpu_args)
+{
+    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) a.left[v] = v;
+}

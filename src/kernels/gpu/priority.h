@@ -1,0 +1,91 @@
+/* Priorities (near and far: Davidson, Baxter, Garland, Owens, IPDPS'14): rounds over the near vertices, whose
+ * priority is at most the bound; others are put off. When no near vertex is left the bound moves to the lowest
+ * priority put off, and those that are near now are dealt out. All in one launch, like `levels`.
+ *
+ * A vertex is in either list at most once, which the bitmaps see to. One that was put off and has become near
+ * since is left in the far list and recognised there: its priority is at most the old bound. */
+
+/* The lowest priority of those put off and not yet near; all threads of the grid. */
+TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint32_t *far, uint32_t count, uint32_t bound,
+                           uint32_t *lowest)
+{
+    const program_value *values = (const program_value *)a->values;
+    uint32_t least = 0xffffffffu;
+    for (uint32_t i = td_global_thread(); i < count; i += td_global_threads()) {
+        uint32_t priority = priority_of(a, c, TD_PEEK(&values[far[i]]));
+        if (priority > bound && priority < least) least = priority;
+    }
+    for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
+        uint32_t other = TD_SHUFFLE_XOR(TD_ALL_LANES, least, by);
+        least = other < least ? other : least;
+    }
+    if (td_lane() == 0 && least != 0xffffffffu) TD_MIN(lowest, least);
+}
+
+/* Deals the far vertices out: dropped, near or still far. */
+TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *r, const uint32_t *far, uint32_t at, uint32_t count,
+                         uint32_t old_bound, uint32_t bound)
+{
+    const program_value *values = (const program_value *)a->values;
+    uint32_t turns = (count + td_global_threads() - 1) / td_global_threads();
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < count ? far[i] : 0;
+        uint32_t priority = i < count ? priority_of(a, c, TD_PEEK(&values[v])) : 0;
+        bool open = i < count && priority > old_bound, near = open && priority <= bound;
+        if (i < count && !(open && !near)) TD_AND(&a->far_map[v / 32], ~(1u << (v & 31u)));
+        if (near) {
+            near = mark(r->next_map, v);
+            if (near) expect(a, r, v);
+        }
+        warp_append(r->out, &r->next->count, near, v);
+        warp_append(a->far[1 - at], &a->control->far_count[1 - at], open && priority > bound, v);
+    }
+}
+
+/* The far vertices when no near one is left: those of the lowest priority, and there may be more than one list's
+ * worth of them that were near already, become the frontier. All threads of the grid. */
+TD_DEVICE void deal_out(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t *at, uint32_t *bound)
+{
+    td_gpu_control *control = a->control;
+    uint32_t count = TD_LOAD(&control->far_count[*at]);
+    find_lowest(a, c, a->far[*at], count, *bound, &control->far_lowest);
+    TD_GRID_BARRIER();
+    uint32_t lowest = TD_LOAD(&control->far_lowest), fresh = lowest == 0xffffffffu ? *bound : lowest;
+    split_far(a, c, r, a->far[*at], *at, count, *bound, fresh);
+    if (!a->lean) warp_add_u64(&r->next->edges, r->next_edges);
+    TD_GRID_BARRIER();
+    if (td_global_thread() == 0) {
+        TD_STORE(&control->far_count[*at], 0u);
+        TD_STORE(&control->far_lowest, 0xffffffffu);
+    }
+    *at = 1 - *at;
+    *bound = fresh;
+}
+
+TD_KERNEL(priorities, td_gpu_args)
+{
+    td_context c = kernel_context(&a);
+    td_gpu_control *control = a.control;
+    uint32_t slot = control->at, round = 0, far_at = control->far_at, bound = control->bound;
+    for (bool more = true; more; slot++, round++) {
+        push_round r = round_of(&a, slot, round);
+        r.bound = bound;
+        r.far = a.far[far_at];
+        r.far_count = &control->far_count[far_at];
+        if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
+        bool split = TD_LOAD(&r.now->count) == 0;
+        if (split) {
+            deal_out(&a, &c, &r, &far_at, &bound);
+        } else {
+            run_round(&a, &c, &r);
+        }
+        more = close_round(&a, &r, round, split, TD_LOAD(&control->far_count[far_at]) > 0);
+        if (!more && a.lean) count_ahead(&a, &r);
+    }
+    if (td_global_thread() == 0) {
+        control->rounds = round;
+        control->at = slot % TD_GPU_SLOTS;
+        control->far_at = far_at;
+        control->bound = bound;
+    }
+}

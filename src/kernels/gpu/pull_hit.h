@@ -1,0 +1,103 @@
+/* Pull of first-hit programs: an open vertex needs one active neighbour and looks no further. A warp has 32
+ * vertices: every lane looks at the first few edges of its own, then all lanes together at those that are left,
+ * one after another. What is very long and still open goes to whole blocks (pull_late). */
+
+typedef struct hit_sums {
+    uint64_t looked, activated, activated_edges;
+} hit_sums;
+
+TD_DEVICE void settle(const td_gpu_args *a, const td_context *c, uint32_t v, uint32_t by, hit_sums *sums)
+{
+    program_value *values = (program_value *)a->values;
+    program_accum told = contribution(a, c, message_of(a, by), 0, 0);
+    TD_POKE(&values[v], program_apply(c, v, TD_PEEK(&values[v]), told));
+    sums->activated++;
+    sums->activated_edges += degree_in(a->push.offsets, v);
+}
+
+/* The lanes look at begin..end together; returns the vertex hit, or TD_NO_VERTEX. */
+TD_DEVICE uint32_t look_together(const td_gpu_args *a, uint64_t begin, uint64_t end, uint64_t *looked)
+{
+    for (; begin < end; begin += TD_WARP) {
+        uint64_t e = begin + td_lane();
+        uint32_t u = e < end ? TD_READ_ONLY(&a->pull.targets[e]) : 0;
+        uint32_t hits = TD_BALLOT(TD_ALL_LANES, e < end && bit_of(a->active, u));
+        *looked += e < end;
+        if (hits != 0) return TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(hits));
+    }
+    return TD_NO_VERTEX;
+}
+
+TD_KERNEL(pull_hit, td_gpu_args)
+{
+    const td_context c = kernel_context(&a);
+    const program_value *values = (const program_value *)a.values, none = program_zero(&c);
+    hit_sums sums = {0, 0, 0};
+    uint32_t words = (a.vertices + 31) / 32;
+    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+        uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
+        bool open = v < a.vertices && TD_PEEK(&values[v]) == none;
+        if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
+            if (td_lane() == 0) a.next_active[w] = 0;
+            continue;
+        }
+        uint64_t begin = open ? a.pull.offsets[v] : 0, end = open ? a.pull.offsets[v + 1] : 0;
+        for (int i = 0; i < TD_GPU_ALONE && begin < end && by == TD_NO_VERTEX; i++, begin++) {
+            uint32_t u = TD_READ_ONLY(&a.pull.targets[begin]);
+            if (bit_of(a.active, u)) by = u;
+            sums.looked++;
+        }
+        bool late = false;
+        uint32_t rest = TD_BALLOT(TD_ALL_LANES, by == TD_NO_VERTEX && begin < end);
+        for (; rest != 0; rest &= rest - 1) {
+            uint32_t lane = TD_LOWEST_BIT(rest);
+            uint64_t from = TD_SHUFFLE(TD_ALL_LANES, begin, lane), to = TD_SHUFFLE(TD_ALL_LANES, end, lane);
+            bool longer = to > from + TD_GPU_LATE;
+            uint32_t hit = look_together(&a, from, longer ? from + TD_GPU_LATE : to, &sums.looked);
+            if (td_lane() == lane) {
+                by = hit;
+                late = longer && hit == TD_NO_VERTEX;
+            }
+        }
+        if (late) a.late[TD_ADD(&a.control->tally.late, (uint64_t)1)] = v;
+        if (by != TD_NO_VERTEX) settle(&a, &c, v, by, &sums);
+        uint32_t word = TD_BALLOT(TD_ALL_LANES, by != TD_NO_VERTEX);
+        if (td_lane() == 0) a.next_active[w] = word;
+    }
+    add_tally(&a, sums.looked, sums.activated, sums.activated_edges);
+}
+
+/* One late vertex per block. */
+TD_KERNEL(pull_late, td_gpu_args)
+{
+    const td_context c = kernel_context(&a);
+    hit_sums sums = {0, 0, 0};
+    TD_SHARED(uint32_t, hit, 1);
+    uint64_t count = a.control->tally.late;
+    for (uint64_t i = td_block(); i < count; i += td_blocks()) {
+        uint32_t v = a.late[i];
+        if (td_thread() == 0) TD_STORE(&hit[0], TD_NO_VERTEX);
+        TD_BARRIER();
+        uint64_t end = a.pull.offsets[v + 1];
+        for (uint64_t base = a.pull.offsets[v] + TD_GPU_ALONE + TD_GPU_LATE; base < end;) {
+            for (int turn = 0; turn < 4; turn++, base += td_threads()) {
+                uint64_t e = base + td_thread();
+                if (e >= end) continue;
+                uint32_t u = TD_READ_ONLY(&a.pull.targets[e]);
+                if (bit_of(a.active, u)) TD_STORE(&hit[0], u);
+                sums.looked++;
+            }
+            TD_BARRIER();
+            bool found = TD_LOAD(&hit[0]) != TD_NO_VERTEX;
+            TD_BARRIER();
+            if (found) break;
+        }
+        TD_BARRIER();
+        if (td_thread() == 0 && hit[0] != TD_NO_VERTEX) {
+            settle(&a, &c, v, hit[0], &sums);
+            TD_OR(&a.next_active[v / 32], 1u << (v & 31u));
+        }
+        TD_BARRIER();
+    }
+    add_tally(&a, sums.looked, sums.activated, sums.activated_edges);
+}

@@ -1,0 +1,47 @@
+/* Pull by shards (Garaph, section 3): a block has the accumulators of consecutive vertices in shared memory,
+ * `copies` of each, so that threads whose edges lead to the same vertex meet less often. Edges name their vertex by
+ * 16 bits, counted from the shard's first. */
+
+TD_DEVICE void accumulate(program_accum *place, program_accum value)
+{
+#if PROGRAM_SUM == TD_SUM_ADD
+    TD_ADD(place, value);
+#elif PROGRAM_SUM == TD_SUM_MIN
+    TD_MIN(place, value);
+#elif PROGRAM_SUM == TD_SUM_MAX
+    TD_MAX(place, value);
+#else
+    TD_OR(place, value);
+#endif
+}
+
+TD_KERNEL(pull_shards, td_gpu_args)
+{
+    const td_context c = kernel_context(&a);
+    pull_sums sums = {0, 0, 0, 0};
+    TD_SHARED_DYNAMIC(program_accum, accums);
+    for (uint32_t s = td_block(); s < a.shard_count; s += td_blocks()) {
+        td_gpu_shard shard = a.shards[s];
+        uint32_t copy = td_thread() % shard.copies;
+        for (uint32_t i = td_thread(); i < shard.count * shard.copies; i += td_threads()) accums[i] = program_zero(&c);
+        TD_BARRIER();
+        uint64_t end = a.pull.offsets[shard.first + shard.count];
+        for (uint64_t e = a.pull.offsets[shard.first] + td_thread(); e < end; e += td_threads()) {
+            uint32_t u = TD_READ_ONLY(&a.pull.targets[e]);
+            accumulate(&accums[a.shard_targets[e] * shard.copies + copy], heard(&a, &c, u, message_of(&a, u), e));
+        }
+        for (uint32_t half = shard.copies / 2; half > 0; half /= 2) {
+            TD_BARRIER();
+            for (uint32_t i = td_thread(); i < shard.count * half; i += td_threads()) {
+                program_accum *pair = &accums[i / half * shard.copies + i % half];
+                pair[0] = program_sum(pair[0], pair[half]);
+            }
+        }
+        TD_BARRIER();
+        for (uint32_t i = td_thread(); i < shard.count; i += td_threads())
+            finish(&a, &c, shard.first + i, accums[i * shard.copies], &sums);
+        TD_BARRIER();
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    add_sums(&a, &sums);
+}

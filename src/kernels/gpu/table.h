@@ -1,0 +1,22 @@
+/* The GPU kernels of one program, for one kind of device. */
+#ifndef TD_KERNELS_GPU_TABLE_H
+#define TD_KERNELS_GPU_TABLE_H
+
+#include "device/device.h"
+#include "kernels/gpu/args.h"
+
+typedef struct td_gpu_kernels {
+    td_kernel init;
+    /* gas */
+    td_kernel pull, merge, pull_shards;
+    td_kernel list_words, map_queue;
+    td_kernel pull_hit, pull_late;
+    td_kernel levels, find_parents;
+    td_kernel priorities;
+    td_kernel peel, fill_left;
+    /* sweep */
+    td_kernel sweep, sweep_pieces, sample, between, draw, label_all, collect;
+    bool (*again)(const td_context *context, uint64_t total);
+} td_gpu_kernels;
+
+#endif

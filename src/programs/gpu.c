@@ -1,0 +1,36 @@
+#include "programs/gpu.h"
+
+#define TD_PROGRAM(name) extern const td_gpu_kernels td_emulator_##name;
+#include "programs/programs.def"
+#undef TD_PROGRAM
+#ifdef TANDEM_HAVE_CUDA
+#define TD_PROGRAM(name) extern const td_gpu_kernels td_cuda_##name;
+#include "programs/programs.def"
+#undef TD_PROGRAM
+#endif
+
+static const td_gpu_kernels *const emulator[] = {
+#define TD_PROGRAM(name) &td_emulator_##name,
+#include "programs/programs.def"
+#undef TD_PROGRAM
+};
+
+#ifdef TANDEM_HAVE_CUDA
+static const td_gpu_kernels *const cuda[] = {
+#define TD_PROGRAM(name) &td_cuda_##name,
+#include "programs/programs.def"
+#undef TD_PROGRAM
+};
+#endif
+
+const td_gpu_kernels *td_gpu_kernels_of(const td_program *program, td_device_kind kind)
+{
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        if (td_programs[i] != program) continue;
+        if (kind == TD_DEVICE_EMULATOR) return emulator[i];
+#ifdef TANDEM_HAVE_CUDA
+        if (kind == TD_DEVICE_CUDA) return cuda[i];
+#endif
+    }
+    return NULL;
+}
