@@ -1,7 +1,10 @@
 /* Every broken rule is told: with the kernel's name, the file and the line, the thread
  * and its block; and the device goes on. */
+#include "device/emulator/sanitizer.h"
 #include "device/emulator/watch.h"
 #include "emulator_bench.h"
+
+#include <sys/wait.h>
 
 enum { SEEDS = 20 };
 
@@ -53,7 +56,7 @@ static void refuse(const char *name, const char *part)
 
 static void needs_the_watch(void)
 {
-    if (!td_watch_built()) SKIP("this build watches no accesses; its sanitizer ends the program instead");
+    if (!td_watch_built()) SKIP("this build watches no accesses");
 }
 
 TEST(a_missing_barrier_is_a_race)
@@ -133,6 +136,44 @@ TEST(a_cancelled_process_does_not_wait_for_its_kernels)
     td_cancel_clear();
     CHECK_OK(bench_run(&b, "add_one", (td_launch){.blocks = 16, .threads = 256}));
     bench_close(&b);
+}
+
+TEST(canaries_tell_of_shared_memory_where_nothing_watches)
+{
+    if (td_watch_built() || TD_ADDRESS_CHECKED || TD_THREADS_CHECKED) SKIP("accesses are seen at once in this build");
+    bench b = bench_open("emu", 1);
+    CHECK_STATUS(bench_run(&b, "shared_overrun", (td_launch){.blocks = 2, .threads = 64}), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "shared memory was written behind the 256 bytes of emulator_wrong_kernels.c:");
+    bench_close(&b);
+}
+
+/* The sanitizer ends the process, so a process is given to it. */
+static bool ends_the_process(const char *name, bool freed)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        if (freopen("/dev/null", "w", stderr) == NULL) _exit(0);
+        bench b = bench_open("emu", 1);
+        if (freed) td_device_free(b.device, b.arguments.in);
+        bench_run(&b, name, (td_launch){.blocks = 2, .threads = 64});
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+TEST(the_address_sanitizer_sees_what_kernels_touch)
+{
+    if (!TD_ADDRESS_CHECKED) SKIP("not a build with the address sanitizer");
+    CHECK(!ends_the_process("plain_race", false));
+    CHECK(ends_the_process("shared_overrun", false));
+    CHECK(ends_the_process("shared_underrun", false));
+    CHECK(ends_the_process("global_overrun", false));
+    CHECK(ends_the_process("global_underrun", false));
+    CHECK(ends_the_process("freed_memory", true));
 }
 
 TEST(device_memory_has_bounds)

@@ -4,10 +4,13 @@
 #include "device/emulator/emulator.h"
 
 #include "base/alloc.h"
+#include "device/emulator/sanitizer.h"
 #include "device/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { ZONE = 64 }; /* bytes on either side of device memory that are nobody's */
 
 static td_emulator *emulator_of(const td_device *device) { return device->state; }
 static td_emu_stream *own(td_stream *stream) { return (td_emu_stream *)stream; }
@@ -72,10 +75,11 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
     td_emulator *emulator = emulator_of(device);
     td_regions *regions = &emulator->world->regions;
     td_emu_cell *cells = NULL;
-    char *memory = NULL;
+    char *block = NULL, *memory;
     if (bytes > device->properties.memory - emulator->taken) return no_room(device, bytes);
     TD_TRY(td_region_expect(regions));
-    TD_TRY(TD_NEW(&memory, bytes, "emulated device memory"));
+    TD_TRY(TD_NEW(&block, bytes + 2 * ZONE, "emulated device memory"));
+    memory = block + ZONE;
     if (emulator->machine.races) {
         TD_TRY(td_watch_cells(&cells, bytes));
         fill_undefined((uint32_t *)(void *)memory, bytes);
@@ -83,11 +87,13 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
     uintptr_t begin = (uintptr_t)memory;
     td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, false, cells});
     emulator->taken += bytes;
+    TD_FORBID(block, ZONE);
+    TD_FORBID(memory + bytes, ZONE);
     *out = memory;
 done:
     if (status != TD_OK) {
         td_free(cells);
-        td_free(memory);
+        td_free(block);
     }
     return status;
 }
@@ -98,8 +104,10 @@ static void release(td_device *device, void *memory)
     td_emulator *emulator = emulator_of(device);
     if (memory == NULL || !td_region_remove(&emulator->world->regions, (uintptr_t)memory, &region)) return;
     emulator->taken -= region.end - region.begin;
+    char *block = (char *)memory - ZONE;
+    TD_ALLOW(block, region.end - region.begin + 2 * ZONE);
     td_free(region.cells);
-    td_free(memory);
+    td_free(block);
 }
 
 static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)

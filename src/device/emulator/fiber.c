@@ -1,28 +1,16 @@
 #include "device/emulator/fiber.h"
 
 #include "base/alloc.h"
+#include "device/emulator/sanitizer.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_CHECKED 1
-#elif defined(__SANITIZE_THREAD__)
-#define THREADS_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_CHECKED 1
-#elif __has_feature(thread_sanitizer)
-#define THREADS_CHECKED 1
-#endif
-#endif
-
-#if defined(ADDRESS_CHECKED)
-#include <sanitizer/asan_interface.h>
+#if TD_ADDRESS_CHECKED
 #include <sanitizer/common_interface_defs.h>
-#elif defined(THREADS_CHECKED)
+#elif TD_THREADS_CHECKED
 #include <pthread.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -189,14 +177,14 @@ void td_fiber_prepare(td_fiber *fiber, void (*entry)(void))
 {
     set_entry(fiber, entry);
     fiber->begun = true;
-#if defined(THREADS_CHECKED)
+#if TD_THREADS_CHECKED
     if (fiber->context == NULL) fiber->context = take_context();
 #endif
 }
 
 void td_fiber_arrived(void)
 {
-#if defined(ADDRESS_CHECKED)
+#if TD_ADDRESS_CHECKED
     const void *bottom = NULL;
     size_t bytes = 0;
     __sanitizer_finish_switch_fiber(arriving->shadow, &bottom, &bytes);
@@ -211,9 +199,9 @@ void td_fiber_switch(td_fiber *from, td_fiber *to)
 {
     leaving = from;
     arriving = to;
-#if defined(ADDRESS_CHECKED)
+#if TD_ADDRESS_CHECKED
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->bytes);
-#elif defined(THREADS_CHECKED)
+#elif TD_THREADS_CHECKED
     if (from->context == NULL) from->context = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(to->context, 0);
 #endif
@@ -226,9 +214,8 @@ void td_fiber_drop(td_fiber *fiber)
     if (!fiber->begun) return;
     fiber->begun = false;
     fiber->shadow = NULL;
-#if defined(ADDRESS_CHECKED)
-    ASAN_UNPOISON_MEMORY_REGION(fiber->stack, fiber->bytes);
-#elif defined(THREADS_CHECKED)
+    TD_ALLOW(fiber->stack, fiber->bytes);
+#if TD_THREADS_CHECKED
     if (fiber->context != NULL) keep_context(fiber->context);
     fiber->context = NULL;
 #endif

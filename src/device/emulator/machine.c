@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/fetch.h"
 #include "base/random.h"
+#include "device/emulator/sanitizer.h"
 #include "device/emulator/watch.h"
 
 #include <pthread.h>
@@ -22,6 +23,7 @@ td_emu_thread *td_emu_self;
 static void release_room(td_emu_machine *m)
 {
     for (uint32_t i = 0; i < m->blocks_room; i++) {
+        if (m->blocks[i].shared != NULL) TD_ALLOW(m->blocks[i].shared, m->arena_bytes);
         td_free(m->blocks[i].shared);
         td_free(m->blocks[i].cells);
     }

@@ -3,25 +3,9 @@
  * as a float and out of every range as an index, between canaries that are looked
  * at whenever the block meets and when it ends. */
 #include "device/emulator/machine.h"
+#include "device/emulator/sanitizer.h"
 
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_CHECKED 1
-#endif
-#endif
-
-#if defined(ADDRESS_CHECKED)
-#include <sanitizer/asan_interface.h>
-#define FORBID(memory, bytes) ASAN_POISON_MEMORY_REGION(memory, bytes)
-#define ALLOW(memory, bytes) ASAN_UNPOISON_MEMORY_REGION(memory, bytes)
-#else
-#define FORBID(memory, bytes) ((void)0)
-#define ALLOW(memory, bytes) ((void)0)
-#endif
 
 enum { CANARY_BYTE = 0xc5, DYNAMIC = -1 };
 
@@ -39,9 +23,9 @@ void td_emu_shared_begin(td_emu_block *block)
     block->pieces = 0;
     block->shared_sum = 0;
     block->shared_end = TD_EMU_CANARY;
-    ALLOW(block->shared, td_emu_now->arena_bytes);
+    TD_ALLOW(block->shared, td_emu_now->arena_bytes);
     memset(block->shared, CANARY_BYTE, TD_EMU_CANARY);
-    FORBID(block->shared, td_emu_now->arena_bytes);
+    TD_FORBID(block->shared, td_emu_now->arena_bytes);
 }
 
 static bool canary_lives(const char *canary)
@@ -54,9 +38,9 @@ static bool canary_lives(const char *canary)
 static void check_canary(td_emu_block *block, uint32_t piece, uint32_t at, const char *side, td_site site)
 {
     char *canary = block->shared + at;
-    ALLOW(canary, TD_EMU_CANARY);
+    TD_ALLOW(canary, TD_EMU_CANARY);
     bool lives = canary_lives(canary);
-    FORBID(canary, TD_EMU_CANARY);
+    TD_FORBID(canary, TD_EMU_CANARY);
     const td_emu_shared_piece *of = &block->piece[piece];
     if (!lives)
         td_emu_break(site, "shared memory was written %s the %u bytes of %s:%d", side, of->bytes,
@@ -93,10 +77,10 @@ static td_emu_shared_piece *add(td_emu_block *block, uint64_t bytes, td_site sit
     td_emu_shared_piece *piece = &block->piece[block->pieces++];
     *piece = (td_emu_shared_piece){site, block->shared_end, (uint32_t)bytes};
     uint32_t rounded = ((uint32_t)bytes + 15) & ~15u;
-    ALLOW(block->shared + piece->begin, rounded + TD_EMU_CANARY);
+    TD_ALLOW(block->shared + piece->begin, rounded + TD_EMU_CANARY);
     fill_undefined(block->shared + piece->begin, (uint32_t)bytes);
     memset(block->shared + piece->begin + rounded, CANARY_BYTE, TD_EMU_CANARY);
-    FORBID(block->shared + piece->begin + bytes, rounded - bytes + TD_EMU_CANARY);
+    TD_FORBID(block->shared + piece->begin + bytes, rounded - bytes + TD_EMU_CANARY);
     block->shared_sum += (uint32_t)bytes;
     block->shared_end = piece->begin + rounded + TD_EMU_CANARY;
     return piece;
