@@ -103,7 +103,24 @@ TEST(memory_that_is_still_held_goes_with_the_device)
     CHECK_OK(td_device_new(devices, &memory, 100, 4, "values"));
     CHECK_OK(td_device_new(devices->next, &memory, 100, 4, "values"));
     CHECK_OK(td_device_pin(devices->next, host, sizeof host, &seen));
-    CHECK_STATUS(td_device_pin(devices, host, sizeof host, &seen), TD_DEVICE);
+    td_devices_close(devices);
+}
+
+TEST(host_memory_may_be_pinned_for_several_devices)
+{
+    td_device *devices = NULL;
+    char *seen = NULL;
+    static char host[100];
+    CHECK_OK(td_devices_open(&devices, "emu:2", &(td_device_options){0}));
+    CHECK_OK(td_device_pin(devices, host, sizeof host, &seen));
+    CHECK(seen == host);
+    CHECK_OK(td_device_pin(devices->next, host, sizeof host, &seen));
+    CHECK_STATUS(td_device_pin(devices, host + 50, 100, &seen), TD_DEVICE);
+    CHECK_STATUS(td_device_pin(devices, host, 50, &seen), TD_DEVICE);
+    td_device_unpin(devices, host);
+    CHECK_STATUS(td_device_pin(devices, host + 50, 10, &seen), TD_DEVICE);
+    td_device_unpin(devices->next, host);
+    CHECK_OK(td_device_pin(devices, host + 50, 10, &seen));
     td_devices_close(devices);
 }
 

@@ -85,7 +85,7 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
         fill_undefined((uint32_t *)(void *)memory, bytes);
     }
     uintptr_t begin = (uintptr_t)memory;
-    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, false, cells});
+    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, 0, cells});
     emulator->taken += bytes;
     TD_FORBID(block, ZONE);
     TD_FORBID(memory + bytes, ZONE);
@@ -110,23 +110,32 @@ static void release(td_device *device, void *memory)
     td_free(block);
 }
 
+/* The same memory may be pinned for several devices; they all see it, at the host's address. */
 static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)
 {
-    td_emulator *emulator = emulator_of(device);
-    td_regions *regions = &emulator->world->regions;
+    td_regions *regions = &emulator_of(device)->world->regions;
     uintptr_t begin = (uintptr_t)host;
-    if (td_region_find(regions, begin, 1) != NULL)
-        return td_fail(TD_DEVICE, "%s: host memory is pinned twice", device->name);
-    TD_CHECK(td_region_expect(regions));
-    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, true, NULL});
+    td_region *region = td_region_find(regions, begin, bytes);
+    bool again = region != NULL && region->device == NULL && region->begin == begin && region->end == begin + bytes;
+    if (!again && td_region_overlaps(regions, begin, bytes))
+        return td_fail(TD_DEVICE, "%s: some of %llu bytes to be pinned are already pinned, or the device's", device->name,
+                       (unsigned long long)bytes);
+    if (!again) {
+        TD_CHECK(td_region_expect(regions));
+        td_region_add(regions, (td_region){begin, begin + bytes, NULL, 0, 0, NULL});
+        region = td_region_find(regions, begin, bytes);
+    }
+    if (region != NULL) region->pins++;
     *seen = host;
     return TD_OK;
 }
 
 static void unpin(td_device *device, void *host)
 {
-    td_region region;
-    td_region_remove(&emulator_of(device)->world->regions, (uintptr_t)host, &region);
+    td_regions *regions = &emulator_of(device)->world->regions;
+    td_region *region = td_region_find(regions, (uintptr_t)host, 0), gone;
+    if (region == NULL || region->begin != (uintptr_t)host || region->device != NULL) return;
+    if (--region->pins == 0) td_region_remove(regions, region->begin, &gone);
 }
 
 td_status td_emu_check_range(const td_device *device, const void *memory, uint64_t bytes, const char *what)
@@ -134,8 +143,8 @@ td_status td_emu_check_range(const td_device *device, const void *memory, uint64
     char words[TD_EMU_WORDS];
     const td_regions *regions = &emulator_of(device)->world->regions;
     const td_region *region = td_region_find(regions, (uintptr_t)memory, bytes);
-    if (bytes == 0 || (region != NULL && !region->host && region->device == device)) return TD_OK;
-    if (region != NULL && !region->host)
+    if (bytes == 0 || (region != NULL && region->device == device)) return TD_OK;
+    if (region != NULL && region->device != NULL)
         return td_fail(TD_DEVICE, "%s: %s: %llu bytes of the memory of %s", device->name, what, (unsigned long long)bytes,
                        region->device->name);
     if (region != NULL)
@@ -166,7 +175,7 @@ static void host_copy(td_emu_stream *stream, const void *host, uint64_t bytes, b
     int number = topology->host_link[emulator->number];
     td_link_model *link = to_device ? &topology->to_device[number] : &topology->to_host[number];
     const td_region *pinned = td_region_find(&emulator->world->regions, (uintptr_t)host, bytes);
-    double rate = pinned != NULL && pinned->host ? link->rate : link->rate * topology->pageable_share;
+    double rate = pinned != NULL && pinned->device == NULL ? link->rate : link->rate * topology->pageable_share;
     stream->at = td_unit_take(&link->free_at, earliest(stream), link->latency_ns + (double)bytes / rate);
 }
 
@@ -190,7 +199,7 @@ static td_status device_copy(td_emu_stream *stream, const void *to, const void *
     const td_regions *regions = &emulator_of(device)->world->regions;
     const td_region *source = td_region_find(regions, (uintptr_t)from, bytes);
     const td_region *target = td_region_find(regions, (uintptr_t)to, bytes);
-    if (source == NULL || source->host || target == NULL || target->host) {
+    if (source == NULL || source->device == NULL || target == NULL || target->device == NULL) {
         TD_CHECK(td_emu_check_range(device, from, bytes, "copied from"));
         return td_emu_check_range(device, to, bytes, "copied to");
     }
@@ -242,14 +251,39 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
     all->kernel_ns += (uint64_t)duration_ns;
 }
 
+static td_status fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+{
+    (void)kernel;
+    const td_gpu_model *gpu = gpu_of(device);
+    uint64_t most = 0;
+    if (threads > 0 && threads <= gpu->block_threads && shared_bytes <= gpu->shared_bytes) {
+        uint64_t each = gpu->resident_threads / threads;
+        if (shared_bytes > 0 && gpu->shared_bytes / shared_bytes < each) each = gpu->shared_bytes / shared_bytes;
+        most = (each > 0 ? each : 1) * gpu->multiprocessors;
+        if (most > TD_FIBERS_MOST / threads) most = TD_FIBERS_MOST / threads;
+    }
+    *blocks = (uint32_t)most;
+    return TD_OK;
+}
+
+static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
+{
+    uint32_t most = 0;
+    TD_CHECK(fit(device, kernel, shape->threads, shape->shared_bytes, &most));
+    if (!shape->together || shape->blocks <= most) return TD_OK;
+    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads together; %u run at once", device->name, kernel->name,
+                   shape->blocks, shape->threads, most);
+}
+
 static td_status launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
                         size_t bytes)
 {
-    td_emu_work work;
+    td_emu_work work = {0};
     td_emulator *emulator = emulator_of(stream->device);
     const td_topology *topology = &emulator->world->topology;
     TD_CHECK(td_emu_stream_check(own(stream)));
-    td_status status = td_emu_machine_launch(&emulator->machine, kernel, shape, arguments, bytes, &work);
+    td_status status = check_together(stream->device, kernel, shape);
+    if (status == TD_OK) status = td_emu_machine_launch(&emulator->machine, kernel, shape, arguments, bytes, &work);
     double rate = topology->to_device[topology->host_link[emulator->number]].rate;
     double duration = td_model_launch_ns(gpu_of(stream->device), &work, rate);
     td_emu_stream_work(own(stream), duration);
@@ -296,21 +330,6 @@ static td_status finish(td_stream *stream)
     return td_emu_stream_check(own(stream));
 }
 
-static td_status fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
-{
-    (void)kernel;
-    const td_gpu_model *gpu = gpu_of(device);
-    uint64_t most = 0;
-    if (threads > 0 && threads <= gpu->block_threads && shared_bytes <= gpu->shared_bytes) {
-        uint64_t each = gpu->resident_threads / threads;
-        if (shared_bytes > 0 && gpu->shared_bytes / shared_bytes < each) each = gpu->shared_bytes / shared_bytes;
-        most = (each > 0 ? each : 1) * gpu->multiprocessors;
-        if (most > TD_FIBERS_MOST / threads) most = TD_FIBERS_MOST / threads;
-    }
-    *blocks = (uint32_t)most;
-    return TD_OK;
-}
-
 static bool supports(const td_device *device, td_feature feature)
 {
     (void)device;
@@ -335,9 +354,7 @@ static void close_device(td_device *device)
     td_emulator *emulator = emulator_of(device);
     td_regions *regions = &emulator->world->regions;
     for (uint64_t i = regions->count; i-- > 0;) {
-        td_region region = regions->list[i];
-        if (region.device == device && region.host) unpin(device, (void *)region.begin);
-        else if (region.device == device) release(device, (void *)region.begin);
+        if (regions->list[i].device == device) release(device, (void *)regions->list[i].begin);
     }
     td_emu_machine_close(&emulator->machine);
     leave_world(emulator->world);

@@ -61,6 +61,13 @@ td_region *td_region_find(const td_regions *regions, uintptr_t begin, uint64_t b
     return begin < region->end && bytes <= region->end - begin ? region : NULL;
 }
 
+bool td_region_overlaps(const td_regions *regions, uintptr_t begin, uint64_t bytes)
+{
+    uint64_t at = rank(regions, begin);
+    return (at > 0 && begin < regions->list[at - 1].end) ||
+           (at < regions->count && regions->list[at].begin - begin < bytes);
+}
+
 static const char *describe_place(const td_region *region, uintptr_t at, const char *what, char words[TD_EMU_WORDS])
 {
     unsigned long long bytes = region->end - region->begin;
@@ -79,15 +86,15 @@ const char *td_region_describe(const td_regions *regions, uintptr_t at, char wor
     for (uint64_t i = 1; i <= past; i++) {
         const td_region *region = &regions->past[(regions->freed - i) % TD_REGIONS_REMEMBERED];
         if (region->begin <= at && at < region->end)
-            return describe_place(region, at, region->host ? "unpinned host memory" : "freed device memory", words);
+            return describe_place(region, at, region->device == NULL ? "unpinned host memory" : "freed device memory", words);
     }
     uint64_t after = rank(regions, at);
     const td_region *below = after > 0 ? &regions->list[after - 1] : NULL;
     const td_region *above = after < regions->count ? &regions->list[after] : NULL;
     if (below != NULL && at < below->end + NEAR)
-        return describe_place(below, at, below->host ? "pinned host memory" : "device memory", words);
+        return describe_place(below, at, below->device == NULL ? "pinned host memory" : "device memory", words);
     if (above != NULL && above->begin - at < NEAR)
-        return describe_place(above, at, above->host ? "pinned host memory" : "device memory", words);
+        return describe_place(above, at, above->device == NULL ? "pinned host memory" : "device memory", words);
     snprintf(words, TD_EMU_WORDS, "at an address that is neither the device's memory nor pinned host memory");
     return words;
 }

@@ -7,9 +7,9 @@
 
 typedef struct td_region {
     uintptr_t begin, end;
-    const td_device *device;
-    int number; /* of the device */
-    bool host;  /* pinned */
+    const td_device *device; /* NULL: host memory, pinned for all of them */
+    int number;              /* of the device */
+    uint32_t pins;           /* how often host memory was pinned */
     td_emu_cell *cells;
 } td_region;
 
@@ -29,6 +29,9 @@ void td_regions_close(td_regions *regions);
 td_status td_region_expect(td_regions *regions);
 void td_region_add(td_regions *regions, td_region region);
 bool td_region_remove(td_regions *regions, uintptr_t begin, td_region *out);
+
+/* Whether some of these bytes are in a region. */
+bool td_region_overlaps(const td_regions *regions, uintptr_t begin, uint64_t bytes);
 
 /* The region that holds all these bytes, or NULL. */
 td_region *td_region_find(const td_regions *regions, uintptr_t begin, uint64_t bytes);

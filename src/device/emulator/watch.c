@@ -18,7 +18,15 @@ static struct watch {
     td_emu_machine *machine;
 } watch;
 
-uint32_t td_emu_tick(void) { return ++td_emu_now->regions->tick; }
+/* Past the last tick there is no telling what came first. */
+uint32_t td_emu_tick(void)
+{
+    uint32_t *tick = &td_emu_now->regions->tick;
+    if (*tick == UINT32_MAX) watch.races = false;
+    else ++*tick;
+    return *tick;
+}
+
 void td_watch_all_met(void) { watch.all_met = td_emu_tick(); }
 bool td_watch_on(void) { return watch.on; }
 void td_watch_stop(void) { watch.on = false; }
@@ -234,13 +242,13 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     td_region *region = region_of(at, bytes);
     if (region == NULL && is_own(at, bytes, kind)) return;
     if (region == NULL) refuse(at, bytes, kind, code);
-    bool peer = !region->host && region->device != watch.machine->device;
+    bool peer = region->device != NULL && region->device != watch.machine->device;
     if (peer && watch.machine->peer_rate[region->number] == 0) refuse_peer(region, code);
     work->accesses++;
     if (kind == ATOMIC) work->atomics++;
     if (peer) work->peer_bytes += bytes;
     if (peer) work->peer_ns += (double)bytes / watch.machine->peer_rate[region->number];
-    else if (region->host) work->host_bytes += bytes;
+    else if (region->device == NULL) work->host_bytes += bytes;
     else if (kind == PLAIN_WRITE) work->bytes_written += bytes;
     else work->bytes_read += bytes;
     if (watch.races && region->cells != NULL)
