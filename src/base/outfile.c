@@ -35,8 +35,8 @@ static _Atomic int fail_error;
 
 struct td_outfile {
     char *path;      /* as given, for messages */
-    char *target;    /* what the file will be called: links resolved */
-    slot *temporary; /* NULL for standard output, and once committed */
+    char *target;    /* what the file will be called: links resolved; NULL when it is written straight to */
+    slot *temporary; /* NULL for standard output and devices, and once committed */
     int fd;
     char *buffer;
     size_t filled;
@@ -138,10 +138,24 @@ static td_status open_temporary(td_outfile *file, mode_t mode)
     return TD_OK;
 }
 
-static td_status open_target(td_outfile *file)
+/* /dev/null and its like: nothing there can be replaced by a file. */
+static bool is_character_device(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISCHR(info.st_mode);
+}
+
+static td_status open_device(td_outfile *file)
+{
+    file->fd = injected_failure() ? -1 : open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return file->fd >= 0 ? TD_OK : td_fail_errno(TD_IO, errno, "cannot write %s", file->path);
+}
+
+static td_status open_target(td_outfile *file, td_outfile_kind kind)
 {
     char target[PATH_MAX];
     mode_t mode;
+    if (kind == TD_OUT_TEXT && is_character_device(file->path)) return open_device(file);
     TD_CHECK(resolve(file->path, target, &mode));
     TD_CHECK(td_string_copy(&file->target, target, "output name"));
     file->temporary = take_slot();
@@ -163,7 +177,7 @@ td_status td_outfile_create(td_outfile **out, const char *path, td_outfile_kind 
     if (to_stdout)
         file->fd = STDOUT_FILENO;
     else
-        TD_TRY(open_target(file));
+        TD_TRY(open_target(file, kind));
     *out = file;
     file = NULL;
 done:
@@ -271,7 +285,7 @@ static void release_slot(td_outfile *file)
 td_status td_outfile_commit(td_outfile *file)
 {
     TD_CHECK(flush(file));
-    if (td_outfile_is_stdout(file)) return TD_OK;
+    if (file->target == NULL) return TD_OK;
     if (injected_failure() || fsync(file->fd) != 0)
         return td_fail_errno(TD_IO, errno, "cannot bring %s to the disk", file->path);
     bool closed = close(file->fd) == 0;

@@ -17,7 +17,8 @@
 
 typedef struct td_outfile td_outfile;
 
-/* Text may go to standard output, called "-" or "/dev/stdout". */
+/* Text may go to standard output, called "-" or "/dev/stdout", and straight to a
+ * character device such as /dev/null. */
 typedef enum td_outfile_kind { TD_OUT_BINARY, TD_OUT_TEXT } td_outfile_kind;
 
 /* Refuses, by name, what cannot become a regular file. */

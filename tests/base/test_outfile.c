@@ -156,6 +156,25 @@ TEST(a_link_is_followed_and_stays_a_link)
     CHECK_EQ(files_in(folder), 2);
 }
 
+TEST(text_goes_straight_to_a_character_device)
+{
+    td_outfile *file = NULL;
+    struct stat before, after;
+    CHECK_EQ(stat("/dev/null", &before), 0);
+    CHECK_OK(td_outfile_create(&file, "/dev/null", TD_OUT_TEXT));
+    CHECK(!td_outfile_is_stdout(file));
+    CHECK_OK(td_outfile_print(file, "words\n"));
+    CHECK_OK(td_outfile_commit(file));
+    td_outfile_close(file);
+    CHECK_EQ(stat("/dev/null", &after), 0);
+    CHECK(S_ISCHR(after.st_mode) && before.st_ino == after.st_ino);
+    CHECK_OK(td_outfile_create(&file, "/dev/full", TD_OUT_TEXT));
+    CHECK_OK(td_outfile_print(file, "words\n"));
+    CHECK_STATUS(td_outfile_commit(file), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "cannot write /dev/full at byte 0");
+    td_outfile_close(file);
+}
+
 TEST(what_cannot_become_a_file_is_refused_by_name)
 {
     char folder[512];
@@ -166,7 +185,8 @@ TEST(what_cannot_become_a_file_is_refused_by_name)
     CHECK_EQ(mkfifo(inside(folder, "pipe"), 0666), 0);
     CHECK_STATUS(write_words(inside(folder, "pipe")), TD_IO);
     CHECK_CONTAINS(td_last_message(), "it is a FIFO");
-    CHECK_STATUS(write_words("/dev/null"), TD_IO);
+    td_outfile *binary = NULL;
+    CHECK_STATUS(td_outfile_create(&binary, "/dev/null", TD_OUT_BINARY), TD_IO);
     CHECK_CONTAINS(td_last_message(), "it is a device");
     CHECK_STATUS(write_words(inside(folder, "absent/words")), TD_IO);
     CHECK_CONTAINS(td_last_message(), "No such file or directory");
