@@ -240,6 +240,7 @@ static td_status run_program(job *self)
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
     self->options.engine = self->plan.engine;
     self->options.kept = &self->kept;
+    td_tell_plan(&self->plan);
     td_memory_reset_peak();
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_run_destroy(self->run);
@@ -280,6 +281,7 @@ static void fill_report(job *self)
     report->options = &self->options;
     report->plan = &self->plan;
     report->engine_settings = td_engine_named(self->plan.engine)->settings;
+    report->uses = td_engine_named(self->plan.engine)->uses;
     report->each = self->seconds;
     report->repeats = self->settings->repeat;
     double sorted[MOST_REPEATS];

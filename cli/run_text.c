@@ -52,6 +52,14 @@ static void tell_end(const td_run *run, const td_run_options *options)
                 plural);
 }
 
+void td_tell_plan(const td_plan *plan)
+{
+    char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
+    td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->engine, plan->why,
+            td_format_size(graph, plan->graph_bytes), td_format_size(program, plan->program_bytes),
+            td_format_size(room, plan->free_bytes), plan->fits ? "" : ": it may not fit");
+}
+
 void td_tell_run(const td_run_report *report)
 {
     const td_run *run = report->run;

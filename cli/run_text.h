@@ -6,6 +6,9 @@
 #include "engine/report.h"
 
 /* On stderr. */
+/* Before a run: which engine, why, and what it will hold. */
+void td_tell_plan(const td_plan *plan);
+
 void td_tell_run(const td_run_report *report);
 
 /* On standard output. */

@@ -211,6 +211,7 @@ static td_status read_settings(td_cpu_job *job, uint64_t *piece)
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
     job->direction = (td_direction)set[SET_DIRECTION];
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
     td_stealing stealing = (td_stealing)set[SET_STEALING];
     job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
     job->alone = (uint64_t)set[SET_ALONE];
@@ -222,6 +223,9 @@ static td_status read_settings(td_cpu_job *job, uint64_t *piece)
         return td_fail(TD_USAGE, "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and notify",
                        job->run->program->info->name);
     if (job->defer_sinks) TD_CHECK(check_sinks(job));
+    if (job->delta > 0 && !job->bucketed)
+        return td_fail(TD_USAGE, "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
+                                 "replace by rounds");
     return td_share_out_create(&job->share, job->workers, stealing);
 }
 
@@ -232,7 +236,6 @@ static td_status set_up(td_cpu_job *job)
     job->async = job->run->async;
     TD_CHECK(read_settings(job, &piece));
     job->first_hit = job->kernels->first_hit && !job->async;
-    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
     choose_lists(job);
     TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
     TD_CHECK(make_arrays(job));

@@ -134,6 +134,9 @@ enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
 extern const td_setting td_cpu_settings[];
 td_status td_cpu_run(td_run *run, const td_run_options *options);
 
+/* Whether a run of the program can feel the setting, one of td_cpu_settings (cpu_plan.c). */
+bool td_cpu_uses(const td_program *program, const char *setting);
+
 /* About the bytes that a run's arrays take at their peak, inputs not counted (cpu_plan.c). */
 td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t *bytes);
 

@@ -41,6 +41,16 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
     return TD_OK;
 }
 
+bool td_cpu_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "direction") == 0 || strcmp(setting, "piece") == 0 || strcmp(setting, "sinks") == 0) return gas;
+    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    return strcmp(setting, "samples") != 0 || k->samples;
+}
+
 /* Arrays with an element per vertex. */
 static uint64_t bytes_per_vertex(const sizes *self)
 {

@@ -46,6 +46,7 @@ static void put_plan(td_json *json, const td_run_report *report)
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
+        if (report->uses != NULL && !report->uses(run->program, entry->name)) continue;
         (void)td_settings_number(report->options->settings, run->engine, entry, entry->name, &number);
         put_setting(json, run->engine, entry, number, given(report->options->settings, run->engine, entry->name));
     }

@@ -19,6 +19,7 @@ typedef struct td_run_report {
     const td_run_options *options;
     const td_plan *plan;
     const td_setting *engine_settings;
+    bool (*uses)(const td_program *program, const char *setting); /* which of them count; NULL: all */
     const char *claims;                    /* verified; NULL: it was not asked for */
     const double *each;                    /* seconds of processing, of every repetition */
     uint64_t repeats;

@@ -14,9 +14,9 @@ enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
 const td_engine td_engines[] = {
     {"cpu", "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration", "cpu",
-     td_cpu_settings},
+     td_cpu_settings, td_cpu_uses},
     {"resident", "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch", "cuda or emu",
-     td_resident_settings},
+     td_resident_settings, NULL},
     {0},
 };
 
@@ -59,6 +59,21 @@ static td_status check_owner(const char *key, const char *program)
     return TD_OK;
 }
 
+/* A setting of the engine that the program's runs do not look at. */
+static td_status check_use(const td_engine *engine, const td_program *program, const char *key)
+{
+    char names[256] = "";
+    size_t length = strlen(engine->name);
+    if (strncmp(key, engine->name, length) != 0 || key[length] != '.') return TD_OK;
+    if (engine->uses == NULL || engine->uses(program, key + length + 1)) return TD_OK;
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        size_t used = strlen(names);
+        if (engine->uses(td_programs[i], key + length + 1))
+            snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
+    }
+    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s", key, program->info->name, names);
+}
+
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
 {
     double numbers[MOST_SETTINGS];
@@ -67,6 +82,7 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
     const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_owner(settings->keys[i], info->name));
     TD_CHECK(td_settings_check(settings, prefixes, tables));
+    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_use(engine, program, settings->keys[i]));
     for (int i = 0; prefixes[i] != NULL; i++)
         TD_CHECK(td_settings_resolve(settings, prefixes[i], tables[i], numbers, NULL));
     return TD_OK;

@@ -8,6 +8,7 @@ typedef struct td_engine {
     const char *name, *summary;
     const char *device;         /* what it needs: "cpu" */
     const td_setting *settings; /* keys are "<engine>.<name>" */
+    bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
 } td_engine;
 
 extern const td_engine td_engines[]; /* ends with a NULL name */
@@ -17,8 +18,8 @@ const td_engine *td_engine_named(const char *name); /* NULL if there is none */
  * commas, or NULL for all there are. TD_USAGE naming those that exist. */
 td_status td_plan_check(const char *engine, const char *devices);
 
-/* Refuses settings that neither the program nor the engine has, or whose value
- * they do not take. */
+/* Refuses settings that neither the program nor the engine has, whose value they do
+ * not take, or that change nothing about the program's runs. */
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings);
 
 /* After td_plan_check, once the graph is known. td_plan is in tandem.h. */

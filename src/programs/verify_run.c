@@ -140,8 +140,8 @@ td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
         if (strcmp(checkers[i].program, name) != 0) continue;
         if (checkers[i].only_final && !run->converged)
             return td_fail(TD_UNSUPPORTED,
-                           "cannot verify %s: it was stopped after %u iterations, before its result was complete", name,
-                           run->iterations);
+                           "cannot verify %s: it was stopped after %u iteration%s, before its result was complete", name,
+                           run->iterations, run->iterations == 1 ? "" : "s");
         return checkers[i].verify(run, pool, claims);
     }
     return td_fail(TD_UNSUPPORTED, "cannot verify %s: there is no verifier for it", name);

@@ -24,7 +24,10 @@ fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1
 fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters of pagerank, and the program is bfs" \
     run bfs g.tg --source 0 --set pagerank.damping=0.9
 fails 2 "unknown setting 'damping'; the nearest is 'pagerank.damping'" run pagerank g.tg --set damping=0.9
-fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run wcc g.tg --set cpu.direction=sideways
+fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run labels g.tg --set cpu.direction=sideways
+fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg --set cpu.direction=pull
+fails 2 "the setting 'cpu.delta' changes nothing about bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
+fails 2 'cpu.delta is the width of the buckets' run sssp g.tg -s 1 --iterations 3 --set cpu.delta=2 --quiet
 fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg --set pagerank.damping=2
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
 fails 2 "unknown output format 'xml'; there are tsv, csv, graphalytics" run wcc g.tg -o x --output-format xml
@@ -151,7 +154,10 @@ for program in pagerank adsorption circuit; do
 done
 succeeds run pagerank g.tg --set pagerank.dangling=ignore --set cpu.sinks=defer --verify
 contains "$err" 'verified: one more step stays within the tolerance' 'deferred sinks'
-fails 1 'cannot verify bfs: it was stopped after 1 iterations' run bfs road.tg -s 1 --iterations 1 --verify --quiet
+succeeds run bfs road.tg -s 1 -o /dev/null
+contains "$err" 'engine cpu (' 'what will be held is said before the run'
+contains "$err" ', free ' 'and what there is'
+fails 1 'cannot verify bfs: it was stopped after 1 iteration,' run bfs road.tg -s 1 --iterations 1 --verify --quiet
 
 # The report and the trace.
 succeeds run sssp g.tg -s 1 --verify --json facts.json --trace trace.json --repeat 3 --quiet

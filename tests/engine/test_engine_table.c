@@ -241,7 +241,8 @@ static bool way_allowed(const row *of, const way *one)
 {
     const td_program *program = program_of(of->program);
     if (of->sync_only && one->mode == TD_MODE_ASYNC) return false;
-    if (program->info->kind == TD_KIND_SWEEP) return strcmp(one->direction, "auto") == 0;
+    bool bucketed = strstr(of->settings, "cpu.delta") != NULL; /* by itself: a direction would make rounds of it */
+    if (program->info->kind == TD_KIND_SWEEP || bucketed) return strcmp(one->direction, "auto") == 0;
     return program->cpu[0].fused || strcmp(one->direction, "push") != 0;
 }
 

@@ -101,4 +101,33 @@ TEST(settings_of_another_program_are_refused)
     }
 }
 
+TEST(settings_that_change_nothing_are_refused_naming_the_programs_they_are_for)
+{
+    static const struct {
+        const char *program, *text, *message;
+    } cases[] = {
+        {"bfs", "cpu.delta=4", "changes nothing about bfs; it is for sssp"},
+        {"bfs", "cpu.samples=4", "it is for wcc"},
+        {"wcc", "cpu.direction=pull", "it is for bfs, sssp, pagerank"},
+        {"mst", "cpu.piece=64", "it is for bfs, sssp, pagerank"},
+        {"wcc", "cpu.sinks=now", "it is for bfs"},
+        {"pagerank", "cpu.heavy=64", "it is for bfs, sssp, wcc, mst"},
+    };
+    static const char *const taken[][2] = {
+        {"sssp", "cpu.delta=4"}, {"wcc", "cpu.samples=4"}, {"bfs", "cpu.direction=pull"}, {"heat", "cpu.piece=64"},
+        {"wcc", "cpu.heavy=64"}, {"mst", "cpu.stealing=none"}, {"nn", "cpu.huge_pages=off"}, {"kcore", "cpu.alone=0"},
+    };
+    for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        td_settings settings = settings_from(cases[i].text);
+        CHECK_STATUS(td_plan_check_settings(td_plan_engine(NULL), program_of(cases[i].program), &settings), TD_USAGE);
+        CHECK_CONTAINS(td_last_message(), cases[i].message);
+        td_settings_clear(&settings);
+    }
+    for (uint64_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        td_settings settings = settings_from(taken[i][1]);
+        CHECK_OK(td_plan_check_settings(td_plan_engine(NULL), program_of(taken[i][0]), &settings));
+        td_settings_clear(&settings);
+    }
+}
+
 TEST_MAIN
