@@ -29,6 +29,7 @@ typedef struct td_cuda_state {
 typedef struct td_cuda_stream {
     td_stream base;
     cudaStream_t stream;
+    _Atomic int notices; /* completions asked for that have not come */
 } td_cuda_stream;
 
 static inline td_cuda_state *td_cuda_state_of(const td_device *device) { return (td_cuda_state *)device->state; }

@@ -11,8 +11,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { OLDEST = 75 }; /* compute capability */
+enum { OLDEST = 75 };         /* compute capability */
+enum { MOST_MOMENTS = 5000 }; /* milliseconds that callbacks are waited for */
 
 struct td_mark {
     td_device *device;
@@ -97,11 +99,19 @@ static td_status cuda_stream_open(td_device *device, td_stream **out)
     return status;
 }
 
+/* After a fault CUDA waits for nothing, but callbacks are still to come. */
+static void await_notices(td_cuda_stream *stream)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (int i = 0; stream->notices > 0 && i < MOST_MOMENTS; i++) nanosleep(&moment, NULL);
+}
+
 static void cuda_stream_close(td_stream *base)
 {
     cudaStream_t stream = td_cuda_stream_of(base);
     cudaSetDevice(td_cuda_state_of(base->device)->gpu);
     cudaStreamSynchronize(stream);
+    await_notices((td_cuda_stream *)base);
     cudaStreamDestroy(stream);
     cudaGetLastError();
     td_free(base);
@@ -126,6 +136,17 @@ static td_status cuda_fill(td_stream *stream, void *to, int byte, uint64_t bytes
 
 /* Kernels */
 
+static td_status ask_shared(td_device *device, const td_kernel *kernel, uint32_t bytes)
+{
+    char doing[160];
+    if (bytes > device->properties.shared_bytes)
+        return td_fail(TD_INVALID, "%s: kernel %s wants %" PRIu32 " bytes of shared memory in a block; there are %" PRIu64,
+                       device->name, kernel->name, bytes, device->properties.shared_bytes);
+    snprintf(doing, sizeof doing, "giving kernel %s %" PRIu32 " bytes of shared memory", kernel->name, bytes);
+    return td_cuda_check(device, cudaFuncSetAttribute(kernel->code, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                         doing);
+}
+
 /* A block's dynamic shared memory is limited to 48 KiB, less what is static, unless a kernel asks for more. The
  * limit is raised to what a launch needs, once for each kernel and each larger need. */
 static td_status raise_shared(td_device *device, const td_kernel *kernel, uint32_t bytes)
@@ -140,7 +161,7 @@ static td_status raise_shared(td_device *device, const td_kernel *kernel, uint32
         TD_CHECK(TD_RESIZE(&state->raised, room, "table of kernels"));
         state->raised_room = room;
     }
-    TD_CUDA(device, cudaFuncSetAttribute(kernel->code, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), kernel->name);
+    TD_CHECK(ask_shared(device, kernel, bytes));
     state->raised[i] = (td_cuda_raised){kernel->code, bytes};
     if (i == state->raised_count) state->raised_count++;
     return TD_OK;
@@ -198,7 +219,7 @@ static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t t
 /* Completions, marks, the end. */
 
 typedef struct notice {
-    td_device *device;
+    td_cuda_stream *stream;
     td_handler handler;
     void *context;
     uint64_t value;
@@ -208,10 +229,13 @@ typedef struct notice {
 static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *context)
 {
     notice *self = context;
-    td_status status = error == cudaSuccess ? TD_OK : td_cuda_fail(self->device, error, "waiting for a stream");
+    td_cuda_stream *from = self->stream;
+    td_device *device = from->base.device;
+    td_status status = error == cudaSuccess ? TD_OK : td_cuda_fail(device, error, "waiting for a stream");
     (void)stream;
-    td_loop_complete(self->device->loop, 0, self->handler, self->context, status, self->value);
+    td_loop_complete(device->loop, 0, self->handler, self->context, status, self->value);
     td_free(self);
+    from->notices--;
 }
 
 /* A callback of the older kind: it is called after a fault too, where a host function (cudaLaunchHostFunc) is not,
@@ -219,13 +243,16 @@ static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *cont
 static td_status cuda_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
 {
     td_device *device = stream->device;
+    td_cuda_stream *mine = (td_cuda_stream *)stream;
     notice *self = NULL;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(TD_NEW(&self, 1, "completion"));
-    *self = (notice){device, handler, context, value};
+    *self = (notice){mine, handler, context, value};
     td_loop_expect(device->loop);
-    cudaError_t error = cudaStreamAddCallback(td_cuda_stream_of(stream), deliver, self, 0);
+    mine->notices++;
+    cudaError_t error = cudaStreamAddCallback(mine->stream, deliver, self, 0);
     if (error == cudaSuccess) return TD_OK;
+    mine->notices--;
     td_free(self);
     td_loop_complete(device->loop, 0, handler, context, td_cuda_check(device, error, "asking for a completion"), value);
     return TD_OK;

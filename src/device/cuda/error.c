@@ -28,6 +28,7 @@ static const meaning meanings[] = {
     {cudaErrorLaunchTimeout, TD_DEVICE, true,
      "a kernel ran into the time limit of a GPU that also drives a display; use another GPU or lift the limit"},
     {cudaErrorECCUncorrectable, TD_DEVICE, true, "the GPU's memory had an error it cannot correct; nvidia-smi -q shows it"},
+    {cudaErrorUnknown, TD_DEVICE, true, "the driver reports an unknown error; dmesg and nvidia-smi may tell more"},
     {cudaErrorDevicesUnavailable, TD_DEVICE, false, "the GPU is in exclusive use by another process, or has been lost"},
     {cudaErrorNoDevice, TD_UNSUPPORTED, false, "no NVIDIA GPU is visible (nvidia-smi, CUDA_VISIBLE_DEVICES)"},
     {cudaErrorInvalidDevice, TD_UNSUPPORTED, false, "there is no such GPU"},

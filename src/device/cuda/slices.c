@@ -1,5 +1,5 @@
 /* Slices of a GPU: green contexts of disjoint groups of multiprocessors. They are
- * part of the driver's API since CUDA 12.4, whose functions are asked for by name, because the
+ * part of the driver's API since CUDA 12.5, whose functions are asked for by name, because the
  * driver that is there at run time may be older. A slice's streams are used
  * like any other; memory and kernels stay those of the whole GPU. */
 #include "device/cuda/cuda.h"
@@ -9,13 +9,26 @@
 
 #include <cuda.h>
 
-#if CUDA_VERSION >= 12040
+/* What is left where there are none. */
+static td_status share_plainly(int gpu, int slices, int *multiprocessors)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        td_warn("cuda:%d: no green contexts (this build's CUDA or the driver is older than 12.5): the %d slices are plain "
+                "streams that compete for all multiprocessors", gpu, slices);
+    if (*multiprocessors < slices)
+        return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: it has %d multiprocessors", gpu, slices, *multiprocessors);
+    *multiprocessors /= slices;
+    return TD_OK;
+}
+
+#if CUDA_VERSION >= 12050
 
 struct td_cuda_slice {
     CUgreenCtx context;
 };
 
-enum { MOST_GROUPS = 1024, SINCE = 12040 };
+enum { SINCE = 12050 };
 
 typedef struct driver {
     CUresult (*device_get)(CUdevice *, int);
@@ -30,11 +43,7 @@ typedef struct driver {
 static bool find(const char *name, void *function)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDA_VERSION >= 12050
     cudaError_t error = cudaGetDriverEntryPointByVersion(name, function, SINCE, cudaEnableDefault, &found);
-#else
-    cudaError_t error = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &found);
-#endif
     if (error != cudaSuccess) cudaGetLastError();
     return error == cudaSuccess && found == cudaDriverEntryPointSuccess;
 }
@@ -76,13 +85,13 @@ static td_status make(const driver *api, td_cuda_slice *self, int gpu, int slice
 {
     td_status status = TD_OK;
     CUdevice device;
-    CUdevResource all, *groups = NULL;
+    CUdevResource all = {0}, *groups = NULL;
     CUdevResourceDesc described;
     unsigned size = 0, count = (unsigned)slices;
     TD_CHECK(check(api->device_get(&device, gpu), gpu, "finding the GPU"));
     TD_CHECK(check(api->device_resource(device, &all, CU_DEV_RESOURCE_TYPE_SM), gpu, "asking for the multiprocessors"));
     TD_CHECK(choose_size(api, &all, gpu, slices, &size));
-    TD_CHECK(TD_NEW(&groups, count, "groups of multiprocessors"));
+    TD_CHECK(TD_NEW_ZEROED(&groups, count, "groups of multiprocessors"));
     TD_TRY(check(api->split(groups, &count, &all, NULL, 0, size), gpu, "splitting the multiprocessors"));
     TD_TRY(check(api->describe(&described, &groups[slice], 1), gpu, "describing a group"));
     TD_TRY(check(api->create(&self->context, described, device, CU_GREEN_CTX_DEFAULT_STREAM), gpu, "making a green context"));
@@ -92,22 +101,11 @@ done:
     return status;
 }
 
-static td_status share_plainly(int gpu, int slices, int slice, int *multiprocessors)
-{
-    if (slice == 0)
-        td_warn("cuda:%d: the NVIDIA driver has no green contexts (CUDA 12.4 brought them): the %d slices are plain streams "
-                "that compete for all multiprocessors", gpu, slices);
-    if (*multiprocessors < slices)
-        return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: it has %d multiprocessors", gpu, slices, *multiprocessors);
-    *multiprocessors /= slices;
-    return TD_OK;
-}
-
 td_status td_cuda_slice_open(td_cuda_slice **out, int gpu, int slices, int slice, int *multiprocessors)
 {
     driver api;
     td_cuda_slice *self = NULL;
-    if (!find_driver(&api)) return share_plainly(gpu, slices, slice, multiprocessors);
+    if (!find_driver(&api)) return share_plainly(gpu, slices, multiprocessors);
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "slice"));
     td_status status = make(&api, self, gpu, slices, slice, multiprocessors);
     if (status != TD_OK) td_free(self);
@@ -135,13 +133,7 @@ cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, cudaStream_t *out)
 td_status td_cuda_slice_open(td_cuda_slice **out, int gpu, int slices, int slice, int *multiprocessors)
 {
     (void)out, (void)slice;
-    if (slice == 0)
-        td_warn("cuda:%d: this build's CUDA has no green contexts (12.4 brought them): the %d slices are plain streams that "
-                "compete for all multiprocessors", gpu, slices);
-    if (*multiprocessors < slices)
-        return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: it has %d multiprocessors", gpu, slices, *multiprocessors);
-    *multiprocessors /= slices;
-    return TD_OK;
+    return share_plainly(gpu, slices, multiprocessors);
 }
 
 void td_cuda_slice_close(td_cuda_slice *slice) { (void)slice; }
