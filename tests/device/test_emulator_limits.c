@@ -141,8 +141,8 @@ TEST(a_failing_allocation_leaves_nothing_behind)
         if (status == TD_OK) status = td_device_new(device, &arguments.out, 64, 4, "out");
         if (status == TD_OK) status = td_stream_fill(stream, arguments.in, 0, 256);
         if (status == TD_OK)
-            status = td_stream_launch(stream, kernel_named("block_sum"), (td_launch){.blocks = 1, .threads = 64}, &arguments,
-                                      sizeof arguments);
+            status = td_stream_launch(stream, kernel_named("block_sum"), (td_launch){.blocks = 1, .threads = 64},
+                                      &arguments, sizeof arguments);
         if (status == TD_OK) status = td_stream_finish(stream);
         td_alloc_fail_at(0);
         if (status != TD_OK) CHECK_EQ(status, TD_NO_MEMORY);

@@ -132,7 +132,8 @@ TEST(a_cancelled_process_does_not_wait_for_its_kernels)
     bench b = bench_open("emu", 1);
     td_cancel_request();
     td_launch shape = {.blocks = 1, .threads = 32, .together = true};
-    CHECK_STATUS(td_stream_launch(b.stream, kernel_named("endless"), shape, &b.arguments, sizeof b.arguments), TD_CANCELLED);
+    const td_kernel *endless = kernel_named("endless");
+    CHECK_STATUS(td_stream_launch(b.stream, endless, shape, &b.arguments, sizeof b.arguments), TD_CANCELLED);
     td_cancel_clear();
     CHECK_OK(bench_run(&b, "add_one", (td_launch){.blocks = 16, .threads = 256}));
     bench_close(&b);
@@ -245,7 +246,8 @@ TEST(a_completion_carries_the_failure)
     bench b = bench_open("emu", 3);
     td_status seen = TD_OK;
     const td_kernel *wrong = kernel_named("mask_of_ended");
-    CHECK_OK(td_stream_launch(b.stream, wrong, (td_launch){.blocks = 1, .threads = 64}, &b.arguments, sizeof b.arguments));
+    td_launch shape = {.blocks = 1, .threads = 64};
+    CHECK_OK(td_stream_launch(b.stream, wrong, shape, &b.arguments, sizeof b.arguments));
     CHECK_OK(td_stream_notify(b.stream, keep_status, &seen, 0));
     CHECK_OK(td_loop_run(b.loop));
     CHECK_EQ(seen, TD_DEVICE);

@@ -208,7 +208,9 @@ static bool standard(line_machine *machine, const unit *u, uint8_t opcode, bytes
     case ADVANCE_PC: machine->now.address += uleb(in) * u->least_step; break;
     case ADVANCE_LINE: machine->now.line += sleb(in); break;
     case SET_FILE: machine->now.file = uleb(in); break;
-    case CONST_ADD_PC: machine->now.address += (uint64_t)((255 - u->opcode_base) / u->line_range) * u->least_step; break;
+    case CONST_ADD_PC:
+        machine->now.address += (uint64_t)((255 - u->opcode_base) / u->line_range) * u->least_step;
+        break;
     case FIXED_ADVANCE_PC: machine->now.address += number(in, 2); break;
     default:
         for (int i = 0; i < u->operands[opcode]; i++) uleb(in);

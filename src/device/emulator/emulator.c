@@ -118,8 +118,8 @@ static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)
     td_region *region = td_region_find(regions, begin, bytes);
     bool again = region != NULL && region->device == NULL && region->begin == begin && region->end == begin + bytes;
     if (!again && td_region_overlaps(regions, begin, bytes))
-        return td_fail(TD_DEVICE, "%s: some of %llu bytes to be pinned are already pinned, or the device's", device->name,
-                       (unsigned long long)bytes);
+        return td_fail(TD_DEVICE, "%s: some of %llu bytes to be pinned are already pinned, or the device's",
+                       device->name, (unsigned long long)bytes);
     if (!again) {
         TD_CHECK(td_region_expect(regions));
         td_region_add(regions, (td_region){begin, begin + bytes, NULL, 0, 0, NULL});
@@ -145,8 +145,8 @@ td_status td_emu_check_range(const td_device *device, const void *memory, uint64
     const td_region *region = td_region_find(regions, (uintptr_t)memory, bytes);
     if (bytes == 0 || (region != NULL && region->device == device)) return TD_OK;
     if (region != NULL && region->device != NULL)
-        return td_fail(TD_DEVICE, "%s: %s: %llu bytes of the memory of %s", device->name, what, (unsigned long long)bytes,
-                       region->device->name);
+        return td_fail(TD_DEVICE, "%s: %s: %llu bytes of the memory of %s", device->name, what,
+                       (unsigned long long)bytes, region->device->name);
     if (region != NULL)
         return td_fail(TD_DEVICE, "%s: %s: %llu bytes of host memory", device->name, what, (unsigned long long)bytes);
     return td_fail(TD_DEVICE, "%s: %s: %llu bytes %s", device->name, what, (unsigned long long)bytes,
@@ -188,7 +188,8 @@ static void peer_copy(td_emu_stream *stream, int from, int to, uint64_t bytes)
         stream->at = td_unit_take(&link->free_at, earliest(stream), link->latency_ns + (double)bytes / link->rate);
         return;
     }
-    td_link_model *up = &topology->to_host[topology->host_link[from]], *down = &topology->to_device[topology->host_link[to]];
+    td_link_model *up = &topology->to_host[topology->host_link[from]];
+    td_link_model *down = &topology->to_device[topology->host_link[to]];
     stream->at = td_unit_take(&up->free_at, earliest(stream), up->latency_ns + (double)bytes / up->rate);
     stream->at = td_unit_take(&down->free_at, stream->at, down->latency_ns + (double)bytes / down->rate);
 }
@@ -228,7 +229,8 @@ static td_status fill(td_stream *stream, void *to, int byte, uint64_t bytes)
     TD_CHECK(td_emu_stream_check(own(stream)));
     TD_CHECK(td_emu_check_range(stream->device, to, bytes, "filled"));
     memset(to, byte, bytes);
-    td_emu_stream_work(own(stream), gpu_of(stream->device)->launch_ns + (double)bytes / gpu_of(stream->device)->memory_rate);
+    const td_gpu_model *gpu = gpu_of(stream->device);
+    td_emu_stream_work(own(stream), gpu->launch_ns + (double)bytes / gpu->memory_rate);
     return TD_OK;
 }
 
@@ -251,7 +253,8 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
     all->kernel_ns += (uint64_t)duration_ns;
 }
 
-static td_status fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+static td_status fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                     uint32_t *blocks)
 {
     (void)kernel;
     const td_gpu_model *gpu = gpu_of(device);
@@ -271,8 +274,8 @@ static td_status check_together(td_device *device, const td_kernel *kernel, cons
     uint32_t most = 0;
     TD_CHECK(fit(device, kernel, shape->threads, shape->shared_bytes, &most));
     if (!shape->together || shape->blocks <= most) return TD_OK;
-    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads together; %u run at once", device->name, kernel->name,
-                   shape->blocks, shape->threads, most);
+    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads together; %u run at once", device->name,
+                   kernel->name, shape->blocks, shape->threads, most);
 }
 
 static td_status launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,

@@ -61,7 +61,8 @@ static void vote(td_emu_fiber_thread *warp, uint32_t mask)
 static void move_values(td_emu_fiber_thread *warp, uint32_t mask)
 {
     uint64_t given[TD_EMU_WARP];
-    for (uint32_t lane = 0; lane < TD_EMU_WARP; lane++) given[lane] = (mask >> lane & 1) != 0 ? warp[lane].value : POISON;
+    for (uint32_t lane = 0; lane < TD_EMU_WARP; lane++)
+        given[lane] = (mask >> lane & 1) != 0 ? warp[lane].value : POISON;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         td_emu_fiber_thread *to = &warp[__builtin_ctz(left)];
         if (to->from_lane < TD_EMU_WARP) to->value = given[to->from_lane];

@@ -32,7 +32,7 @@ typedef struct td_topology {
     uint64_t patience; /* accesses of a launch without progress, after which it is given up */
     td_gpu_model gpu[TD_MODEL_DEVICES];
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */
-    int host_link[TD_MODEL_DEVICES];                        /* its number in to_device and to_host; GPUs may share one */
+    int host_link[TD_MODEL_DEVICES]; /* its number in to_device and to_host; GPUs may share one */
     td_link_model to_device[TD_MODEL_DEVICES], to_host[TD_MODEL_DEVICES];
     td_link_model between[TD_MODEL_DEVICES][TD_MODEL_DEVICES]; /* [from][to] */
 } td_topology;

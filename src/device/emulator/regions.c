@@ -71,12 +71,9 @@ bool td_region_overlaps(const td_regions *regions, uintptr_t begin, uint64_t byt
 static const char *describe_place(const td_region *region, uintptr_t at, const char *what, char words[TD_EMU_WORDS])
 {
     unsigned long long bytes = region->end - region->begin;
-    if (at < region->begin)
-        snprintf(words, TD_EMU_WORDS, "%llu bytes before %s of %llu bytes", (unsigned long long)(region->begin - at), what,
-                 bytes);
-    else
-        snprintf(words, TD_EMU_WORDS, "at byte %llu of %s of %llu bytes", (unsigned long long)(at - region->begin), what,
-                 bytes);
+    unsigned long long from = at < region->begin ? region->begin - at : at - region->begin;
+    if (at < region->begin) snprintf(words, TD_EMU_WORDS, "%llu bytes before %s of %llu bytes", from, what, bytes);
+    else snprintf(words, TD_EMU_WORDS, "at byte %llu of %s of %llu bytes", from, what, bytes);
     return words;
 }
 
@@ -86,7 +83,8 @@ const char *td_region_describe(const td_regions *regions, uintptr_t at, char wor
     for (uint64_t i = 1; i <= past; i++) {
         const td_region *region = &regions->past[(regions->freed - i) % TD_REGIONS_REMEMBERED];
         if (region->begin <= at && at < region->end)
-            return describe_place(region, at, region->device == NULL ? "unpinned host memory" : "freed device memory", words);
+            return describe_place(region, at, region->device == NULL ? "unpinned host memory" : "freed device memory",
+                                  words);
     }
     uint64_t after = rank(regions, at);
     const td_region *below = after > 0 ? &regions->list[after - 1] : NULL;
@@ -103,6 +101,7 @@ void td_regions_clear_cells(td_regions *regions)
 {
     for (uint64_t i = 0; i < regions->count; i++) {
         td_region *region = &regions->list[i];
-        if (region->cells != NULL) memset(region->cells, 0, (region->end - region->begin + 3) / 4 * sizeof *region->cells);
+        uint64_t cells = (region->end - region->begin + 3) / 4;
+        if (region->cells != NULL) memset(region->cells, 0, cells * sizeof *region->cells);
     }
 }

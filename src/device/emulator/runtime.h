@@ -21,7 +21,8 @@ void td_emu_barrier(td_site site);
 void td_emu_grid_barrier(td_site site);
 void td_emu_warp_barrier(uint32_t mask, td_site site);
 uint32_t td_emu_ballot(uint32_t mask, int predicate, td_site site);
-uint64_t td_emu_shuffle(uint32_t mask, uint64_t value, uint32_t from_lane, td_site site); /* a lane's own value when from_lane > 31 */
+/* The value of that lane; a lane's own when from_lane > 31. */
+uint64_t td_emu_shuffle(uint32_t mask, uint64_t value, uint32_t from_lane, td_site site);
 void *td_emu_shared(size_t bytes, size_t align, td_site site);
 void *td_emu_shared_dynamic(td_site site);
 

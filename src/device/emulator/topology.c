@@ -253,7 +253,8 @@ static td_status split(reading *r, char *text)
     text[strcspn(text, "#\r\n")] = '\0';
     r->words = 0;
     for (char *word = strtok_r(text, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
-        if (r->words == MOST_WORDS) return td_fail(TD_FORMAT, "%s:%d: more than %d words", r->path, r->line, MOST_WORDS);
+        if (r->words == MOST_WORDS)
+            return td_fail(TD_FORMAT, "%s:%d: more than %d words", r->path, r->line, MOST_WORDS);
         r->word[r->words++] = word;
     }
     return TD_OK;
@@ -275,7 +276,8 @@ static td_status read_line(reading *r, char *text)
             TD_CHECK(read_field(r, &gpu_fields[i], &r->topology->gpu[gpu]));
         return TD_OK;
     }
-    return td_fail(TD_FORMAT, "%s:%d: there is no '%s'; docs/topologies.md lists what there is", r->path, r->line, r->word[0]);
+    return td_fail(TD_FORMAT, "%s:%d: there is no '%s'; docs/topologies.md lists what there is", r->path, r->line,
+                   r->word[0]);
 }
 
 static td_status read_lines(reading *r, FILE *file)
@@ -312,6 +314,7 @@ td_status td_topology_open(td_topology *out, const char *name)
         snprintf(path, sizeof path, "%s/topologies/%s.topology", folders[i], name);
         if (access(path, R_OK) == 0) return read_file(out, path);
     }
-    return td_fail(TD_USAGE, "there is no topology '%s' in %s/topologies or %s/topologies; a path to a file has a '/' in it",
+    return td_fail(TD_USAGE,
+                   "there is no topology '%s' in %s/topologies or %s/topologies; a path to a file has a '/' in it",
                    name, folders[0], folders[1]);
 }

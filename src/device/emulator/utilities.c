@@ -21,8 +21,8 @@ td_status td_emu_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes)
 }
 
 /* One pass of a stable radix sort, by the digit at `shift`. */
-static void sort_pass(const uint32_t *keys, const uint32_t *values, uint32_t *to_keys, uint32_t *to_values, uint64_t count,
-                      int shift)
+static void sort_pass(const uint32_t *keys, const uint32_t *values, uint32_t *to_keys, uint32_t *to_values,
+                      uint64_t count, int shift)
 {
     uint64_t places[DIGITS] = {0}, sum = 0;
     for (uint64_t i = 0; i < count; i++) places[keys[i] >> shift & (DIGITS - 1)]++;

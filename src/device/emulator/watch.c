@@ -188,14 +188,19 @@ static void touch_words(td_emu_cell *cells, uint64_t at, uint64_t bytes, access_
     }
 }
 
+static inline bool holds(const td_emu_shared_piece *piece, uint64_t at, uint64_t bytes)
+{
+    return at >= piece->begin && at + bytes <= (uint64_t)piece->begin + piece->bytes;
+}
+
 static void touch_shared(td_emu_block *block, uint64_t at, uint64_t bytes, access_kind kind, const void *code)
 {
     char name[TD_EMU_WORDS];
     uint32_t i = 0;
-    while (i < block->pieces && !(at >= block->piece[i].begin && at + bytes <= block->piece[i].begin + block->piece[i].bytes))
-        i++;
+    while (i < block->pieces && !holds(&block->piece[i], at, bytes)) i++;
     if (i == block->pieces)
-        td_emu_break(td_code_line(code, name, sizeof name), "%s %llu bytes of shared memory outside of what was asked for",
+        td_emu_break(td_code_line(code, name, sizeof name),
+                     "%s %llu bytes of shared memory outside of what was asked for",
                      kind == PLAIN_READ ? "reads" : "writes", (unsigned long long)bytes);
     td_emu_now->work.shared_accesses++;
     if (watch.races) touch_words(block->cells, at, bytes, kind, block->began, true, code);
@@ -266,8 +271,9 @@ static void look(const void *code)
     progress = now;
     if (status != TD_OK) td_emu_abandon(status);
     if (looks * LOOK_EVERY >= m->patience)
-        td_emu_break(td_code_line(code, name, sizeof name), "an endless loop: %llu accesses, and no thread came to an end or "
-                     "to a barrier", (unsigned long long)(looks * LOOK_EVERY));
+        td_emu_break(td_code_line(code, name, sizeof name),
+                     "an endless loop: %llu accesses, and no thread came to an end or to a barrier",
+                     (unsigned long long)(looks * LOOK_EVERY));
 }
 
 static void give_way(void)
