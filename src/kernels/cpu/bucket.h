@@ -56,7 +56,7 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
             uint32_t v = (uint32_t)(entries[i + LISTS_AHEAD] >> 32);
             if (read_value(&values[v]) == (program_value)entries[i + LISTS_AHEAD]) {
                 td_fetch(list->targets + list->offsets[v]);
-                PREFETCH_WEIGHT(list->weights, list->offsets[v]);
+                FETCH_WEIGHT(list->weights, list->offsets[v]);
             }
         }
         if (i + ENDS_AHEAD < count) {

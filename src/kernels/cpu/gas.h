@@ -1,6 +1,5 @@
 /* The CPU's kernels for a gas program, for one kind of weight: included once per
- * kind by instance.h, which defines
- *   WEIGHT_T    the stored type (uint8_t ... float), or nothing when unweighted
+ * kind by kind.h, which defines
  *   NAME(x)     x with the kind behind it
  *   CONTRIBUTION(c, message, weights, edge)   program_gather of that edge
  *

@@ -6,78 +6,26 @@
 #include "kernels/traits.h"
 
 #include "kernels/cpu/common.h"
-#if PROGRAM_GAS
-#define KERNELS "kernels/cpu/gas.h"
-#else
+#if !PROGRAM_GAS
 #include "kernels/cpu/sweep_common.h"
-#define KERNELS "kernels/cpu/sweep.h"
 #endif
 
-#define NAME(x) x##_none
-#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, 1)
-#define ORDERED_WEIGHT(weights, e) 1
-#define PREFETCH_WEIGHT(weights, e)
-#include KERNELS
-#if PROGRAM_HAS_PRIORITY
-#include "kernels/cpu/bucket.h"
-#endif
-#undef NAME
-#undef CONTRIBUTION
-#undef ORDERED_WEIGHT
-#undef PREFETCH_WEIGHT
-
+#define KIND none
+#include "kernels/cpu/kind.h"
 #if PROGRAM_WEIGHTED
-#define NAME(x) x##_u8
-#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint8_t *)(weights))[e])
-#define ORDERED_WEIGHT(weights, e) ((const uint8_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint8_t *)(weights) + (e))
-#include KERNELS
-#if PROGRAM_HAS_PRIORITY
-#include "kernels/cpu/bucket.h"
-#endif
-#undef NAME
-#undef CONTRIBUTION
-#undef ORDERED_WEIGHT
-#undef PREFETCH_WEIGHT
-
-#define NAME(x) x##_u16
-#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint16_t *)(weights))[e])
-#define ORDERED_WEIGHT(weights, e) ((const uint16_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint16_t *)(weights) + (e))
-#include KERNELS
-#if PROGRAM_HAS_PRIORITY
-#include "kernels/cpu/bucket.h"
-#endif
-#undef NAME
-#undef CONTRIBUTION
-#undef ORDERED_WEIGHT
-#undef PREFETCH_WEIGHT
-
-#define NAME(x) x##_u32
-#define CONTRIBUTION(c, message, weights, e) program_gather(c, message, ((const uint32_t *)(weights))[e])
-#define ORDERED_WEIGHT(weights, e) ((const uint32_t *)(weights))[e]
-#define PREFETCH_WEIGHT(weights, e) td_fetch((const uint32_t *)(weights) + (e))
-#include KERNELS
-#if PROGRAM_HAS_PRIORITY
-#include "kernels/cpu/bucket.h"
-#endif
-#undef NAME
-#undef CONTRIBUTION
-#undef ORDERED_WEIGHT
-#undef PREFETCH_WEIGHT
-
-#define NAME(x) x##_f32
-#define CONTRIBUTION(c, message, weights, e) program_gather_real(c, message, ((const float *)(weights))[e])
-#define ORDERED_WEIGHT(weights, e) td_ordered_bits(((const float *)(weights))[e])
-#define PREFETCH_WEIGHT(weights, e) td_fetch((const float *)(weights) + (e))
-#include KERNELS
-#if PROGRAM_HAS_PRIORITY
-#include "kernels/cpu/bucket.h"
-#endif
-#undef NAME
-#undef CONTRIBUTION
-#undef ORDERED_WEIGHT
-#undef PREFETCH_WEIGHT
+#define KIND u8
+#define KIND_TYPE uint8_t
+#include "kernels/cpu/kind.h"
+#define KIND u16
+#define KIND_TYPE uint16_t
+#include "kernels/cpu/kind.h"
+#define KIND u32
+#define KIND_TYPE uint32_t
+#include "kernels/cpu/kind.h"
+#define KIND f32
+#define KIND_TYPE float
+#define KIND_REAL 1
+#include "kernels/cpu/kind.h"
 #endif
 
 /* The table. */
