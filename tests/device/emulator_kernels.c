@@ -76,6 +76,18 @@ TD_KERNEL(grid_rounds, kernel_arguments)
     }
 }
 
+/* The same, where every block has barriers of its own in between, each another number of them. */
+TD_KERNEL(uneven_rounds, kernel_arguments)
+{
+    for (uint32_t round = 0; round < a.count; round++) {
+        for (uint32_t i = 0; i < td_block(); i++) {
+            if (td_thread() == 0) TD_ADD(&a.out[td_block()], 1u);
+            TD_BARRIER();
+        }
+        TD_GRID_BARRIER();
+    }
+}
+
 TD_KERNEL(dynamic_shared, kernel_arguments)
 {
     TD_SHARED_DYNAMIC(uint32_t, words);
@@ -148,5 +160,5 @@ TD_KERNEL(constants, kernel_arguments)
 #define KERNEL(name) {#name, (const void *)name}
 const td_kernel right_kernels[] = {
     KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
-    KERNEL(grid_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing), KERNEL(atomics_only),
-    KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants), {NULL, NULL}};
+    KERNEL(grid_rounds), KERNEL(uneven_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing),
+    KERNEL(atomics_only), KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants), {NULL, NULL}};

@@ -72,9 +72,11 @@ void td_emu_grid_barrier(td_site site)
         td_emu_break(site, "grid barrier in a launch whose blocks do not run together (td_launch.together)");
     if (arrive(me, TD_EMU_GRID, site)) {
         td_emu_shared_check(me->block, site);
-        for (uint32_t i = 0; i < m->in_flight; i++)
-            if (m->blocks[i].waiting > 0 && !same_site(m->blocks[i].thread_waiting->site, site))
-                report_divergence(&m->blocks[i], TD_EMU_GRID, site);
+        for (uint32_t i = 0; i < m->in_flight; i++) {
+            td_emu_block *other = &m->blocks[i];
+            bool at_grid = other->waiting > 0 && other->thread_waiting->state == TD_EMU_GRID; /* not at a barrier of its own */
+            if (at_grid && !same_site(other->thread_waiting->site, site)) report_divergence(other, TD_EMU_GRID, site);
+        }
         if (++m->grid_waiting == m->in_flight) {
             m->grid_waiting = 0;
             m->work.grid_barriers++;
