@@ -1,0 +1,336 @@
+/* The table of programs that engines are held to: every program on every test
+ * graph, against the serial references, integers exactly, reals within the row's
+ * bound. The verifiers look at one result of every row, and at all parents.
+ *
+ * An engine's test says in which ways it can run a row (table_ways); the rows, the
+ * references and the checks are here. */
+#ifndef TD_TEST_TABLE_H
+#define TD_TEST_TABLE_H
+
+#include "engine/ways.h"
+
+#include "programs/verify_run.h"
+
+#include <math.h>
+
+enum { TINY = 70, VERY_TINY = 20, LARGE = 10000, SOLVABLE = 130 };
+
+typedef struct expected {
+    uint32_t *whole;  /* the values; or */
+    uint32_t *groups; /* of vertices with the same value; or */
+    double *real;
+    uint64_t *edges, edge_count; /* of a forest */
+    double total;
+} expected;
+
+typedef struct row {
+    const char *program;
+    const char *settings; /* of the program */
+    unsigned weights; /* bits of test_weights */
+    uint32_t iterations; /* 0: to the end */
+    double tolerance;
+    bool sync_only;
+    const char *engine; /* a setting that all engines have, without its prefix */
+    double relative, absolute, l1; /* how far a real may be off: of itself, at all, all of them together */
+    expected (*expect)(const td_graph *graph, const td_run *run);
+} row;
+
+#define KIND(kind) (1u << (kind))
+
+/* What the references say. */
+
+static inline expected expect_bfs(const td_graph *graph, const td_run *run)
+{
+    uint32_t *parents = NULL;
+    expected answer = {.whole = reference_bfs(graph, run->context.source, &parents)};
+    td_free(parents);
+    return answer;
+}
+
+static inline expected expect_sssp(const td_graph *graph, const td_run *run)
+{
+    uint32_t *parents = NULL;
+    expected answer = {.real = reference_sssp(graph, run->context.source, &parents)};
+    td_free(parents);
+    if (graph->weights == TD_WEIGHT_F32) return answer;
+    answer.whole = reference_whole_distances(answer.real, graph->vertices);
+    td_free(answer.real);
+    answer.real = NULL;
+    return answer;
+}
+
+static inline expected expect_wcc(const td_graph *graph, const td_run *run)
+{
+    (void)run;
+    return (expected){.whole = reference_wcc(graph)};
+}
+
+static inline expected expect_kcore(const td_graph *graph, const td_run *run)
+{
+    return (expected){.whole = reference_kcore(graph, run->context.parameter[0] == 1)};
+}
+
+static inline expected expect_mst(const td_graph *graph, const td_run *run)
+{
+    (void)run;
+    expected answer = {.groups = reference_wcc(graph)};
+    answer.edges = reference_mst(graph, &answer.edge_count, &answer.total);
+    return answer;
+}
+
+enum { TO_THE_END = 150 }; /* iterations of a reference that shrinks by 0.85 or less in each */
+
+static inline expected expect_pagerank(const td_graph *graph, const td_run *run)
+{
+    uint32_t iterations = run->tolerance > 0 ? TO_THE_END : run->iterations;
+    return (expected){.real = reference_pagerank(graph, 0.85, run->context.parameter[1] == 0, NULL, iterations)};
+}
+
+static inline expected expect_adsorption(const td_graph *graph, const td_run *run)
+{
+    uint32_t iterations = run->tolerance > 0 ? TO_THE_END : run->iterations;
+    return (expected){.real = reference_adsorption(graph, 0.25, 0.7, run->inputs[0], iterations)};
+}
+
+static inline expected expect_nn(const td_graph *graph, const td_run *run)
+{
+    static double (*const activations[])(double) = {reference_tanh, reference_sigmoid, reference_relu};
+    double (*activation)(double) = activations[(int)run->context.parameter[0]];
+    return (expected){.real = reference_nn(graph, activation, run->inputs[0], run->iterations)};
+}
+
+static inline expected expect_heat(const td_graph *graph, const td_run *run)
+{
+    return (expected){.real = reference_heat(graph, run->inputs[0], run->context.parameter[0], run->iterations)};
+}
+
+static inline expected expect_circuit(const td_graph *graph, const td_run *run)
+{
+    return (expected){.real = reference_circuit(graph, run->inputs[0])};
+}
+
+#define ANY_WEIGHTS (KIND(TEST_UNWEIGHTED) | KIND(TEST_U8) | KIND(TEST_TIES) | KIND(TEST_F32))
+#define INTEGERS (KIND(TEST_U8) | KIND(TEST_TIES) | KIND(TEST_U16) | KIND(TEST_U32))
+
+static const row rows[] = {
+    {"bfs", "", KIND(TEST_UNWEIGHTED), .expect = expect_bfs},
+    {"sssp", "", INTEGERS | KIND(TEST_F32), .relative = 1e-5, .expect = expect_sssp},
+    {"sssp", "", KIND(TEST_U16), .engine = "delta=100", .expect = expect_sssp},
+    {"wcc", "", KIND(TEST_UNWEIGHTED), .expect = expect_wcc},
+    {"wcc", "", KIND(TEST_UNWEIGHTED), .engine = "samples=0", .expect = expect_wcc},
+    {"labels", "", KIND(TEST_UNWEIGHTED), .expect = expect_wcc},
+    {"kcore", "", KIND(TEST_UNWEIGHTED), .expect = expect_kcore},
+    {"kcore", "kcore.degree=in", KIND(TEST_UNWEIGHTED), .expect = expect_kcore},
+    {"mst", "", INTEGERS | KIND(TEST_F32) | KIND(TEST_SIGNED), .expect = expect_mst},
+    {"pagerank", "", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true, .relative = 1e-5,
+     .expect = expect_pagerank},
+    {"pagerank", "pagerank.dangling=ignore", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true, .relative = 1e-5,
+     .expect = expect_pagerank},
+    {"pagerank", "", KIND(TEST_UNWEIGHTED), .tolerance = 1e-6, .l1 = 1e-5, .expect = expect_pagerank},
+    {"adsorption", "", ANY_WEIGHTS, .iterations = 6, .sync_only = true, .relative = 1e-5, .expect = expect_adsorption},
+    {"adsorption", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_F32), .tolerance = 1e-6, .absolute = 3e-6, .expect = expect_adsorption},
+    {"nn", "", KIND(TEST_SIGNED), .iterations = 6, .sync_only = true, .relative = 1e-4, .expect = expect_nn},
+    {"nn", "nn.activation=sigmoid", KIND(TEST_SIGNED) | KIND(TEST_F32), .iterations = 6, .sync_only = true,
+     .relative = 1e-4, .expect = expect_nn},
+    {"nn", "nn.activation=relu", KIND(TEST_U8), .iterations = 6, .sync_only = true, .relative = 1e-5,
+     .expect = expect_nn},
+    {"heat", "", ANY_WEIGHTS | KIND(TEST_U16), .iterations = 10, .sync_only = true, .relative = 1e-5,
+     .expect = expect_heat},
+    {"circuit", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_U8) | KIND(TEST_F32), .tolerance = 1e-8, .relative = 1e-4,
+     .expect = expect_circuit},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* One result against the reference. */
+
+typedef struct subject {
+    const row *row;
+    const td_graph *graph;
+    const char *graph_name, *weights_name;
+    char how[512]; /* the way it is run */
+} subject;
+
+#define SUBJECT_FAIL(subject_, text, ...)                                                                             \
+    TEST_FAIL("%s %s on %s, %s, %s: " text, (subject_)->row->program, (subject_)->row->settings,                      \
+              (subject_)->graph_name, (subject_)->weights_name, (subject_)->how, __VA_ARGS__)
+
+static inline double real_value(const td_run *run, uint32_t v)
+{
+    return run->kind == TD_VALUE_F64 ? ((const double *)run->values)[v] : (double)((const float *)run->values)[v];
+}
+
+static inline void check_whole(const subject *about, const td_run *run, const uint32_t *whole)
+{
+    const uint32_t *values = run->values;
+    if (run->kind != TD_VALUE_U32) SUBJECT_FAIL(about, "%s", "the values are not whole numbers");
+    for (uint32_t v = 0; v < about->graph->vertices; v++)
+        if (values[v] != whole[v]) SUBJECT_FAIL(about, "vertex %u has %u, not %u", v, values[v], whole[v]);
+}
+
+/* A group is named by any one of its vertices. */
+static inline void check_groups(const subject *about, const td_run *run, const uint32_t *groups)
+{
+    const uint32_t *values = run->values;
+    for (uint32_t v = 0; v < about->graph->vertices; v++) {
+        uint32_t first = groups[v], name = values[v];
+        if (name >= about->graph->vertices || values[first] != name || groups[name] != first)
+            SUBJECT_FAIL(about, "vertex %u is called %u and belongs to %u", v, name, first);
+    }
+}
+
+static inline void check_real(const subject *about, const td_run *run, const double *real)
+{
+    double l1 = 0, largest = 0;
+    if (run->kind == TD_VALUE_U32) SUBJECT_FAIL(about, "%s", "the values are whole numbers");
+    for (uint32_t v = 0; v < about->graph->vertices; v++)
+        if (real[v] < INFINITY) largest = fmax(largest, fabs(real[v]));
+    for (uint32_t v = 0; v < about->graph->vertices; v++) {
+        double value = real_value(run, v), off = value == real[v] ? 0 : fabs(value - real[v]);
+        l1 += off;
+        /* Sums may cancel: a small part of the largest value is allowed to everyone. */
+        double bound = about->row->relative * (fabs(real[v]) + 1e-3 * largest) + about->row->absolute;
+        if (bound > 0 && !(off <= bound))
+            SUBJECT_FAIL(about, "vertex %u has %.9g, not %.9g (largest %g)", v, value, real[v], largest);
+    }
+    if (about->row->l1 > 0 && !(l1 <= about->row->l1)) SUBJECT_FAIL(about, "all values together are off by %g", l1);
+}
+
+static inline void check_forest(const subject *about, const td_run *run, const expected *answer)
+{
+    if (run->edge_count != answer->edge_count)
+        SUBJECT_FAIL(about, "the forest has %" PRIu64 " edges, not %" PRIu64, run->edge_count, answer->edge_count);
+    uint8_t *wanted = NULL;
+    CHECK_OK(TD_NEW_ZEROED(&wanted, about->graph->edges, "forest"));
+    for (uint64_t i = 0; i < answer->edge_count; i++) wanted[answer->edges[i]] = 1;
+    for (uint64_t i = 0; i < run->edge_count; i++) {
+        if (!wanted[run->edges[i]]) SUBJECT_FAIL(about, "edge %" PRIu64 " is not in the forest", run->edges[i]);
+        if (i > 0 && run->edges[i] <= run->edges[i - 1]) SUBJECT_FAIL(about, "%s", "the edges are not in order");
+    }
+    td_free(wanted);
+    if (fabs(run->total_weight - answer->total) > 1e-9 * (1 + fabs(answer->total)))
+        SUBJECT_FAIL(about, "the forest weighs %.12g, not %.12g", run->total_weight, answer->total);
+}
+
+/* Rows of iterations add up to the totals, whatever happened. */
+static inline void check_counts(const subject *about, const td_run *run)
+{
+    uint64_t edges = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) edges += run->rows[i].edges;
+    if (edges != run->edges_processed)
+        SUBJECT_FAIL(about, "the rows have %" PRIu64 " edges, the run %" PRIu64, edges, run->edges_processed);
+    if (run->row_count != run->iterations)
+        SUBJECT_FAIL(about, "%u rows of %u iterations", run->row_count, run->iterations);
+    if (about->row->iterations == 0 && !run->converged) SUBJECT_FAIL(about, "%s", "it did not end");
+}
+
+static inline void check_result(const subject *about, const td_run *run, const expected *answer)
+{
+    if (answer->whole != NULL) check_whole(about, run, answer->whole);
+    if (answer->groups != NULL) check_groups(about, run, answer->groups);
+    if (answer->real != NULL) check_real(about, run, answer->real);
+    if (answer->edges != NULL) check_forest(about, run, answer);
+    check_counts(about, run);
+}
+/* Running. */
+
+/* The ways an engine has of running a row. */
+typedef struct table_ways {
+    int count;
+    td_run *(*run)(void *context, subject *about, int way);          /* NULL: this is no way for the row; fills `how` */
+    int (*stride)(const row *of, const td_graph *graph, test_weights kind); /* 0: none of this row on this graph */
+    void (*leave)(void *context);                                    /* before a graph goes; or NULL */
+    void *context;
+    td_pool *pool;
+} table_ways;
+
+static inline td_run_options table_options(const row *of, const td_graph *graph)
+{
+    const td_program_info *info = program_of(of->program)->info;
+    return (td_run_options){.has_iterations = of->iterations > 0, .iterations = of->iterations,
+                            .has_tolerance = of->tolerance > 0, .tolerance = of->tolerance,
+                            .has_source = info->needs_source, .source = busiest(graph), .parents = info->gives_parents};
+}
+
+/* The row's settings behind the way's; returns `text`. */
+static inline char *table_settings(char *text, size_t room, const row *of, const char *engine, const char *way)
+{
+    int length = snprintf(text, room, "%s %s", way, of->settings);
+    if (of->engine != NULL) snprintf(text + length, room - (size_t)length, " %s.%s", engine, of->engine);
+    return text;
+}
+
+static inline void check_claims(const subject *about, const td_run *run, td_pool *pool)
+{
+    const char *claims;
+    if (td_run_verify(run, pool, &claims) != TD_OK) SUBJECT_FAIL(about, "%s", td_last_message());
+}
+
+
+/* A row on one graph: the reference once, then the ways. */
+static inline int check_row(subject *about, const table_ways *ways, int first_way, int stride)
+{
+    expected answer = {0};
+    int runs = 0;
+    for (int i = 0; i < ways->count; i += stride) {
+        td_run *run = ways->run(ways->context, about, (first_way + i) % ways->count);
+        if (run == NULL) continue;
+        if (runs == 0) answer = about->row->expect(about->graph, run);
+        check_result(about, run, &answer);
+        if (runs == 0 || run->parents != NULL) check_claims(about, run, ways->pool);
+        td_run_destroy(run);
+        runs++;
+    }
+    td_free(answer.whole);
+    td_free(answer.groups);
+    td_free(answer.real);
+    td_free(answer.edges);
+    return runs;
+}
+
+static inline bool row_fits(const row *of, const td_graph *graph)
+{
+    const td_program_info *info = program_of(of->program)->info;
+    if (graph->vertices == 0) return false; /* test_engine_faults.c */
+    if (info->weights == TD_WEIGHTS_NEEDED && graph->weights == TD_WEIGHT_NONE) return false;
+    if (strcmp(of->program, "circuit") != 0) return true;
+    bool thin = graph->edges < 2 * (uint64_t)graph->vertices; /* Jacobi's iterations grow with the square of a path */
+    return graph->vertices <= TINY || (graph->vertices <= SOLVABLE && !thin);
+}
+
+/* All rows of a program on one graph. */
+static inline int check_program_on(const char *program, const td_graph *graph, const char *graph_name, int seed,
+                                   test_weights kind, const table_ways *ways)
+{
+    int runs = 0;
+    for (int r = 0; r < ROWS; r++) {
+        if (strcmp(rows[r].program, program) != 0 || !(rows[r].weights & KIND(kind)) || !row_fits(&rows[r], graph)) continue;
+        int stride = ways->stride(&rows[r], graph, kind);
+        subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name, .weights_name = test_weight_names[kind]};
+        if (stride > 0) runs += check_row(&about, ways, (seed * 31 + r * 7 + kind * 13) % ways->count, stride);
+    }
+    return runs;
+}
+
+static inline bool program_takes(const char *program, int kind)
+{
+    bool takes = false;
+    for (int r = 0; r < ROWS; r++) takes |= strcmp(rows[r].program, program) == 0 && (rows[r].weights & KIND(kind)) != 0;
+    return takes;
+}
+
+static inline void check_program(const char *program, const table_ways *ways)
+{
+    int runs = 0;
+    for (int g = 0; g < TEST_GRAPHS; g++)
+        for (int kind = 0; kind < TEST_WEIGHT_KINDS; kind++) {
+            if (!program_takes(program, kind)) continue;
+            td_graph *graph = test_graph(g, (test_weights)kind, ways->pool);
+            runs += check_program_on(program, graph, test_graphs[g].name, g, (test_weights)kind, ways);
+            if (ways->leave != NULL) ways->leave(ways->context);
+            td_graph_destroy(graph);
+        }
+    printf("     %s: %d runs\n", program, runs);
+}
+
+#endif
