@@ -41,7 +41,7 @@ static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .
 
 static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id", .letter = 's'),
-    OPTION("engine", TEXT, engine, "E", "which engine (default: auto)"),
+    OPTION("engine", TEXT, engine, "E", "which engine: cpu, resident (default: auto)"),
     OPTION("devices", TEXT, devices, "LIST", "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory", .least = 1, .most = 0x1p62),
     OPTION("gpu-edges", TEXT, gpu_edges, "SHARE", "use no more of it for edges: 25% of the graph's, or a size"),
@@ -371,9 +371,10 @@ const td_command td_cmd_run = {
     .run = run_run,
     .help_topic = td_help_run_topic,
     .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
-               "'tandem help cpu' the settings of the engine.",
+               "'tandem help engines' the engines, 'tandem help cpu' and 'tandem help resident' the settings of one.",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"
-                "tandem run wcc g.tg --json stats.json --trace trace.json",
+                "tandem run wcc g.tg --json stats.json --trace trace.json\n"
+                "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0",
 };

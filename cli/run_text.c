@@ -58,6 +58,18 @@ void td_tell_plan(const td_plan *plan)
     td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->engine, plan->why,
             td_format_size(graph, plan->graph_bytes), td_format_size(program, plan->program_bytes),
             td_format_size(room, plan->free_bytes), plan->fits ? "" : ": it may not fit");
+    if (plan->device_graph_bytes > 0)
+        td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
+                td_format_size(program, plan->device_program_bytes));
+}
+
+/* Of an engine that ran on another device than the processor. */
+static void tell_device(const td_run *run)
+{
+    char peak[TD_NUMBER_BYTES];
+    if (run->device[0] == '\0') return;
+    td_info("%s: %.6f s by its own clock, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
+            run->launches, td_format_size(peak, run->device_peak));
 }
 
 void td_tell_run(const td_run_report *report)
@@ -76,6 +88,7 @@ void td_tell_run(const td_run_report *report)
             report->repeats > 1 ? " (median)" : "");
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
             seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
+    tell_device(run);
 }
 
 static void print_top_row(const td_run *run, td_top row, int width)

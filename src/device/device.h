@@ -53,6 +53,13 @@ typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE } td_copy_kin
 /* What a kind of device can be asked for, beyond what all have. */
 typedef enum td_feature { TD_FEATURE_TOGETHER, TD_FEATURE_HOST_READS, TD_FEATURE_SORT } td_feature;
 
+/* What a kind of device counts besides td_device_counts. */
+typedef struct td_counter {
+    const char *name;
+    uint64_t value;
+} td_counter;
+enum { TD_COUNTERS = 16 }; /* most of a device */
+
 typedef struct td_device_ops {
     void (*close)(td_device *device);
     td_status (*allocate)(td_device *device, uint64_t bytes, void **out);
@@ -80,6 +87,7 @@ typedef struct td_device_ops {
     td_status (*scan)(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room, uint64_t room_bytes);
     td_status (*scan_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
     bool (*supports)(const td_device *device, td_feature feature);
+    int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
 } td_device_ops;
 
@@ -160,6 +168,7 @@ td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, u
 td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
 bool td_device_supports(const td_device *device, td_feature feature);
 uint64_t td_device_clock(td_device *device);
+int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /* the kind's own, since it was opened */
 
 /* For tests: the Nth operation from now (allocation, copy, fill, launch, finish) of any device fails as if
  * the device were lost; 0: none. */

@@ -174,6 +174,9 @@ static void put_device(td_json *json, const td_run *run)
     td_json_u64(json, "launches", run->launches);
     td_json_u64(json, "peak_bytes", run->device_peak);
     td_json_real(json, "seconds", run->device_seconds);
+    td_json_u64(json, "bytes_to_device", run->bytes_to_device);
+    td_json_u64(json, "bytes_to_host", run->bytes_to_host);
+    for (int i = 0; i < run->counter_count; i++) td_json_u64(json, run->counters[i].name, run->counters[i].value);
     td_json_end_object(json);
 }
 

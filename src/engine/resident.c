@@ -1,12 +1,11 @@
-/* The resident engine: a graph that fits the GPU's memory is loaded once and every
- * iteration runs there. This file checks that it fits, sets a run up and takes it
- * down; the policies are in resident_rounds.c and resident_sweep.c. */
+/* The resident engine: a graph that fits the GPU's memory (resident_plan.c) is loaded
+ * once and every iteration runs there. This file sets a run up and takes it down; the
+ * policies are in resident_rounds.c and resident_sweep.c. */
 #include "engine/resident.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "base/size.h"
 #include "engine/parents.h"
 #include "programs/gpu.h"
 
@@ -120,6 +119,10 @@ static td_status read_settings(td_resident_job *job)
     if (job->direction == TD_DIRECTION_PUSH && gas && !job->traits->fused)
         return td_fail(TD_USAGE, "resident.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
                        job->run->program->info->name);
+    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+    if (job->delta > 0 && !job->prioritised)
+        return td_fail(TD_USAGE, "resident.delta is the width of a step of sssp's distances, which an iteration limit and "
+                                 "resident.direction replace by rounds");
     return TD_OK;
 }
 
@@ -251,76 +254,20 @@ static td_status make_control(td_resident_job *job)
     return TD_OK;
 }
 
-/* What a run takes on the device, before it takes it. */
-td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                  td_resident_bytes *out)
-{
-    double set[TD_PARAMETERS], direction, heavy;
-    const td_program_info *info = program->info;
-    td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    const td_cpu_kernels *k = &program->cpu[kind];
-    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, set, NULL));
-    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
-    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
-    bool gas = info->kind == TD_KIND_GAS, forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
-    bool both = k->view == TD_VIEW_BOTH && !k->once && !forward && !graph->symmetric;
-    bool prioritised = k->schedule == TD_SCHEDULE_PRIORITY && direction == 0 && !options->has_iterations;
-    bool pulls = gas && (!k->fused || (direction != 2 && !prioritised) || options->parents);
-    bool pushes = !gas || k->fused;
-    uint64_t n = graph->vertices, edge = sizeof(uint32_t) + td_weight_bytes(kind), edges = graph->edges * (both ? 2 : 1);
-    uint64_t lists = both || graph->symmetric ? 1 : (uint64_t)pulls + pushes;
-    out->graph = lists * (edges * edge + (n + 1) * sizeof(uint64_t));
-    if (both || !pushes) out->graph += (n + 1) * sizeof(uint64_t); /* out-degrees */
-    uint64_t cuts = pulls ? (edges + n) / TD_GPU_TILE + 2 : 0;
-    out->graph += cuts * sizeof(td_gpu_cut);
-    uint64_t per_vertex = k->value_bytes;
-    if (gas && !k->sends_value) per_vertex += k->message_bytes * (options->mode == TD_MODE_ASYNC ? 1 : 2);
-    else if (gas && !k->fused && options->mode != TD_MODE_ASYNC) per_vertex += k->value_bytes;
-    if (gas && k->fused) per_vertex += 2 * sizeof(uint32_t) * (1 + prioritised + (k->schedule == TD_SCHEDULE_PEEL)) + k->first_hit * sizeof(uint32_t);
-    if (options->parents) per_vertex += sizeof(uint32_t);
-    if (k->edge != NULL) per_vertex += sizeof(uint64_t) + sizeof(uint32_t);
-    out->program = n * per_vertex + 3 * ((n + 31) / 32) * sizeof(uint32_t) + cuts * 2 * k->accum_bytes + sizeof(td_gpu_control) +
-                   td_run_input_bytes(program, graph, options);
-    if (pushes) out->program += (uint64_t)((double)edges / TD_GPU_PIECE + (double)edges / heavy + 2) * sizeof(uint64_t);
-    return TD_OK;
-}
-
-static td_status check_fit(td_resident_job *job)
-{
-    td_resident_bytes need;
-    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
-    TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
-    uint64_t left = td_device_left(job->device);
-    if (job->options->gpu_edges > 0) {
-        double whole = (double)job->graph->edges * (double)(sizeof(uint32_t) + td_weight_bytes(job->graph->weights));
-        double allowed = job->options->gpu_edges <= 1 ? job->options->gpu_edges * whole : job->options->gpu_edges;
-        if ((double)need.graph > allowed)
-            return td_fail(TD_NO_MEMORY, "the resident engine keeps the whole graph on %s: %s of edges, and --gpu-edges allows %s; "
-                           "--engine cpu needs no GPU memory", job->device->name, td_format_size(a, need.graph),
-                           td_format_size(b, (uint64_t)allowed));
-    }
-    bool loaded = job->held->out.there || job->held->both.there || job->held->in.there;
-    if (loaded || need.graph + need.program <= left) return TD_OK;
-    return td_fail(TD_NO_MEMORY, "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine cpu runs it "
-                   "in the host's memory", job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
-                   td_format_size(b, need.program), td_format_size(c, left), job->device->budget > 0 ? " under --gpu-memory" : "");
-}
-
 static td_status set_up(td_resident_job *job)
 {
     bool push, pull;
     TD_CHECK(read_settings(job));
-    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
     TD_CHECK(TD_NEW_ZEROED(&job->owned, MOST_OWNED, "list of device arrays"));
     TD_CHECK(td_resident_hold(job));
     job->kernels = td_gpu_kernels_of(job->run->program, job->device->kind);
     if (job->kernels == NULL)
         return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name, job->device->name);
-    TD_CHECK(check_fit(job));
     choose_lists(job, &push, &pull);
     bool both = view_is_both(job->run, job->traits) && !job->graph->symmetric;
     job->push = !push ? NULL : both ? &job->held->both : &job->held->out;
     job->pull = !pull ? NULL : both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
+    TD_CHECK(td_resident_check_fit(job));
     TD_CHECK(td_resident_load(job, push, pull));
     TD_CHECK(fill_args(job));
     TD_CHECK(make_control(job));
@@ -329,15 +276,18 @@ static td_status set_up(td_resident_job *job)
     return td_stream_finish(job->stream);
 }
 
-static void tear_down(td_resident_job *job)
+/* What a failed run left on the device may be half of it, and the device may be lost: the next one starts anew. */
+static void tear_down(td_resident_job *job, bool failed)
 {
+    td_kept *kept = job->options->kept;
     if (job->stream != NULL) (void)td_stream_finish(job->stream);
     for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
     td_free(job->owned);
     if (job->pinned) td_device_unpin(job->device, job->control);
     td_free(job->control);
-    bool keeps = job->options->kept != NULL && job->options->kept->state == job->held;
+    bool keeps = kept != NULL && kept->state == job->held;
     if (!keeps) td_resident_release(job->held);
+    else if (failed && job->held != NULL) td_kept_release(kept);
 }
 
 /* Handing over. */
@@ -394,6 +344,28 @@ static td_status run_schedule(td_resident_job *job)
     return job->traits->schedule == TD_SCHEDULE_PEEL ? td_resident_peel(job) : td_resident_rounds(job);
 }
 
+/* What the device did between the two is the run's. */
+static void start_counting(td_resident_job *job)
+{
+    job->device_began = td_device_clock(job->device);
+    job->counts_before = job->device->counts;
+    job->run->counter_count = td_device_counters(job->device, job->run->counters);
+}
+
+static void stop_counting(td_resident_job *job)
+{
+    td_run *run = job->run;
+    td_counter after[TD_COUNTERS];
+    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
+    run->device_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
+    run->launches = counts->launches - before->launches;
+    run->bytes_to_device = counts->bytes_to_device - before->bytes_to_device;
+    run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
+    (void)td_device_counters(job->device, after);
+    for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
+    memcpy(run->device, job->device->name, sizeof run->device);
+}
+
 td_status td_resident_run(td_run *run, const td_run_options *options)
 {
     td_status status = TD_OK;
@@ -406,20 +378,17 @@ td_status td_resident_run(td_run *run, const td_run_options *options)
     run->engine = "resident";
     TD_TRY(set_up(&job));
     run->prepare_seconds += td_seconds_since(began);
-    td_device_counts before = job.device->counts;
     job.run_began = td_clock_ns();
-    job.device_began = td_device_clock(job.device);
+    start_counting(&job);
     TD_TRY(run_schedule(&job));
     TD_TRY(td_stream_finish(job.stream));
     run->seconds = td_seconds_since(job.run_began);
-    run->device_seconds = (double)(td_device_clock(job.device) - job.device_began) * 1e-9;
-    run->device_peak = job.device->peak;
-    memcpy(run->device, job.device->name, sizeof run->device);
-    run->launches = job.device->counts.launches - before.launches;
+    stop_counting(&job);
     TD_TRY(hand_over(&job));
     TD_TRY(hand_over_edges(&job));
     if (options->parents) TD_TRY(find_parents(&job));
+    run->device_peak = job.device->peak;
 done:
-    tear_down(&job);
+    tear_down(&job, status != TD_OK);
     return status;
 }

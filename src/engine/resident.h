@@ -1,7 +1,7 @@
 /* The resident engine's parts: the whole graph in the memory of one GPU.
  *
- * resident.c sets a run up and takes it down, resident_graph.c brings the graph onto the device, the schedules are in
- * resident_rounds.c, resident_loops.c and resident_sweep.c, the kernels in src/kernels/gpu. Everything goes
+ * resident.c sets a run up and takes it down, resident_plan.c counts what it needs, resident_graph.c brings the graph onto the
+ * device, the schedules are in resident_rounds.c and resident_sweep.c, the kernels in src/kernels/gpu. Everything goes
  * through one stream; the host looks at the counters (td_gpu_control) where it has a decision to make. */
 #ifndef TD_ENGINE_RESIDENT_H
 #define TD_ENGINE_RESIDENT_H
@@ -59,6 +59,7 @@ typedef struct td_resident_job {
     uint32_t blocks_few, blocks_many; /* of loops, whose blocks all run at once */
     uint64_t unsettled_vertices, unsettled_edges;
     uint64_t run_began, device_began;
+    td_device_counts counts_before;
     void **owned;            /* device memory of this run */
     int owned_count;
 } td_resident_job;
@@ -66,16 +67,21 @@ typedef struct td_resident_job {
 extern const td_setting td_resident_settings[];
 td_status td_resident_run(td_run *run, const td_run_options *options);
 
-/* Bytes that a run takes on the device: the graph's and the program's. */
+/* Bytes that a run takes on the device: the graph's, those of its edges alone, and the program's (resident_plan.c). */
 typedef struct td_resident_bytes {
-    uint64_t graph, program;
+    uint64_t graph, edges, program;
 } td_resident_bytes;
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_resident_bytes *out);
+td_status td_resident_check_fit(td_resident_job *job);
+
+/* Whether a run of the program can feel the setting, one of td_resident_settings. */
+bool td_resident_uses(const td_program *program, const char *setting);
 
 /* resident_graph.c */
 td_status td_resident_hold(td_resident_job *job);
 void td_resident_release(void *held);
+void td_resident_drop_others(td_resident_job *job); /* what other programs left on the device */
 td_status td_resident_load(td_resident_job *job, bool push, bool pull);
 td_status td_resident_cut(td_resident_job *job);
 td_status td_resident_make_shards(td_resident_job *job);

@@ -22,6 +22,14 @@ static void free_list(td_resident_graph *held, td_resident_list *list)
     *list = (td_resident_list){0};
 }
 
+static void free_shards(td_resident_graph *held)
+{
+    td_device_free(held->device, held->shards);
+    td_device_free(held->device, held->shard_targets);
+    held->shards = held->shard_targets = NULL;
+    held->shard_of = NULL;
+}
+
 void td_resident_release(void *state)
 {
     td_resident_graph *held = state;
@@ -30,8 +38,7 @@ void td_resident_release(void *state)
         free_list(held, &held->out);
         free_list(held, &held->in);
         free_list(held, &held->both);
-        td_device_free(held->device, held->shards);
-        td_device_free(held->device, held->shard_targets);
+        free_shards(held);
     }
     td_stream_close(held->stream);
     td_devices_close(held->first);
@@ -185,6 +192,19 @@ td_status td_resident_load(td_resident_job *job, bool push, bool pull)
     return load_both(job);
 }
 
+void td_resident_drop_others(td_resident_job *job)
+{
+    td_resident_graph *held = job->held;
+    td_resident_list *lists[] = {&held->out, &held->in, &held->both};
+    for (int i = 0; i < 3; i++) {
+        if (lists[i] != job->push && lists[i] != job->pull) free_list(held, lists[i]);
+        if (job->run->program->info->weights != TD_WEIGHTS_UNUSED) continue;
+        td_device_free(held->device, lists[i]->weights);
+        lists[i]->weights = NULL;
+    }
+    if (!job->shards || held->shard_of != job->pull) free_shards(held);
+}
+
 /* Pieces of a pull. */
 
 /* The offset of a vertex in the list pulled along, on the host. */
@@ -312,10 +332,7 @@ static td_status load_shards(td_resident_job *job, uint64_t room)
     td_gpu_shard *shards = NULL;
     naming self = {.job = job};
     uint64_t edges = place_of(job, job->graph->vertices);
-    td_device_free(job->device, held->shards);
-    td_device_free(job->device, held->shard_targets);
-    held->shards = held->shard_targets = NULL;
-    held->shard_of = NULL;
+    free_shards(held);
     TD_TRY(cut_shards(job, room, &shards, &held->shard_count));
     TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
     self.shards = shards;

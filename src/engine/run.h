@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/setting.h"
+#include "device/device.h"
 #include "programs/program.h"
 #include "store/graph.h"
 
@@ -16,7 +17,8 @@ typedef struct td_program {
 extern const td_program *const td_programs[]; /* ends with NULL */
 const td_program *td_program_named(const char *name);
 
-/* What an engine keeps from run to run of one graph: a device and what lies on it. */
+/* What an engine keeps from run to run of one graph: a device and what lies on it. To be released before the graph is
+ * destroyed. */
 typedef struct td_kept {
     void *state;
     void (*release)(void *state);
@@ -66,6 +68,9 @@ typedef struct td_run {
     char device[48];      /* that it ran on; empty: the cpu */
     double device_seconds;/* by the device's own clock: virtual time on the emulator */
     uint64_t device_peak, launches;
+    uint64_t bytes_to_device, bytes_to_host; /* copied while it ran */
+    td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
+    int counter_count;
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
 } td_run;
 

@@ -16,7 +16,7 @@ const td_engine td_engines[] = {
     {"cpu", "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration", "cpu",
      td_cpu_settings, td_cpu_uses},
     {"resident", "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch", "cuda or emu",
-     td_resident_settings, NULL},
+     td_resident_settings, td_resident_uses},
     {0},
 };
 

@@ -80,21 +80,72 @@ TEST(another_graph_device_or_budget_is_another_start)
     td_graph *other = test_graph(test_graph_named("dag"), TEST_UNWEIGHTED, NULL);
     td_kept kept = {0};
     td_run_options options = options_for(program_of("bfs")->info, graph, &kept);
-    const void *before = NULL;
     for (int i = 0; i < 4; i++) {
+        const td_graph *on = i == 3 ? other : graph;
         if (i == 1) options.devices = "cpu,emu:2";
         if (i == 2) options.gpu_memory = 64 << 20;
-        td_run *run = run_of("bfs", i == 3 ? other : graph, (options.source = busiest(i == 3 ? other : graph), options), "");
+        options.source = busiest(on);
+        td_run *run = run_of("bfs", on, options, "");
         CHECK_STR(run->device, "emu:0");
-        CHECK(((td_resident_graph *)kept.state)->graph == (i == 3 ? other : graph));
+        CHECK(((td_resident_graph *)kept.state)->graph == on);
         CHECK_EQ(device_of(&kept)->budget, i >= 2 ? 64 << 20 : 0);
-        CHECK(i == 3 || kept.state != before);
-        before = kept.state;
+        CHECK_STR(((td_resident_graph *)kept.state)->devices, i >= 1 ? "cpu,emu:2" : "emu");
         td_run_destroy(run);
     }
     td_kept_release(&kept);
     td_graph_destroy(graph);
     td_graph_destroy(other);
+}
+
+/* Under a tight budget what other programs left makes way; what the run uses stays. */
+TEST(lists_of_other_programs_make_way)
+{
+    static const char *const programs[] = {"sssp", "bfs", "wcc", "labels", "pagerank", "labels", "sssp"};
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
+    uint64_t alone = 0;
+    for (int p = 0; p < 7; p++) {
+        td_resident_bytes need;
+        td_run_options options = options_for(program_of(programs[p])->info, graph, NULL);
+        CHECK_OK(td_resident_count_bytes(program_of(programs[p]), graph, &options, &need));
+        if (need.graph + need.program > alone) alone = need.graph + need.program;
+    }
+    td_kept kept = {0};
+    for (int p = 0; p < 7; p++) {
+        td_run_options options = options_for(program_of(programs[p])->info, graph, &kept);
+        options.gpu_memory = alone;
+        td_run *run = run_of(programs[p], graph, options, "");
+        CHECK(run->device_peak <= alone);
+        td_run_destroy(run);
+    }
+    td_kept_release(&kept);
+    td_graph_destroy(graph);
+}
+
+TEST(a_run_takes_on_the_device_what_was_counted_before)
+{
+    static const char *const settings[] = {"", "resident.direction=pull", "resident.gather=shards", "resident.heavy=32"};
+    static const char *const graphs[] = {"rmat 10", "rmat 10, clean"};
+    for (int g = 0; g < 2; g++) {
+        td_graph *graph = test_graph(test_graph_named(graphs[g]), TEST_U8, NULL);
+        for (int p = 0; td_programs[p] != NULL; p++)
+            for (int s = 0; s < 4; s++) {
+                const td_program *program = td_programs[p];
+                td_resident_bytes need;
+                td_settings set = settings_from(settings[s]);
+                td_run_options options = options_for(program->info, graph, NULL);
+                options.settings = &set;
+                if (options.has_iterations) options.iterations = 2;
+                CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
+                td_run *run = run_of(program->info->name, graph, options, settings[s]);
+                uint64_t counted = need.graph + need.program;
+                if (run->device_peak > counted || (double)counted > 1.1 * (double)run->device_peak)
+                    TEST_FAIL("%s on %s with '%s' takes %" PRIu64 " bytes, not %" PRIu64, program->info->name, graphs[g],
+                              settings[s], run->device_peak, counted);
+                td_run_destroy(run);
+                td_settings_clear(&set);
+            }
+        td_graph_destroy(graph);
+    }
 }
 
 /* What must be equal of two runs of the same kind; times of the host's clock are not. */
@@ -108,6 +159,13 @@ static void check_same(const char *program, const td_run *a, const td_run *b)
     CHECK_EQ(a->launches, b->launches);
     CHECK_EQ(a->device_peak, b->device_peak);
     CHECK_EQ(a->edges_processed, b->edges_processed);
+    CHECK_EQ(a->bytes_to_device, b->bytes_to_device);
+    CHECK_EQ(a->bytes_to_host, b->bytes_to_host);
+    CHECK(a->counter_count > 0);
+    for (int i = 0; i < a->counter_count; i++)
+        if (a->counters[i].value != b->counters[i].value)
+            TEST_FAIL("%s: %s are %" PRIu64 " and %" PRIu64, program, a->counters[i].name, a->counters[i].value,
+                      b->counters[i].value);
     for (uint32_t i = 0; i < a->row_count; i++) {
         CHECK_STR(a->rows[i].direction, b->rows[i].direction);
         CHECK_EQ(a->rows[i].active_vertices, b->rows[i].active_vertices);

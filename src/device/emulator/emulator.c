@@ -343,6 +343,19 @@ static uint64_t now(td_device *device) { return host_now(device); }
 
 td_emulator_counts td_emulator_counted(const td_device *device) { return emulator_of(device)->counts; }
 
+static int counters(const td_device *device, td_counter *out)
+{
+    const td_emulator_counts *c = &emulator_of(device)->counts;
+    const td_counter all[] = {
+        {"blocks", c->blocks}, {"threads", c->threads}, {"barriers", c->barriers}, {"grid_barriers", c->grid_barriers},
+        {"exchanges", c->exchanges}, {"bytes_read", c->bytes_read}, {"bytes_written", c->bytes_written},
+        {"host_bytes", c->host_bytes}, {"peer_bytes", c->peer_bytes}, {"accesses", c->accesses}, {"atomics", c->atomics},
+        {"shared_accesses", c->shared_accesses}, {"kernel_ns", c->kernel_ns}};
+    _Static_assert(sizeof all <= TD_COUNTERS * sizeof *all, "there is room for all counters");
+    memcpy(out, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
 /* Opening and closing. */
 
 static void leave_world(td_emu_world *world)
@@ -369,7 +382,7 @@ static const td_device_ops ops = {
     .stream_open = stream_open, .stream_close = stream_close, .copy = copy, .fill = fill, .launch = launch,
     .notify = notify, .mark = mark, .wait = wait_for, .mark_destroy = mark_destroy, .finish = finish, .fit = fit,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
-    .supports = supports, .now = now};
+    .supports = supports, .counters = counters, .now = now};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)
 {

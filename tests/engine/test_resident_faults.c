@@ -1,0 +1,273 @@
+/* What can go wrong in a run of the resident engine, on an emulated GPU: a device
+ * lost at any operation, allocations that fail one after another, memory that does
+ * not suffice, a cancel in the middle, devices and settings that make no sense. Every
+ * one ends in an error with words, nothing is left on host or device, and the next run
+ * works. */
+#include "engine/ways.h"
+
+#include "base/cancel.h"
+#include "engine/resident.h"
+#include "planner/plan.h"
+
+static td_run_options options_for(const td_program_info *info, const td_graph *graph)
+{
+    bool slow = strcmp(info->name, "circuit") == 0;
+    return (td_run_options){.engine = "resident", .devices = "emu", .has_source = info->needs_source,
+                            .source = busiest(graph), .parents = info->gives_parents, .has_iterations = slow,
+                            .iterations = 3};
+}
+
+static const char *const ways_to_fail[] = {"", "resident.gather=shards resident.rounds=1"};
+
+/* The nth operation of the device is its last, for every n until a run gets through. */
+static void check_every_operation(const char *program, const td_graph *graph, const char *settings_text, td_kept *kept)
+{
+    td_settings settings = settings_from(settings_text);
+    td_run_options options = options_for(program_of(program)->info, graph);
+    options.settings = &settings;
+    options.kept = kept;
+    uint64_t held = td_memory().now;
+    for (uint64_t nth = 1;; nth += nth < 40 ? 1 : 7) {
+        td_run *run = NULL;
+        td_device_fail_at(nth);
+        td_status status = td_run_program(&run, program_of(program), graph, &options);
+        td_device_fail_at(0);
+        if (status == TD_OK) {
+            td_run_destroy(run);
+            CHECK(nth > 10);
+            break;
+        }
+        if (status != TD_DEVICE) TEST_FAIL("%s, operation %" PRIu64 ": %s", program, nth, td_last_message());
+        CHECK_CONTAINS(td_last_message(), "device lost");
+        CHECK(run == NULL);
+        CHECK(kept == NULL || kept->state == NULL); /* nothing of a lost device is used again */
+        CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
+    }
+    if (kept != NULL) td_kept_release(kept);
+    CHECK_EQ(td_memory().now, held);
+    td_settings_clear(&settings);
+}
+
+TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
+{
+    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
+    for (int p = 0; td_programs[p] != NULL; p++)
+        for (int s = 0; s < (td_programs[p]->info->kind == TD_KIND_GAS ? 2 : 1); s++) {
+            td_kept kept = {0};
+            check_every_operation(td_programs[p]->info->name, graph, ways_to_fail[s], s == 0 ? &kept : NULL);
+        }
+    td_graph_destroy(graph);
+}
+
+/* A run that fails behind one that worked takes down what that one left, and the next one loads it again. */
+TEST(after_a_lost_device_the_next_run_starts_anew)
+{
+    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U8, NULL);
+    td_kept kept = {0};
+    td_run_options options = options_for(program_of("sssp")->info, graph);
+    options.kept = &kept;
+    td_run *first = run_of("sssp", graph, options, ""), *none = NULL;
+    for (uint64_t nth = 1; nth < 30; nth += 4) {
+        td_device_fail_at(nth);
+        CHECK_STATUS(try_run(&none, "sssp", graph, options, "resident.direction=pull"), TD_DEVICE);
+        td_device_fail_at(0);
+        CHECK(kept.state == NULL);
+        td_run *again = run_of("sssp", graph, options, "");
+        CHECK_EQ(memcmp(first->values, again->values, graph->vertices * sizeof(uint32_t)), 0);
+        td_run_destroy(again);
+    }
+    td_run_destroy(first);
+    td_kept_release(&kept);
+    td_graph_destroy(graph);
+}
+
+TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
+{
+    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
+    for (int p = 0; td_programs[p] != NULL; p++) {
+        const td_program *program = td_programs[p];
+        td_run_options options = options_for(program->info, graph);
+        uint64_t held = td_memory().now, nth = 1;
+        for (;; nth++) {
+            td_run *run = NULL;
+            td_alloc_fail_at(nth);
+            td_status status = td_run_program(&run, program, graph, &options);
+            td_alloc_fail_at(0);
+            td_run_destroy(run);
+            if (status == TD_OK) break;
+            if (status != TD_NO_MEMORY)
+                TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
+                          td_status_name(status), td_last_message());
+            CHECK(td_last_message()[0] != '\0');
+            CHECK_EQ(td_memory().now, held);
+        }
+        CHECK(nth > 20);
+    }
+    td_graph_destroy(graph);
+}
+
+/* Memory. */
+
+TEST(a_graph_that_does_not_fit_is_refused_with_its_size_and_an_engine_that_runs_it)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
+    for (int p = 0; td_programs[p] != NULL; p++) {
+        const td_program *program = td_programs[p];
+        td_resident_bytes need;
+        td_run *run = NULL;
+        td_run_options options = options_for(program->info, graph);
+        CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
+        static const double parts[] = {0.01, 0.5, 0.9};
+        for (int i = 0; i < 3; i++) {
+            options.gpu_memory = (uint64_t)(parts[i] * (double)(need.graph + need.program));
+            CHECK_STATUS(td_run_program(&run, program, graph, &options), TD_NO_MEMORY);
+            CHECK_CONTAINS(td_last_message(), "for the graph");
+            CHECK_CONTAINS(td_last_message(), "KiB");
+            CHECK_CONTAINS(td_last_message(), "--gpu-memory");
+            CHECK_CONTAINS(td_last_message(), "--engine cpu");
+        }
+        options.gpu_memory = need.graph + need.program;
+        CHECK_OK(td_run_program(&run, program, graph, &options));
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(a_share_of_the_edges_is_not_enough)
+{
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
+    td_run *run = NULL;
+    td_run_options options = options_for(program_of("pagerank")->info, graph);
+    options.gpu_edges = 0.25;
+    CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
+    CHECK_CONTAINS(td_last_message(), "--gpu-edges");
+    CHECK_CONTAINS(td_last_message(), "--engine cpu");
+    options.gpu_edges = (double)(graph->edges * sizeof(uint32_t) - 1);
+    CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
+    options.gpu_edges = (double)(graph->edges * sizeof(uint32_t));
+    td_run_destroy(run_of("pagerank", graph, options, ""));
+    options.gpu_edges = 1; /* all of them */
+    td_run_destroy(run_of("pagerank", graph, options, ""));
+    td_graph_destroy(graph);
+}
+
+/* Cancelling, between launches. */
+
+static bool stop_at_second(void *context, const td_iteration *row)
+{
+    (void)row;
+    return ++*(uint32_t *)context < 2;
+}
+
+static bool request_at_second(void *context, const td_iteration *row)
+{
+    (void)row;
+    if (++*(uint32_t *)context == 2) td_cancel_request();
+    return true;
+}
+
+TEST(a_callback_that_says_no_and_a_request_from_elsewhere_stop_the_run)
+{
+    static const td_iteration_fn ways[] = {stop_at_second, request_at_second};
+    static const char *const words[] = {"cancelled", "interrupted"};
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_U8, NULL);
+    for (int p = 0; td_programs[p] != NULL; p++)
+        for (int i = 0; i < 2; i++) {
+            const td_program_info *info = td_programs[p]->info;
+            if (strcmp(info->name, "nn") == 0) continue; /* one iteration on a symmetric graph */
+            td_run *run = NULL;
+            uint32_t calls = 0;
+            td_run_options options = options_for(info, graph);
+            options.each = ways[i];
+            options.each_context = &calls;
+            td_status status = try_run(&run, info->name, graph, options, "");
+            td_cancel_clear();
+            if (status != TD_CANCELLED) TEST_FAIL("%s gives %s", info->name, td_status_name(status));
+            CHECK_CONTAINS(td_last_message(), words[i]);
+            CHECK(run == NULL);
+            CHECK_EQ(calls, 2);
+            options.each = NULL;
+            td_run_destroy(run_of(info->name, graph, options, ""));
+        }
+    td_graph_destroy(graph);
+}
+
+/* Requests. */
+
+TEST(devices_that_the_engine_cannot_use_are_refused)
+{
+    td_graph *graph = test_graph(test_graph_named("tree"), TEST_UNWEIGHTED, NULL);
+    td_run *run = NULL;
+    td_run_options options = options_for(program_of("bfs")->info, graph);
+    options.devices = "cpu";
+    CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "--devices cpu");
+    options.devices = "emu:2@nowhere";
+    CHECK(try_run(&run, "bfs", graph, options, "") != TD_OK);
+    CHECK_CONTAINS(td_last_message(), "nowhere");
+    if (!td_device_kind_present(TD_DEVICE_CUDA, NULL)) {
+        options.devices = "cuda:0";
+        CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_UNSUPPORTED);
+        CHECK_CONTAINS(td_last_message(), "cuda:0");
+        options.devices = NULL; /* the engine's choice is a GPU */
+        CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_UNSUPPORTED);
+        CHECK_CONTAINS(td_last_message(), "cuda:0");
+    }
+    CHECK(run == NULL);
+    td_graph_destroy(graph);
+}
+
+static void check_refused(const char *program, const char *setting, const char *words)
+{
+    td_settings settings = settings_from(setting);
+    td_status status = td_plan_check_settings(td_engine_named("resident"), program_of(program), &settings);
+    if (status != TD_USAGE) TEST_FAIL("%s with %s gives %s", program, setting, td_status_name(status));
+    CHECK_CONTAINS(td_last_message(), words);
+    td_settings_clear(&settings);
+}
+
+TEST(settings_that_make_no_sense_are_refused)
+{
+    check_refused("bfs", "resident.ballance=warp", "resident.balance");
+    check_refused("bfs", "resident.balance=block", "thread|cta|iwb|warp");
+    check_refused("pagerank", "resident.replication=3", "auto|1|2|4|8|16|32");
+    check_refused("bfs", "resident.rounds=0", "resident.rounds");
+    check_refused("bfs", "resident.delta=4", "sssp");
+    check_refused("wcc", "resident.direction=pull", "changes nothing about wcc");
+    check_refused("pagerank", "resident.balance=cta", "changes nothing about pagerank");
+    check_refused("bfs", "cpu.stealing=none", "cpu.stealing");
+}
+
+TEST(settings_that_contradict_the_request_are_refused)
+{
+    td_graph *graph = test_graph(test_graph_named("tree"), TEST_U8, NULL);
+    td_run *run = NULL;
+    td_run_options options = options_for(program_of("sssp")->info, graph);
+    CHECK_STATUS(try_run(&run, "sssp", graph, options, "resident.delta=5 resident.direction=push"), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "resident.delta");
+    options = options_for(program_of("heat")->info, graph);
+    CHECK_STATUS(try_run(&run, "heat", graph, options, "resident.direction=push"), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "auto and pull");
+    CHECK(run == NULL);
+    td_graph_destroy(graph);
+}
+
+TEST(a_distance_beyond_its_type_is_reported_not_wrapped)
+{
+    static const char *const settings[] = {"", "resident.direction=push", "resident.direction=pull", "resident.balance=iwb"};
+    static const uint32_t ends[][2] = {{0, 1}, {1, 2}}, far[] = {4000000000u, 4000000000u}, most[] = {4000000000u, 294967293u};
+    td_graph *beyond = test_graph_of(3, ends, far, 2, false), *fits = test_graph_of(3, ends, most, 2, false);
+    for (int s = 0; s < 4; s++) {
+        td_run *run = NULL;
+        td_run_options options = {.engine = "resident", .devices = "emu", .has_source = true};
+        CHECK_STATUS(try_run(&run, "sssp", beyond, options, settings[s]), TD_LIMIT);
+        CHECK_CONTAINS(td_last_message(), "vertex 102");
+        run = run_of("sssp", fits, options, settings[s]);
+        CHECK_EQ(((const uint32_t *)run->values)[2], 4294967293u);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(beyond);
+    td_graph_destroy(fits);
+}
+
+TEST_MAIN
