@@ -5,12 +5,13 @@
 
 #include "base/median.h"
 #include "command.h"
+#include "engine/run.h"
 #include "report.h"
 
 typedef struct td_bench_settings {
     td_common common;
     uint64_t scale, trials;
-    const char *bv, *folder;
+    const char *bv, *folder, *devices;
     const char *const *graphs; /* names or files behind the benchmark's name */
     int graph_count;
 } td_bench_settings;
@@ -21,7 +22,15 @@ typedef struct td_bench {
     td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
 } td_bench;
 
-extern const td_bench td_bench_convert, td_bench_cpu;
+extern const td_bench td_bench_convert, td_bench_cpu, td_bench_gpu;
+
+/* A graph by name (k20, u20, grid1000, stars) or from a file. Its vertices are called by their numbers, so that the
+ * ids of a reordered copy are the numbers in the first (bench_graphs.c). */
+td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool);
+uint32_t td_bench_busiest(const td_graph *graph);
+
+/* TD_VERIFY if a variant's run found something else than the first one; their graphs may be in different orders. */
+td_status td_bench_compare(const char *graph, const td_run *first, const td_run *run, const char *variant);
 
 /* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
  * Also a row of the report's array "figures". */

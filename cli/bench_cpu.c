@@ -10,22 +10,16 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "engine/cpu.h"
 #include "graph_text.h"
 #include "layout/reorder.h"
-#include "store/formats/format.h"
-#include "store/gen.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TRIALS = 99, STAR_SCALE = 20, HUBS = 64, FIRST_COLUMN = 22 };
-
-/* Two runs that stop at a change of 1e-6 (L1) are at most 2 * 1e-6 * .85 / .15 apart; the rest is for rounding. */
-#define RANKS_APART 1e-4
+enum { MOST_TRIALS = 99, FIRST_COLUMN = 22 };
 
 static const char *const usual_graphs[] = {"k18", "u18", "grid500", "stars"};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "labels"};
@@ -68,132 +62,18 @@ typedef struct bench {
 
 /* Graphs. */
 
-/* Half of all vertices hang on hub 0, a quarter on hub 1, ...; the hubs are a ring. */
-static td_status make_stars(td_graph **out, td_pool *pool)
-{
-    td_status status = TD_OK;
-    td_edge_list *edges = NULL;
-    td_edge_chunk *chunk = NULL;
-    uint64_t vertices = UINT64_C(1) << STAR_SCALE;
-    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
-    TD_TRY(td_edges_create(&edges, "stars"));
-    edges->declared = edges->mirror = true;
-    edges->vertices = vertices;
-    TD_TRY(td_edges_chunk(edges, 0, &chunk));
-    TD_TRY(td_chunk_reserve(chunk, vertices, false));
-    for (uint64_t v = 0; v < HUBS; v++) TD_TRY(td_chunk_put(chunk, v, (v + 1) % HUBS));
-    for (uint64_t v = HUBS; v < vertices; v++) {
-        uint64_t random = td_random_at(1, v);
-        TD_TRY(td_chunk_put(chunk, v, random == 0 ? HUBS - 1 : (uint64_t)__builtin_ctzll(random)));
-    }
-    TD_TRY(td_graph_build(out, edges, &build, pool));
-done:
-    td_edges_destroy(edges);
-    return status;
-}
-
-static td_status make_graph(bench *b, td_graph **out)
-{
-    td_gen_spec spec;
-    td_build_options build;
-    if (strcmp(b->name, "stars") == 0) return make_stars(out, b->pool);
-    if (td_gen_named(b->name, &spec, &build)) return td_graph_generate(out, &spec, &build, b->pool);
-    return td_graph_read(out, b->name, NULL, NULL, b->pool);
-}
-
-/* Vertices are called by their numbers here: a reordered graph's ids then are numbers in the first one. */
-static void forget_ids(td_graph *graph)
-{
-    if (graph->mapping == NULL) td_free(graph->ids);
-    graph->ids = NULL;
-    graph->id_base = 0;
-    graph->ids_sorted = true;
-}
-
 static td_status make_copy(bench *b, copy which)
 {
     td_progress_text("%s: making the graph, %d of %d", b->name, which + 1, COPIES);
     td_huge_pages(which != SMALL_PAGES);
-    td_status status = make_graph(b, &b->graphs[which]);
+    td_status status = td_bench_make_graph(&b->graphs[which], b->name, b->pool);
     td_huge_pages(true);
     TD_CHECK(status);
-    forget_ids(b->graphs[which]);
     if (which != HOT && which != INDEGREE) return TD_OK;
     uint64_t start = td_clock_ns();
     TD_CHECK(td_graph_reorder(&b->graphs[which], which == HOT ? TD_ORDER_HOT : TD_ORDER_INDEGREE, 1, b->pool));
     b->reorder_seconds[which] = td_seconds_since(start);
     return TD_OK;
-}
-
-static uint32_t busiest(const td_graph *graph)
-{
-    uint32_t best = 0;
-    for (uint32_t v = 1; v < graph->vertices; v++)
-        if (td_degree(&graph->out, v) > td_degree(&graph->out, best)) best = v;
-    return best;
-}
-
-/* Answers. */
-
-static uint32_t number_in_first(const td_run *run, uint32_t v) { return (uint32_t)td_graph_id(run->graph, v); }
-
-static bool same_numbers(const td_run *first, const td_run *run)
-{
-    const uint32_t *wanted = first->values, *seen = run->values;
-    for (uint32_t v = 0; v < run->graph->vertices; v++)
-        if (seen[v] != wanted[number_in_first(run, v)]) return false;
-    return true;
-}
-
-/* Groups are named by a vertex's number, which differs between orders: the names have to
- * correspond one to one. `names` has room for twice the vertices. */
-static bool same_groups(const td_run *first, const td_run *run, uint32_t *names)
-{
-    uint32_t count = run->graph->vertices, *back = names + count;
-    const uint32_t *wanted = first->values, *seen = run->values;
-    memset(names, 0xff, 2 * (size_t)count * sizeof *names);
-    for (uint32_t v = 0; v < count; v++) {
-        uint32_t mine = wanted[number_in_first(run, v)], theirs = seen[v];
-        if (names[mine] == TD_NO_VERTEX) names[mine] = theirs;
-        if (back[theirs] == TD_NO_VERTEX) back[theirs] = mine;
-        if (names[mine] != theirs || back[theirs] != mine) return false;
-    }
-    return true;
-}
-
-static double real_value(const td_run *run, uint32_t v)
-{
-    return run->kind == TD_VALUE_F32 ? (double)((const float *)run->values)[v] : ((const double *)run->values)[v];
-}
-
-/* An unreached vertex is so for both; where values differ, the differences are added up. */
-static bool same_reals(const td_run *first, const td_run *run)
-{
-    double apart = 0, sum = 0;
-    for (uint32_t v = 0; v < run->graph->vertices; v++) {
-        double wanted = real_value(first, number_in_first(run, v)), seen = real_value(run, v);
-        if (wanted == seen) continue;
-        if (!isfinite(wanted) || !isfinite(seen)) return false;
-        apart += fabs(wanted - seen);
-        sum += fabs(wanted);
-    }
-    return apart <= RANKS_APART * (sum > 1 ? sum : 1);
-}
-
-static td_status check_answer(const bench *b, const td_run *first, const td_run *run, const char *name)
-{
-    bool same;
-    if (first->program->info->vertex_values && first->graph != run->graph) {
-        uint32_t *names = NULL;
-        TD_CHECK(TD_NEW(&names, 2 * (uint64_t)run->graph->vertices, "names of groups"));
-        same = same_groups(first, run, names);
-        td_free(names);
-    } else {
-        same = run->kind == TD_VALUE_U32 ? same_numbers(first, run) : same_reals(first, run);
-    }
-    if (same) return TD_OK;
-    return td_fail(TD_VERIFY, "%s on %s: '%s' finds another result than the defaults", first->program->info->name,
-                   b->name, name);
 }
 
 /* Runs. */
@@ -244,7 +124,7 @@ static td_status run_round(bench *b, const td_program *program, uint64_t trial)
         run = NULL;
         TD_TRY(run_once(b, program, &contenders[c], c == 0 ? &first : &run));
         b->trials[c][trial] = c == 0 ? first->seconds : run->seconds;
-        if (c > 0) TD_TRY(check_answer(b, first, run, contenders[c].name));
+        if (c > 0) TD_TRY(td_bench_compare(b->name, first, run, contenders[c].name));
         td_run_destroy(run);
         run = NULL;
     }
@@ -361,7 +241,7 @@ static td_status measure(bench *b, const char *name, bool first)
     td_status status = TD_OK;
     b->name = name;
     for (int which = 0; which < COPIES; which++) TD_TRY(make_copy(b, (copy)which));
-    b->source = busiest(b->graphs[AS_IT_IS]);
+    b->source = td_bench_busiest(b->graphs[AS_IT_IS]);
     for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
     tell(b, first);
 done:

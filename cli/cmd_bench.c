@@ -13,12 +13,13 @@ enum { MOST_GRAPHS = 64 };
 static const td_arg_option options[] = {
     OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
     OPTION("trials", COUNT, trials, "N", "measurements to take the median of (default: 5)", .least = 1, .most = 99),
+    OPTION("devices", TEXT, devices, "DEVICE", "gpu: which one, cuda:0 (the default) or emu"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "where files may be written (default: $TMPDIR or /tmp)"),
     {0},
 };
 
-static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, NULL};
+static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, &td_bench_gpu, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -91,7 +92,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure, as ratios in one run",
-    .positional = "convert|cpu [GRAPH ...]",
+    .positional = "convert|cpu|gpu [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -103,8 +104,12 @@ const td_command td_cmd_bench = {
                "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
                "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
                "each is held four times.\n"
+               "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
+               "launch, order; against the defaults and their edges a second, PageRank against the memory's rate. By default "
+               "k20, u20 and grid1000. On emu times are virtual.\n"
                "docs/performance.md keeps the results.",
     .examples = "tandem bench convert\n"
                 "tandem bench convert --scale 18 --json figures.json\n"
-                "tandem bench cpu k20 web.tg --trials 9",
+                "tandem bench cpu k20 web.tg --trials 9\n"
+                "tandem bench gpu k23 u23 grid3000 --json figures.json",
 };

@@ -1,0 +1,347 @@
+/* `tandem bench gpu`: the resident engine on one device, and what each of its ideas is worth.
+ *
+ * A contender is the engine with one thing changed: a setting, or the order of the
+ * vertices. Times are the device's own, with the graph on it: a GPU's by the clock,
+ * an emulated one's virtual. Searches start from several vertices, the same for all
+ * contenders; whatever a contender finds is compared with what the defaults found, and
+ * that once with the cpu engine. */
+#include "bench.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "engine/resident.h"
+#include "gpu_text.h"
+#include "graph_text.h"
+#include "layout/reorder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_TRIALS = 99, FIRST_COLUMN = 34, RANK_ITERATIONS = 10, MEASURED_RANGE = 64 << 20 };
+
+static const char *const usual_graphs[] = {"k20", "u20", "grid1000"};
+static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank"};
+enum { PROGRAMS = sizeof programs / sizeof *programs, USUAL_GRAPHS = sizeof usual_graphs / sizeof *usual_graphs };
+
+typedef enum copy { AS_IT_IS, HOT, COPIES } copy;
+
+typedef struct contender {
+    const char *name;
+    const char *settings[2]; /* "resident.key=value", or NULL */
+    copy graph;
+} contender;
+
+#define SHARDS(copies) {"gather=shards, replication=" copies, {"resident.gather=shards", "resident.replication=" copies}, AS_IT_IS}
+
+/* The first is what all others are compared with. */
+static const contender contenders[] = {
+    {"defaults", {NULL}, AS_IT_IS},
+    {"direction=push", {"resident.direction=push"}, AS_IT_IS},
+    {"direction=pull", {"resident.direction=pull"}, AS_IT_IS},
+    {"balance=thread", {"resident.balance=thread"}, AS_IT_IS},
+    {"balance=cta", {"resident.balance=cta"}, AS_IT_IS},
+    {"balance=iwb", {"resident.balance=iwb"}, AS_IT_IS},
+    {"balance=warp", {"resident.balance=warp"}, AS_IT_IS},
+    {"gather=rows", {"resident.gather=rows"}, AS_IT_IS},
+    SHARDS("auto"), SHARDS("1"), SHARDS("2"), SHARDS("4"), SHARDS("8"), SHARDS("16"), SHARDS("32"),
+    {"rounds=1", {"resident.rounds=1"}, AS_IT_IS},
+    {"order hot", {NULL}, HOT},
+};
+enum { CONTENDERS = sizeof contenders / sizeof *contenders };
+
+typedef struct bench {
+    const td_bench_settings *settings;
+    const char *devices;
+    td_gpu_report gpu;
+    td_json *json; /* or NULL */
+    td_pool *pool;
+    const char *name;
+    td_graph *graphs[COPIES];
+    td_kept kept[COPIES];
+    double reorder_seconds;
+    uint32_t sources[MOST_TRIALS];
+    td_run *first[MOST_TRIALS]; /* of the defaults, of the program that is being measured */
+    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not feel the setting, or not take the graph */
+} bench;
+
+/* Graphs. */
+
+static td_status make_graphs(bench *b)
+{
+    for (int which = 0; which < COPIES; which++) {
+        td_progress_text("%s: making the graph, %d of %d", b->name, which + 1, COPIES);
+        TD_CHECK(td_bench_make_graph(&b->graphs[which], b->name, b->pool));
+    }
+    uint64_t began = td_clock_ns();
+    TD_CHECK(td_graph_reorder(&b->graphs[HOT], TD_ORDER_HOT, 1, b->pool));
+    b->reorder_seconds = td_seconds_since(began);
+    return TD_OK;
+}
+
+/* Vertices with edges, drawn at random; the busiest one first. */
+static void choose_sources(bench *b)
+{
+    const td_graph *graph = b->graphs[AS_IT_IS];
+    b->sources[0] = td_bench_busiest(graph);
+    for (uint64_t i = 1, drawn = 0; i < b->settings->trials; i++) {
+        b->sources[i] = b->sources[0];
+        for (int tries = 0; tries < 1000; tries++) {
+            uint32_t v = (uint32_t)td_random_below(td_random_at(27, drawn++), graph->vertices);
+            if (td_degree(&graph->out, v) == 0) continue;
+            b->sources[i] = v;
+            break;
+        }
+    }
+}
+
+static void drop_graphs(bench *b)
+{
+    for (int which = 0; which < COPIES; which++) {
+        td_kept_release(&b->kept[which]);
+        td_graph_destroy(b->graphs[which]);
+        b->graphs[which] = NULL;
+    }
+}
+
+/* Runs. */
+
+static bool is_ranks(const td_program *program) { return strcmp(program->info->name, "pagerank") == 0; }
+
+static td_status run_once(bench *b, const td_program *program, const contender *one, const char *engine, uint64_t trial,
+                          td_run **out)
+{
+    td_status status = TD_OK;
+    td_settings settings = {0};
+    td_graph *graph = b->graphs[one->graph];
+    bool resident = strcmp(engine, "resident") == 0;
+    td_run_options options = {.pool = b->pool, .settings = &settings, .has_source = program->info->needs_source,
+                              .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS, .engine = engine,
+                              .devices = b->devices, .kept = resident ? &b->kept[one->graph] : NULL};
+    for (int i = 0; i < 2; i++)
+        if (one->settings[i] != NULL) TD_TRY(td_settings_add(&settings, one->settings[i]));
+    if (options.has_source) TD_TRY(td_graph_find(graph, b->sources[trial], &options.source));
+    status = td_run_program(out, program, graph, &options);
+done:
+    td_settings_clear(&settings);
+    return status;
+}
+
+static bool sets(const contender *one, const char *key)
+{
+    return one->settings[0] != NULL && strncmp(one->settings[0], key, strlen(key)) == 0;
+}
+
+/* Without weights, no program that needs them. Shards add up whole sums, so they are for programs that always pull. */
+static bool takes(const bench *b, const td_program *program, const contender *one)
+{
+    bool weighted = b->graphs[AS_IT_IS]->weights != TD_WEIGHT_NONE, fused = program->cpu[TD_WEIGHT_NONE].fused;
+    if (program->info->weights == TD_WEIGHTS_NEEDED && !weighted) return false;
+    if (one->settings[0] == NULL) return true;
+    char key[64];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(one->settings[0] + 9, "="), one->settings[0] + 9);
+    if (!td_resident_uses(program, key)) return false;
+    return sets(one, "resident.gather=") ? !fused : !sets(one, "resident.direction=push") || fused;
+}
+
+/* One contender from all sources, each compared with the defaults; the first run of all warms up. */
+static td_status run_contender(bench *b, const td_program *program, int p, int c)
+{
+    td_status status = TD_OK;
+    double trials[MOST_TRIALS];
+    td_run *run = NULL;
+    for (uint64_t trial = 0; trial < b->settings->trials; trial++) {
+        td_progress_text("%s: %s, %s, %" PRIu64 " of %" PRIu64, b->name, program->info->name, contenders[c].name, trial + 1,
+                         b->settings->trials);
+        for (int again = trial == 0 ? 0 : 1; again < 2; again++) {
+            TD_TRY(td_cancel_check());
+            td_run_destroy(run);
+            run = NULL;
+            TD_TRY(run_once(b, program, &contenders[c], "resident", trial, &run));
+        }
+        trials[trial] = run->device_seconds / (is_ranks(program) ? run->iterations : 1);
+        if (c > 0) TD_TRY(td_bench_compare(b->name, b->first[trial], run, contenders[c].name));
+        if (c > 0) continue;
+        b->first[trial] = run;
+        run = NULL;
+    }
+    b->seconds[c][p] = td_median(trials, (int)b->settings->trials);
+done:
+    td_run_destroy(run);
+    return status;
+}
+
+static td_status compare_with_cpu(bench *b, const td_program *program)
+{
+    td_run *run = NULL;
+    td_progress_text("%s: %s, the cpu engine", b->name, program->info->name);
+    TD_CHECK(run_once(b, program, &contenders[0], "cpu", 0, &run));
+    td_status status = td_bench_compare(b->name, b->first[0], run, "the cpu engine");
+    td_run_destroy(run);
+    return status;
+}
+
+static td_status run_program(bench *b, int p)
+{
+    td_status status = TD_OK;
+    const td_program *program = td_program_named(programs[p]);
+    for (int c = 0; c < CONTENDERS; c++) {
+        b->seconds[c][p] = 0;
+        if (!takes(b, program, &contenders[c])) continue;
+        TD_TRY(run_contender(b, program, p, c));
+        if (c == 0) TD_TRY(compare_with_cpu(b, program));
+    }
+done:
+    for (uint64_t trial = 0; trial < b->settings->trials; trial++) {
+        td_run_destroy(b->first[trial]);
+        b->first[trial] = NULL;
+    }
+    return status;
+}
+
+/* The table. */
+
+/* What an iteration of PageRank cannot do without: every edge and offset once; of every vertex the message and the
+ * value read and written once, and its degree. */
+static double rank_bytes(const bench *b)
+{
+    const td_graph *graph = b->graphs[AS_IT_IS];
+    const td_cpu_kernels *k = &td_program_named("pagerank")->cpu[TD_WEIGHT_NONE];
+    return (double)graph->edges * sizeof(uint32_t) +
+           (double)graph->vertices * (double)(sizeof(uint64_t) + 2 * (k->value_bytes + k->message_bytes) + sizeof(uint64_t));
+}
+
+static double edges_per_second(const bench *b, int c, int p)
+{
+    return b->seconds[c][p] > 0 ? (double)b->graphs[AS_IT_IS]->edges / b->seconds[c][p] : 0;
+}
+
+static void print_cells(const bench *b, int c, const char *label, double (*value)(const bench *, int, int))
+{
+    printf("%-*s", FIRST_COLUMN, label);
+    for (int p = 0; p < PROGRAMS; p++) {
+        if (b->seconds[c][p] == 0) printf(" %10s", "-");
+        else printf(" %10.3f", value(b, c, p));
+    }
+    printf("\n");
+}
+
+static double milliseconds(const bench *b, int c, int p) { return b->seconds[c][p] * 1e3; }
+static double billions(const bench *b, int c, int p) { return edges_per_second(b, c, p) * 1e-9; }
+static double ratio_of(const bench *b, int c, int p) { return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0; }
+
+static void print_heading(const bench *b)
+{
+    printf("%s, %s: times are its own%s, medians of %" PRIu64 " sources or runs;\n"
+           "of variants over the defaults, below 1 is faster. pagerank: an iteration.\n\n",
+           b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->settings->trials);
+}
+
+static void print_table(const bench *b)
+{
+    char text[TD_GRAPH_TEXT];
+    int ranks = PROGRAMS - 1;
+    double bytes = rank_bytes(b), least = b->gpu.rates.read > 0 ? bytes / b->gpu.rates.read : 0;
+    printf("%s: %s\n", b->name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    printf("%-*s", FIRST_COLUMN, "");
+    for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
+    printf("\n");
+    print_cells(b, 0, "defaults, ms", milliseconds);
+    print_cells(b, 0, "billions of edges a second", billions);
+    for (int c = 1; c < CONTENDERS; c++) print_cells(b, c, contenders[c].name, ratio_of);
+    printf("pagerank must move %.1f MB: %.3f ms at %.0f GB/s, %.0f%% of its time\n\n", bytes * 1e-6, least * 1e3,
+           b->gpu.rates.read * 1e-9, 100 * least / b->seconds[0][ranks]);
+    fflush(stdout);
+}
+
+static void put_figure(const bench *b, int c, int p)
+{
+    td_json *json = b->json;
+    td_json_row(json, NULL);
+    td_json_string(json, "graph", b->name);
+    td_json_string(json, "program", programs[p]);
+    td_json_string(json, "variant", contenders[c].name);
+    td_json_real(json, "seconds", b->seconds[c][p]);
+    td_json_real(json, "ratio", ratio_of(b, c, p));
+    td_json_real(json, "edges_per_second", edges_per_second(b, c, p));
+    if (strcmp(programs[p], "pagerank") == 0) {
+        td_json_real(json, "bytes_per_iteration", rank_bytes(b));
+        td_json_real(json, "bytes_over_read_rate_seconds", b->gpu.rates.read > 0 ? rank_bytes(b) / b->gpu.rates.read : 0);
+    }
+    if (contenders[c].graph == HOT) td_json_real(json, "reorder_seconds", b->reorder_seconds);
+    td_json_end_object(json);
+}
+
+static void tell(const bench *b, bool first)
+{
+    td_progress_end();
+    if (td_report_leaves_stdout(&b->settings->common)) {
+        if (first) print_heading(b);
+        print_table(b);
+    }
+    for (int p = 0; b->json != NULL && p < PROGRAMS; p++)
+        for (int c = 0; c < CONTENDERS; c++)
+            if (b->seconds[c][p] > 0) put_figure(b, c, p);
+}
+
+static td_status measure(bench *b, const char *name, bool first)
+{
+    td_status status = TD_OK;
+    b->name = name;
+    TD_TRY(make_graphs(b));
+    choose_sources(b);
+    for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
+    tell(b, first);
+done:
+    drop_graphs(b);
+    return status;
+}
+
+/* How fast the device's memory is, before anything else is on it. */
+static td_status look_at_device(bench *b)
+{
+    td_status status = TD_OK;
+    td_loop *loop = NULL;
+    td_device *first = NULL, *device;
+    TD_TRY(td_loop_create(&loop));
+    TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->pool}));
+    for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
+    if (device == NULL) TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
+    TD_TRY(td_gpu_describe(&b->gpu, device, MEASURED_RANGE));
+done:
+    td_devices_close(first);
+    td_loop_destroy(loop);
+    return status;
+}
+
+static td_status run(const td_bench_settings *settings, td_report *report)
+{
+    td_status status = TD_OK;
+    bench *b = NULL;
+    int count = settings->graph_count > 0 ? settings->graph_count : USUAL_GRAPHS;
+    const char *const *names = settings->graph_count > 0 ? settings->graphs : usual_graphs;
+    TD_CHECK(TD_NEW_ZEROED(&b, 1, "benchmark"));
+    b->settings = settings;
+    b->devices = settings->devices != NULL ? settings->devices : "cuda:0";
+    b->json = report->json.file != NULL ? &report->json : NULL;
+    TD_TRY(td_common_pool(&settings->common, &b->pool));
+    TD_TRY(look_at_device(b));
+    if (b->json != NULL) {
+        td_json_array(b->json, "gpus");
+        td_gpu_json(b->json, &b->gpu);
+        td_json_end_array(b->json);
+        td_json_array(b->json, "figures");
+    }
+    for (int i = 0; i < count && status == TD_OK; i++) status = measure(b, names[i], i == 0);
+    if (b->json != NULL) td_json_end_array(b->json);
+done:
+    td_progress_end();
+    td_pool_destroy(b->pool);
+    td_free(b);
+    return status;
+}
+
+const td_bench td_bench_gpu = {"gpu", "what each idea of the resident engine is worth", true, run};

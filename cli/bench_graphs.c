@@ -1,0 +1,133 @@
+/* What benchmarks of engines share: graphs by name or from files, and whether two runs
+ * found the same, each on its own order of the vertices. */
+#include "bench.h"
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "store/formats/format.h"
+#include "store/gen.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STAR_SCALE = 20, HUBS = 64 };
+
+/* Two runs that stop at a change of 1e-6 (L1) are at most 2 * 1e-6 * .85 / .15 apart; the rest is for rounding. */
+#define RANKS_APART 1e-4
+
+/* Graphs. */
+
+/* Half of all vertices hang on hub 0, a quarter on hub 1, ...; the hubs are a ring. */
+static td_status make_stars(td_graph **out, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_edge_list *edges = NULL;
+    td_edge_chunk *chunk = NULL;
+    uint64_t vertices = UINT64_C(1) << STAR_SCALE;
+    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
+    TD_TRY(td_edges_create(&edges, "stars"));
+    edges->declared = edges->mirror = true;
+    edges->vertices = vertices;
+    TD_TRY(td_edges_chunk(edges, 0, &chunk));
+    TD_TRY(td_chunk_reserve(chunk, vertices, false));
+    for (uint64_t v = 0; v < HUBS; v++) TD_TRY(td_chunk_put(chunk, v, (v + 1) % HUBS));
+    for (uint64_t v = HUBS; v < vertices; v++) {
+        uint64_t random = td_random_at(1, v);
+        TD_TRY(td_chunk_put(chunk, v, random == 0 ? HUBS - 1 : (uint64_t)__builtin_ctzll(random)));
+    }
+    TD_TRY(td_graph_build(out, edges, &build, pool));
+done:
+    td_edges_destroy(edges);
+    return status;
+}
+
+/* Vertices are called by their numbers here: a reordered graph's ids then are numbers in the first one. */
+static void forget_ids(td_graph *graph)
+{
+    if (graph->mapping == NULL) td_free(graph->ids);
+    graph->ids = NULL;
+    graph->id_base = 0;
+    graph->ids_sorted = true;
+}
+
+td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool)
+{
+    td_gen_spec spec;
+    td_build_options build;
+    if (strcmp(name, "stars") == 0) TD_CHECK(make_stars(out, pool));
+    else if (td_gen_named(name, &spec, &build)) TD_CHECK(td_graph_generate(out, &spec, &build, pool));
+    else TD_CHECK(td_graph_read(out, name, NULL, NULL, pool));
+    forget_ids(*out);
+    return TD_OK;
+}
+
+uint32_t td_bench_busiest(const td_graph *graph)
+{
+    uint32_t best = 0;
+    for (uint32_t v = 1; v < graph->vertices; v++)
+        if (td_degree(&graph->out, v) > td_degree(&graph->out, best)) best = v;
+    return best;
+}
+
+/* Answers. */
+
+static uint32_t number_in_first(const td_run *run, uint32_t v) { return (uint32_t)td_graph_id(run->graph, v); }
+
+static bool same_numbers(const td_run *first, const td_run *run)
+{
+    const uint32_t *wanted = first->values, *seen = run->values;
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (seen[v] != wanted[number_in_first(run, v)]) return false;
+    return true;
+}
+
+/* Groups are named by a vertex's number, which differs between orders: the names have to
+ * correspond one to one. `names` has room for twice the vertices. */
+static bool same_groups(const td_run *first, const td_run *run, uint32_t *names)
+{
+    uint32_t count = run->graph->vertices, *back = names + count;
+    const uint32_t *wanted = first->values, *seen = run->values;
+    memset(names, 0xff, 2 * (size_t)count * sizeof *names);
+    for (uint32_t v = 0; v < count; v++) {
+        uint32_t mine = wanted[number_in_first(run, v)], theirs = seen[v];
+        if (names[mine] == TD_NO_VERTEX) names[mine] = theirs;
+        if (back[theirs] == TD_NO_VERTEX) back[theirs] = mine;
+        if (names[mine] != theirs || back[theirs] != mine) return false;
+    }
+    return true;
+}
+
+static double real_value(const td_run *run, uint32_t v)
+{
+    return run->kind == TD_VALUE_F32 ? (double)((const float *)run->values)[v] : ((const double *)run->values)[v];
+}
+
+/* An unreached vertex is so for both; where values differ, the differences are added up. */
+static bool same_reals(const td_run *first, const td_run *run)
+{
+    double apart = 0, sum = 0;
+    for (uint32_t v = 0; v < run->graph->vertices; v++) {
+        double wanted = real_value(first, number_in_first(run, v)), seen = real_value(run, v);
+        if (wanted == seen) continue;
+        if (!isfinite(wanted) || !isfinite(seen)) return false;
+        apart += fabs(wanted - seen);
+        sum += fabs(wanted);
+    }
+    return apart <= RANKS_APART * (sum > 1 ? sum : 1);
+}
+
+td_status td_bench_compare(const char *graph, const td_run *first, const td_run *run, const char *name)
+{
+    bool same;
+    if (first->program->info->vertex_values && first->graph != run->graph) {
+        uint32_t *names = NULL;
+        TD_CHECK(TD_NEW(&names, 2 * (uint64_t)run->graph->vertices, "names of groups"));
+        same = same_groups(first, run, names);
+        td_free(names);
+    } else {
+        same = run->kind == TD_VALUE_U32 ? same_numbers(first, run) : same_reals(first, run);
+    }
+    if (same) return TD_OK;
+    return td_fail(TD_VERIFY, "%s on %s: '%s' finds another result than the defaults", first->program->info->name,
+                   graph, name);
+}
