@@ -32,6 +32,7 @@ typedef struct td_device_properties {
     int block_threads;       /* most in a block */
     uint64_t shared_bytes;   /* most shared memory of a block */
     bool together;           /* launches of blocks that all run at once are possible */
+    uint32_t cluster;        /* most blocks that can run side by side with a barrier of their own; 0: none */
     bool reads_host;         /* kernels can read pinned host memory */
 } td_device_properties;
 
@@ -46,6 +47,7 @@ typedef struct td_launch {
     uint32_t blocks, threads;
     uint32_t shared_bytes; /* dynamic shared memory of a block */
     bool together;         /* all blocks at once, so that they may wait for each other */
+    bool cluster;          /* and side by side, where waiting takes least; no more than properties.cluster of them */
 } td_launch;
 
 typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE } td_copy_kind;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_SMALL, SET_ROUNDS, SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA, SET_SAMPLES, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
@@ -29,6 +29,8 @@ const td_setting td_resident_settings[] = {
                          "copies of an accumulator (gather=shards); auto: from the shard's edges and vertices"},
     [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 4e9, NULL,
                    "degree from which a vertex is cut into pieces for all blocks"},
+    [SET_TINY] = {"tiny", TD_SETTING_WHOLE, 0, 0, 4e9, NULL,
+                  "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have clusters)"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                    "edges of a frontier up to which few blocks do the rounds, because fewer wait for each other faster"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, TD_GPU_ROUNDS, 1, TD_GPU_ROUNDS, NULL,
@@ -66,11 +68,12 @@ td_status td_resident_launch(td_resident_job *job, const td_kernel *kernel, uint
 td_status td_resident_reset(td_resident_job *job)
 {
     uint64_t head = offsetof(td_gpu_control, rows);
-    uint32_t kept = job->control->edge_count;
+    uint32_t kept = job->control->edge_count, barrier = job->control->barrier;
     memset(job->control, 0, head);
     job->control->tally.lowest = UINT64_MAX;
     job->control->far_lowest = UINT32_MAX;
     job->control->edge_count = kept;
+    job->control->barrier = barrier;
     return td_stream_copy(job->stream, job->args.control, job->control, head, TD_TO_DEVICE);
 }
 
@@ -111,6 +114,7 @@ static td_status read_settings(td_resident_job *job)
     job->shards = set[SET_GATHER] == 1;
     job->copies = copies[(int)set[SET_REPLICATION]];
     job->args.heavy = (uint32_t)set[SET_HEAVY];
+    job->tiny = (uint64_t)set[SET_TINY];
     job->small = (uint64_t)set[SET_SMALL];
     job->rounds = (uint32_t)set[SET_ROUNDS];
     job->delta = set[SET_DELTA];
@@ -210,20 +214,25 @@ static td_status make_arrays(td_resident_job *job)
     TD_CHECK(td_resident_new(job, &a->active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
     if (job->traits->fused) TD_CHECK(make_frontier(job));
     if (job->pull == NULL || job->shards) return TD_OK;
-    return td_resident_new(job, &a->partials, a->cut_count, 2 * job->traits->accum_bytes, "partial sums");
+    TD_CHECK(td_resident_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
+    return td_resident_launch(job, &job->kernels->clear_sums, n);
 }
 
 /* Blocks of the loops, all of which run at once. */
 static td_status fit_loops(td_resident_job *job)
 {
-    const td_kernel *loop = job->prioritised ? &job->kernels->priorities : &job->kernels->levels;
+    const td_gpu_kernels *k = job->kernels;
+    bool plain = job->args.balance == TD_BALANCE_WARP;
     uint32_t most;
     if (!job->traits->fused) return TD_OK;
-    TD_CHECK(td_device_fit(job->device, loop, TD_GPU_THREADS, 0, &most));
+    job->loop = job->prioritised ? (plain ? &k->priorities : &k->priorities_otherwise) : plain ? &k->levels : &k->levels_otherwise;
+    TD_CHECK(td_device_fit(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;
     job->blocks_many = most;
     job->blocks_few = few < most ? few : most;
-    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a processor", job->device->name, loop->name);
+    job->blocks_cluster = plain ? job->device->properties.cluster : 0;
+    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a processor", job->device->name,
+                                         job->loop->name);
 }
 
 static td_status fill_args(td_resident_job *job)
@@ -235,7 +244,8 @@ static td_status fill_args(td_resident_job *job)
     a->symmetric = job->graph->symmetric;
     uint64_t edges = job->graph->edges * (job->push == &job->held->both ? 2 : 1);
     a->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
-    a->lean = a->mean_degree <= LEAN_DEGREE;
+    a->lean = a->mean_degree <= LEAN_DEGREE && edges <= UINT32_MAX;
+    a->has_heavy = job->push != NULL && td_resident_longest(job) >= a->heavy;
     a->async = job->run->async;
     a->first_hit = job->traits->first_hit && !job->run->async;
     a->out = job->held->out.view.offsets;
@@ -243,7 +253,7 @@ static td_status fill_args(td_resident_job *job)
     else a->push.offsets = a->out;
     if (job->pull == NULL) return TD_OK;
     a->pull = job->pull->view;
-    return job->shards ? td_resident_make_shards(job) : td_resident_cut(job);
+    return job->shards ? td_resident_make_shards(job) : td_resident_find_heads(job);
 }
 
 static td_status make_control(td_resident_job *job)

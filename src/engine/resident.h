@@ -16,8 +16,8 @@ typedef struct td_resident_list {
     void *offsets, *targets, *weights;
     td_gpu_list view;
     bool there;
-    void *cuts; /* pieces of a pull along it; made when first needed */
-    uint32_t cut_count;
+    uint64_t longest; /* list; 0: not looked up yet */
+    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_args); made when first needed */
 } td_resident_list;
 
 /* What stays on the device from run to run of one graph. */
@@ -45,6 +45,7 @@ typedef struct td_resident_job {
     td_stream *stream;
     const td_cpu_kernels *traits;
     const td_gpu_kernels *kernels;
+    const td_kernel *loop;   /* of rounds, for the balance chosen */
     td_gpu_args args;
     td_gpu_control *control; /* the host's copy, pinned where the device can */
     bool pinned;
@@ -54,9 +55,9 @@ typedef struct td_resident_job {
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
     double tolerance, delta;
-    uint64_t small;          /* edges of a frontier below which few blocks do the rounds */
+    uint64_t tiny, small;    /* edges of a frontier up to which a cluster, or few blocks, do the rounds */
     uint32_t rounds;         /* most in a launch */
-    uint32_t blocks_few, blocks_many; /* of loops, whose blocks all run at once */
+    uint32_t blocks_cluster, blocks_few, blocks_many; /* of loops, whose blocks all run at once */
     uint64_t unsettled_vertices, unsettled_edges;
     uint64_t run_began, device_began;
     td_device_counts counts_before;
@@ -83,7 +84,8 @@ td_status td_resident_hold(td_resident_job *job);
 void td_resident_release(void *held);
 void td_resident_drop_others(td_resident_job *job); /* what other programs left on the device */
 td_status td_resident_load(td_resident_job *job, bool push, bool pull);
-td_status td_resident_cut(td_resident_job *job);
+td_status td_resident_find_heads(td_resident_job *job);
+uint64_t td_resident_longest(td_resident_job *job); /* list that is told along */
 td_status td_resident_make_shards(td_resident_job *job);
 
 /* Device memory of this run, freed at its end. */

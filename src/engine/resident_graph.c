@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gains */
@@ -18,7 +19,9 @@ static void free_list(td_resident_graph *held, td_resident_list *list)
     td_device_free(held->device, list->offsets);
     td_device_free(held->device, list->targets);
     td_device_free(held->device, list->weights);
-    td_device_free(held->device, list->cuts);
+    td_device_free(held->device, list->heads);
+    td_device_free(held->device, list->lists);
+    td_device_free(held->device, list->lists_before);
     *list = (td_resident_list){0};
 }
 
@@ -205,7 +208,36 @@ void td_resident_drop_others(td_resident_job *job)
     if (!job->shards || held->shard_of != job->pull) free_shards(held);
 }
 
-/* Pieces of a pull. */
+/* The longest list told along; looked up once. */
+typedef struct longest {
+    const td_graph *graph;
+    bool both;
+    _Atomic uint64_t found;
+} longest;
+
+static td_status find_longest(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    longest *self = context;
+    uint64_t most = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = td_degree(&self->graph->out, (uint32_t)v) + (self->both ? td_degree(&self->graph->in, (uint32_t)v) : 0);
+        if (degree > most) most = degree;
+    }
+    uint64_t now = self->found;
+    while (most > now && !atomic_compare_exchange_weak(&self->found, &now, most)) {}
+    return TD_OK;
+}
+
+uint64_t td_resident_longest(td_resident_job *job)
+{
+    longest self = {.graph = job->graph, .both = job->push == &job->held->both};
+    if (job->push->longest == 0 && td_pool_for(job->options->pool, job->graph->vertices, 65536, find_longest, &self) == TD_OK)
+        job->push->longest = self.found;
+    return job->push->longest;
+}
+
+/* Where the lists begin. */
 
 /* The offset of a vertex in the list pulled along, on the host. */
 static uint64_t place_of(const td_resident_job *job, uint64_t v)
@@ -215,52 +247,58 @@ static uint64_t place_of(const td_resident_job *job, uint64_t v)
     return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
 }
 
-/* Place `at` of all lists put one after another, each with one more place so that empty ones take part. */
-static td_gpu_cut find_cut(const td_resident_job *job, uint64_t at)
+typedef struct heads {
+    uint32_t *bits, *lists, *before;
+    uint64_t count, pieces;
+} heads;
+
+static td_status find_heads(const td_resident_job *job, heads *found)
 {
-    uint64_t low = 0, high = job->graph->vertices;
-    while (low < high) {
-        uint64_t middle = low + (high - low + 1) / 2;
-        if (place_of(job, middle) + middle <= at) low = middle;
-        else high = middle - 1;
+    uint64_t n = job->graph->vertices, edges = place_of(job, n), piece = 0;
+    found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    TD_CHECK(TD_NEW_ZEROED(&found->bits, edges / 32 + TD_GPU_TILE / 32, "begins of lists"));
+    TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
+    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "begins of lists"));
+    for (uint64_t v = 0, begin = 0; v < n; v++) {
+        uint64_t end = place_of(job, v + 1);
+        if (begin == end) continue;
+        for (; piece * TD_GPU_TILE <= begin; piece++) found->before[piece] = (uint32_t)found->count;
+        found->bits[begin / 32] |= 1u << (begin & 31u);
+        found->lists[found->count++] = (uint32_t)v;
+        begin = end;
     }
-    uint64_t place = at - place_of(job, low) - low;
-    bool behind = low < job->graph->vertices && place > 0 && place >= place_of(job, low + 1) - place_of(job, low);
-    return behind ? (td_gpu_cut){(uint32_t)low + 1, 0} : (td_gpu_cut){(uint32_t)low, (uint32_t)place};
-}
-
-typedef struct cutting {
-    const td_resident_job *job;
-    td_gpu_cut *cuts;
-} cutting;
-
-static td_status find_cuts(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    cutting *self = context;
-    for (uint64_t i = begin; i < end; i++) self->cuts[i] = find_cut(self->job, i * TD_GPU_TILE);
+    for (; piece < found->pieces; piece++) found->before[piece] = (uint32_t)found->count;
     return TD_OK;
 }
 
-td_status td_resident_cut(td_resident_job *job)
+static td_status send_heads(td_resident_job *job, const heads *found)
+{
+    td_resident_list *list = job->pull;
+    uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
+    TD_CHECK(send(job, &list->heads, found->bits, words, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(send(job, &list->lists_before, found->before, found->pieces, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(send(job, &list->lists, found->lists, found->count, sizeof(uint32_t), "vertices with lists"));
+    return td_stream_finish(job->stream);
+}
+
+td_status td_resident_find_heads(td_resident_job *job)
 {
     td_status status = TD_OK;
     td_resident_list *list = job->pull;
-    uint64_t n = job->graph->vertices, whole = place_of(job, n) + n, count = whole / TD_GPU_TILE + 1;
-    cutting self = {job, NULL};
-    if (count > UINT32_MAX) return td_fail(TD_LIMIT, "the graph has more pieces than 2^32");
-    if (list->cuts == NULL) {
-        TD_TRY(TD_NEW(&self.cuts, count + 1, "pull pieces"));
-        TD_TRY(td_pool_for(job->options->pool, count, 1024, find_cuts, &self));
-        self.cuts[count] = (td_gpu_cut){(uint32_t)n, 0};
-        TD_TRY(send(job, &list->cuts, self.cuts, count + 1, sizeof *self.cuts, "pull pieces"));
-        TD_TRY(td_stream_finish(job->stream));
-        list->cut_count = (uint32_t)count;
+    heads found = {0};
+    job->args.pull_edges = place_of(job, job->graph->vertices);
+    job->args.pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    if (list->lists == NULL) {
+        TD_TRY(find_heads(job, &found));
+        TD_TRY(send_heads(job, &found));
     }
-    job->args.cuts = list->cuts;
-    job->args.cut_count = list->cut_count;
+    job->args.heads = list->heads;
+    job->args.lists = list->lists;
+    job->args.lists_before = list->lists_before;
 done:
-    td_free(self.cuts);
+    td_free(found.bits);
+    td_free(found.lists);
+    td_free(found.before);
     return status;
 }
 
@@ -350,13 +388,13 @@ done:
 }
 
 /* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
-enum { SHARD_BYTES = 48 << 10 };
+enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
 
 td_status td_resident_make_shards(td_resident_job *job)
 {
     td_resident_graph *held = job->held;
     uint64_t most = job->device->properties.shared_bytes;
-    held->shard_bytes = most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES;
+    held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
     bool there = held->shard_of == job->pull && held->shard_copies == job->copies && held->shard_accum == job->traits->accum_bytes;
     if (!there) TD_CHECK(load_shards(job, held->shard_bytes / job->traits->accum_bytes));
     job->args.shards = held->shards;

@@ -52,9 +52,16 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
 
 static uint64_t word_bytes(const sizes *self) { return (self->vertices + 31) / 32 * sizeof(uint32_t); }
 
-static uint64_t cut_count(const sizes *self)
+/* Where the lists begin: a bit per edge, the vertices that have one, a number per piece. */
+static uint64_t head_bytes(const sizes *self)
 {
-    return self->pulls && !self->shards ? (self->list_edges + self->vertices) / TD_GPU_TILE + 1 : 0;
+    uint64_t pieces = (self->list_edges + TD_GPU_TILE - 1) / TD_GPU_TILE, words = self->list_edges / 32 + TD_GPU_TILE / 32;
+    return self->pulls && !self->shards ? (words + self->vertices + pieces) * sizeof(uint32_t) : 0;
+}
+
+static uint64_t sum_bytes(const sizes *self)
+{
+    return self->pulls && !self->shards ? self->vertices * self->kernels->accum_bytes : 0;
 }
 
 static uint64_t piece_bytes(const sizes *self)
@@ -69,7 +76,7 @@ static uint64_t graph_bytes(const sizes *self)
     bool degrees = self->both || (!self->pushes && !self->symmetric); /* the out-lists' offsets besides */
     uint64_t bytes = edge_bytes(self) + (self->lists + degrees) * (self->vertices + 1) * sizeof(uint64_t);
     if (self->shards) bytes += self->list_edges * sizeof(uint16_t) + (self->vertices / 64 + 1) * sizeof(td_gpu_shard);
-    return bytes + (cut_count(self) + 1) * sizeof(td_gpu_cut);
+    return bytes + head_bytes(self);
 }
 
 static uint64_t value_bytes(const sizes *self)
@@ -106,7 +113,7 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
     out->graph = graph_bytes(&self);
     out->edges = edge_bytes(&self);
     out->program = sizeof(td_gpu_control) + value_bytes(&self) + frontier_bytes(&self) + sweep_bytes(&self) +
-                   cut_count(&self) * 2 * self.kernels->accum_bytes + td_run_input_bytes(program, graph, options);
+                   sum_bytes(&self) + td_run_input_bytes(program, graph, options);
     return TD_OK;
 }
 

@@ -83,8 +83,8 @@ static td_status pull_whole(td_resident_job *job)
     if (job->shards) {
         TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
     } else {
-        TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull, a->cut_count, 0));
-        TD_CHECK(td_resident_launch(job, &job->kernels->merge, (uint64_t)a->cut_count * 32));
+        if (a->pull_pieces > 0) TD_CHECK(td_resident_launch(job, &job->kernels->pull, a->pull_pieces * 32));
+        TD_CHECK(td_resident_launch(job, &job->kernels->apply, job->graph->vertices));
     }
     if (a->next_values != a->values) swap(&a->values, &a->next_values);
     if (job->traits->sends_value) {
@@ -143,18 +143,35 @@ static td_status make_listed(td_resident_job *job, frontier *now)
     return TD_OK;
 }
 
-/* A loop of rounds with few blocks while the frontier is small, with all of them otherwise. */
-static td_status launch_loop(td_resident_job *job, const td_kernel *kernel, const frontier *now, uint64_t bound, uint64_t rounds)
+/* The shape of a loop's launch: one cluster while the frontier is tiny, few blocks while it is small, otherwise all that
+ * fit. It is left when the frontier has outgrown its shape, or shrunk well below it. */
+typedef struct loop_shape {
+    uint32_t blocks;
+    bool cluster;
+    uint64_t least, most; /* edges */
+} loop_shape;
+
+static loop_shape choose_shape(const td_resident_job *job, const frontier *now)
 {
-    bool few = now->edges + now->vertices <= job->small;
-    job->args.leave_edges = few && 2 * job->small < bound ? 2 * job->small : bound;
-    job->args.stay_edges = few ? 0 : job->small / 2;
+    uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
+    if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
+    if (work <= job->small) return (loop_shape){job->blocks_few, false, tiny / 2, 2 * job->small};
+    return (loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
+}
+
+static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t bound, uint64_t rounds)
+{
+    loop_shape shape = choose_shape(job, now);
+    job->args.leave_edges = shape.most < bound ? shape.most : bound;
+    job->args.stay_edges = shape.least;
+    job->args.cluster = shape.cluster;
     job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
     job->control->left_edges = 0;
-    uint64_t place = offsetof(td_gpu_control, left_edges);
-    if (job->args.lean) TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t)));
-    td_launch shape = {.blocks = few ? job->blocks_few : job->blocks_many, .threads = TD_GPU_THREADS, .together = true};
-    TD_CHECK(td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args));
+    uint64_t place = offsetof(td_gpu_control, left_edges), rows = job->args.most_rounds * sizeof(td_gpu_row);
+    if (job->args.lean) TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
+    td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS, .together = true,
+                        .cluster = shape.cluster};
+    TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
     return td_resident_read(job, job->args.most_rounds);
 }
 
@@ -184,7 +201,7 @@ static td_status push(td_resident_job *job, frontier *now)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
     TD_CHECK(make_listed(job, now));
-    TD_CHECK(launch_loop(job, &job->kernels->levels, now, push_bound(job), left));
+    TD_CHECK(launch_loop(job, now, push_bound(job), left));
     return take_rounds(job, now, "push", began);
 }
 
@@ -254,12 +271,13 @@ td_status td_resident_peel(td_resident_job *job)
     return TD_OK;
 }
 
-/* Wider steps than a CPU takes: rounds are dear, a visit too many is cheap (docs/lab.md). */
+/* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs, where
+ * a round has little to do (docs/lab.md). */
 static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
-    return fmax(heaviest * 8 / degree, graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
+    return fmax(heaviest * pow(13 / degree, 2.5), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
 }
 
 td_status td_resident_priorities(td_resident_job *job)
@@ -273,7 +291,7 @@ td_status td_resident_priorities(td_resident_job *job)
     bool more = now.vertices > 0;
     while (more) {
         uint64_t began = td_clock_ns();
-        TD_CHECK(launch_loop(job, &job->kernels->priorities, &now, UINT64_MAX, UINT32_MAX));
+        TD_CHECK(launch_loop(job, &now, UINT64_MAX, UINT32_MAX));
         TD_CHECK(take_rounds(job, &now, "near", began));
         more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
     }

@@ -47,9 +47,11 @@ static td_status sample(td_resident_job *job)
     td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
     TD_CHECK(td_resident_reset(job));
     for (uint32_t i = 0; i < job->args.samples; i++) {
-        job->args.step = i;
-        TD_CHECK(td_resident_launch(job, &job->kernels->sample, job->graph->vertices));
-        TD_CHECK(vertex_steps(job));
+        for (job->args.share = 0; job->args.share < 2; job->args.share++) {
+            job->args.step = i;
+            TD_CHECK(td_resident_launch(job, &job->kernels->sample, job->graph->vertices));
+            if (i > 0 || job->args.share > 0) TD_CHECK(vertex_steps(job));
+        }
     }
     TD_CHECK(find_commonest(job));
     TD_CHECK(td_resident_read(job, 0));

@@ -28,11 +28,14 @@ TD_INLINE void program_visit(const td_context *c, program_value *parents, uint32
     uint32_t a = TD_LOAD_LAZY(&parents[u]), b = TD_LOAD_LAZY(&parents[v]);
     while (a != b) {
         uint32_t high = a > b ? a : b, low = a > b ? b : a;
-        uint32_t above = TD_LOAD(&parents[high]);
+        uint32_t above = TD_LOAD_LAZY(&parents[high]);
         if (above == low) return;
-        if (above == high && TD_SWAP_IF(&parents[high], high, low)) return;
-        a = TD_LOAD(&parents[TD_LOAD(&parents[high])]);
-        b = TD_LOAD_LAZY(&parents[low]); /* often the same root for all; the way down of `high` goes on anyway */
+        if (above == high) {
+            if (TD_SWAP_IF(&parents[high], high, low)) return;
+            above = TD_LOAD(&parents[high]); /* below `high` by now, so that this ends */
+        }
+        a = TD_LOAD_LAZY(&parents[above]);
+        b = TD_LOAD_LAZY(&parents[low]);
     }
 }
 

@@ -72,7 +72,7 @@ TD_KERNEL(grid_rounds, kernel_arguments)
     for (uint32_t round = 0; round < a.count; round++) {
         uint32_t *now = a.out + (round % 2) * blocks, *then = a.out + ((round + 1) % 2) * blocks;
         if (td_thread() == 0) then[(me + 1) % blocks] = now[me] + me;
-        TD_GRID_BARRIER();
+        TD_GRID_BARRIER(false, 0);
     }
 }
 
@@ -84,7 +84,7 @@ TD_KERNEL(uneven_rounds, kernel_arguments)
             if (td_thread() == 0) TD_ADD(&a.out[td_block()], 1u);
             TD_BARRIER();
         }
-        TD_GRID_BARRIER();
+        TD_GRID_BARRIER(false, 0);
     }
 }
 

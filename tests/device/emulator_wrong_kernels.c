@@ -47,21 +47,21 @@ TD_KERNEL(barriers_apart, kernel_arguments)
 TD_KERNEL(grid_and_block, kernel_arguments)
 {
     if (td_thread() < 32) TD_BARRIER(); /* here */
-    else TD_GRID_BARRIER(); /* here */
+    else TD_GRID_BARRIER(false, 0); /* here */
     a.out[td_global_thread()] = 1;
 }
 
 TD_KERNEL(grid_alone, kernel_arguments)
 {
     a.out[td_global_thread()] = 1;
-    TD_GRID_BARRIER(); /* here */
+    TD_GRID_BARRIER(false, 0); /* here */
 }
 
 TD_KERNEL(block_leaves_grid, kernel_arguments)
 {
     if (td_block() == 1) return;
     a.out[td_global_thread()] = 1;
-    TD_GRID_BARRIER(); /* here */
+    TD_GRID_BARRIER(false, 0); /* here */
 }
 
 TD_KERNEL(mask_of_ended, kernel_arguments)

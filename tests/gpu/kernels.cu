@@ -20,9 +20,9 @@ TD_KERNEL(rounds, rounds_arguments)
 {
     for (uint32_t turn = 0; turn < a.turns; turn++) {
         if (td_thread() == 0) TD_ADD(a.count, 1u);
-        TD_GRID_BARRIER();
+        TD_GRID_BARRIER(false, a.meeting);
         if (td_thread() == 0 && TD_LOAD(a.count) != (turn + 1) * td_blocks()) TD_ADD(a.late, 1u);
-        TD_GRID_BARRIER();
+        TD_GRID_BARRIER(false, a.meeting);
     }
 }
 

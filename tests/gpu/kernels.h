@@ -22,6 +22,7 @@ typedef struct sum_arguments {
 typedef struct rounds_arguments {
     uint32_t *count;
     uint32_t *late;
+    uint32_t *meeting; /* for the barrier, 0 at first */
     uint32_t turns;
 } rounds_arguments;
 

@@ -93,16 +93,16 @@ TEST(blocks_launched_together_meet_at_barriers)
     td_kernel kernel = {"rounds", kernel_rounds};
     CHECK_OK(td_device_fit(s.device, &kernel, 256, 0, &blocks));
     CHECK(blocks >= (uint32_t)s.device->properties.multiprocessors);
-    CHECK_OK(td_device_new(s.device, &words, 2, sizeof *words, "words"));
-    CHECK_OK(td_stream_fill(s.a, words, 0, 2 * sizeof *words));
+    CHECK_OK(td_device_new(s.device, &words, 3, sizeof *words, "words"));
+    CHECK_OK(td_stream_fill(s.a, words, 0, 3 * sizeof *words));
     td_launch all = {.blocks = blocks, .threads = 256, .together = true};
-    LAUNCH(s.a, rounds, all, (rounds_arguments){words, words + 1, 100});
+    LAUNCH(s.a, rounds, all, (rounds_arguments){words, words + 1, words + 2, 100});
     CHECK_OK(td_stream_copy(s.a, host, words, sizeof host, TD_TO_HOST));
     CHECK_OK(td_stream_finish(s.a));
     CHECK_EQ(host[0], 100 * blocks);
     CHECK_EQ(host[1], 0);
     all.blocks++;
-    CHECK_STATUS(launch(s.a, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, 1}, sizeof(rounds_arguments)),
+    CHECK_STATUS(launch(s.a, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1}, sizeof(rounds_arguments)),
                  TD_INVALID);
     CHECK_CONTAINS(td_last_message(), "launching rounds (");
     CHECK_CONTAINS(td_last_message(), "more blocks than can run at once");
@@ -314,10 +314,10 @@ TEST(blocks_meet_at_barriers_within_a_slice)
     CHECK(device->next == NULL);
     CHECK_OK(td_device_fit(device, &kernel, 256, 0, &blocks));
     CHECK_OK(td_stream_open(device, &stream));
-    CHECK_OK(td_device_new(device, &words, 2, sizeof *words, "words"));
-    CHECK_OK(td_stream_fill(stream, words, 0, 2 * sizeof *words));
+    CHECK_OK(td_device_new(device, &words, 3, sizeof *words, "words"));
+    CHECK_OK(td_stream_fill(stream, words, 0, 3 * sizeof *words));
     td_launch all = {.blocks = blocks, .threads = 256, .together = true};
-    LAUNCH(stream, rounds, all, (rounds_arguments){words, words + 1, 50});
+    LAUNCH(stream, rounds, all, (rounds_arguments){words, words + 1, words + 2, 50});
     CHECK_OK(td_stream_copy(stream, host, words, sizeof host, TD_TO_HOST));
     CHECK_OK(td_stream_mark(stream, &mark));
     CHECK_OK(td_stream_wait(stream, mark));
@@ -328,7 +328,7 @@ TEST(blocks_meet_at_barriers_within_a_slice)
     CHECK_EQ(host[0], 50 * blocks);
     CHECK_EQ(host[1], 0);
     all.blocks++;
-    CHECK_STATUS(launch(stream, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, 1}, sizeof(rounds_arguments)),
+    CHECK_STATUS(launch(stream, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1}, sizeof(rounds_arguments)),
                  TD_INVALID);
     td_stream_close(stream);
     td_device_free(device, words);

@@ -175,6 +175,8 @@ static td_status fail_launch(td_device *device, const td_kernel *kernel, const t
     return td_cuda_check(device, error, doing);
 }
 
+enum { CLUSTER_BLOCKS = 16 }; /* of compute capability 9.0, when a kernel asks for more than 8 */
+
 /* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
 static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
@@ -182,6 +184,16 @@ static td_status check_together(td_device *device, const td_kernel *kernel, cons
     if (td_cuda_state_of(device)->slice == NULL) return TD_OK;
     TD_CHECK(td_device_fit(device, kernel, shape->threads, shape->shared_bytes, &most));
     return shape->blocks <= most ? TD_OK : fail_launch(device, kernel, shape, cudaErrorCooperativeLaunchTooLarge);
+}
+
+/* One cluster: its blocks share a part of the chip with a barrier in hardware. */
+static cudaError_t launch_cluster(const td_kernel *kernel, const td_launch *shape, void **list, cudaStream_t queue)
+{
+    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension, .val.clusterDim = {shape->blocks, 1, 1}};
+    cudaLaunchConfig_t config = {.gridDim = {shape->blocks, 1, 1}, .blockDim = {shape->threads, 1, 1}, .stream = queue,
+                                 .dynamicSmemBytes = shape->shared_bytes, .attrs = &attribute, .numAttrs = 1};
+    cudaError_t error = cudaFuncSetAttribute(kernel->code, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    return error != cudaSuccess ? error : cudaLaunchKernelExC(&config, kernel->code, list);
 }
 
 static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
@@ -194,8 +206,9 @@ static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const t
     (void)bytes;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(raise_shared(device, kernel, shape->shared_bytes));
-    if (shape->together) TD_CHECK(check_together(device, kernel, shape));
-    cudaError_t error = shape->together
+    if (shape->together && !shape->cluster) TD_CHECK(check_together(device, kernel, shape));
+    cudaError_t error = shape->cluster ? launch_cluster(kernel, shape, list, queue)
+                        : shape->together
                             ? cudaLaunchCooperativeKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue)
                             : cudaLaunchKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue);
     if (error != cudaSuccess) return fail_launch(device, kernel, shape, error);
@@ -383,6 +396,7 @@ static td_status describe(td_device *device, int gpu)
     out->block_threads = found.maxThreadsPerBlock;
     out->shared_bytes = found.sharedMemPerBlockOptin;
     out->together = found.cooperativeLaunch != 0;
+    out->cluster = found.clusterLaunch != 0 ? CLUSTER_BLOCKS : 0;
     out->reads_host = found.canMapHostMemory != 0;
     if (td_cuda_state_of(device)->capability >= OLDEST) return TD_OK;
     return td_fail(TD_UNSUPPORTED, "%s: %s has compute capability %d.%d; Tandem needs 7.5 or later", device->name, out->model,
@@ -396,6 +410,7 @@ static td_status take_slice(td_device *device, int slices, int slice, uint64_t g
     uint64_t memory = gpu_memory > 0 ? gpu_memory : device->properties.memory_free;
     TD_CHECK(td_cuda_slice_open(&state->slice, state->gpu, slices, slice, &device->properties.multiprocessors));
     device->budget = memory / (uint64_t)slices;
+    device->properties.cluster = 0; /* the processors of a slice need not be neighbours */
     return TD_OK;
 }
 

@@ -12,6 +12,7 @@
 
 #define TD_SITE ((td_site){__FILE__, __LINE__})
 #define TD_DEVICE static inline __attribute__((always_inline, unused))
+#define TD_DENSE_KERNEL(name, type, threads, blocks) TD_KERNEL(name, type)
 #define TD_KERNEL(name, type)                                                       \
     static void name##_body(const type a);                                          \
     static void name(const void *arguments) { name##_body(*(const type *)arguments); } \
@@ -29,7 +30,7 @@ TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
 #define TD_SHARED_DYNAMIC(type, name) type *name = (type *)td_emu_shared_dynamic(TD_SITE)
 
 #define TD_BARRIER() td_emu_barrier(TD_SITE)
-#define TD_GRID_BARRIER() td_emu_grid_barrier(TD_SITE)
+#define TD_GRID_BARRIER(cluster, word) ((void)(cluster), td_emu_grid_barrier(TD_SITE))
 #define TD_WARP_BARRIER(mask) td_emu_warp_barrier((mask), TD_SITE)
 #define TD_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
@@ -102,6 +103,11 @@ TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value) { return __ato
         __atomic_store((place), &fresh_, __ATOMIC_RELAXED);    \
     })
 #define TD_READ_ONLY(place) (*(place))
+#define TD_READ_ONCE(place) (*(place))
+#define TD_READ_FOUR(words, place) \
+    do                             \
+        for (int i_ = 0; i_ < 4; i_++) (words)[i_] = (place)[i_]; \
+    while (0)
 #define TD_PREFETCH(place) ((void)(place))
 #define TD_UNROLL
 

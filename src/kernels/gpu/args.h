@@ -7,12 +7,14 @@
 
 enum {
     TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */
-    TD_GPU_TILE = 2048,        /* edges and vertices in a piece of a pull */
+    TD_GPU_CLUSTER_THREADS = 512, /* of a block of a cluster */
+    TD_GPU_TILE = 1024,        /* edges in a piece of a pull */
     TD_GPU_PIECE = 4096,       /* edges in a piece of a heavy vertex */
     TD_GPU_ALONE = 4,          /* edges a thread of a first-hit pull looks at by itself */
     TD_GPU_LATE = 4096,        /* edges a warp of a first-hit pull looks at before it leaves the rest to a block */
     TD_GPU_SLOTS = 4,          /* of a loop's counters: read, written, cleared, and read a round ago */
     TD_GPU_ROUNDS = 2048,      /* most rounds of one launch */
+    TD_GPU_SHARE = 16,         /* a sample's first share is one of that many */
     TD_GPU_DRAWN = 1024,       /* labels drawn to find the commonest */
 };
 
@@ -24,11 +26,6 @@ typedef struct td_gpu_list {
     const uint32_t *targets;
     const void *weights;
 } td_gpu_list;
-
-/* Where a piece of a pull begins: in this vertex's list, at this place. */
-typedef struct td_gpu_cut {
-    uint32_t vertex, place;
-} td_gpu_cut;
 
 /* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph). */
 typedef struct td_gpu_shard {
@@ -64,7 +61,7 @@ typedef struct td_gpu_control {
     uint32_t bound;               /* priorities up to it are near */
     uint32_t left_count;          /* peeling: vertices that stay */
     uint32_t edge_count;          /* of the forest so far */
-    uint32_t pad;
+    uint32_t barrier;             /* where the blocks of a loop meet */
     uint64_t left_edges;          /* of the frontier that a lean loop left */
     td_gpu_row rows[TD_GPU_ROUNDS];
 } td_gpu_control;
@@ -82,9 +79,11 @@ typedef struct td_gpu_args {
     uint64_t *pieces;             /* of heavy vertices: vertex and number of the piece */
     uint32_t *late;
     uint32_t *left, *next_left;   /* peeling */
-    const td_gpu_cut *cuts;
-    void *partials;               /* [pieces of a pull][2] program_accum */
-    uint32_t cut_count;
+    const uint32_t *heads;        /* a bit per edge pulled along, set where a list begins */
+    const uint32_t *lists;        /* the vertices that have a list, in its order */
+    const uint32_t *lists_before; /* lists that begin before a piece */
+    uint64_t pull_edges, pull_pieces;
+    void *sums;                   /* program_accum per vertex */
     const td_gpu_shard *shards;
     const uint16_t *shard_targets;/* of every edge, its vertex counted from the shard's first */
     uint32_t shard_count;
@@ -99,10 +98,11 @@ typedef struct td_gpu_args {
     uint32_t balance;             /* td_balance */
     uint32_t queue_count;
     uint32_t step;                /* of program_between; of samples */
-    uint32_t samples;
+    uint32_t samples, share;
     uint32_t left_out;            /* sweeps: the label that may be skipped */
     uint32_t mean_degree;
-    uint8_t symmetric, async, skipping, first_hit;
+    uint8_t symmetric, async, skipping, first_hit, cluster;
+    uint8_t has_heavy;            /* there may be vertices of that degree */
     uint8_t lean;                 /* small degrees: loops go by the number of vertices, not of edges */
 } td_gpu_args;
 

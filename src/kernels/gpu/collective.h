@@ -8,6 +8,10 @@
     }
 DEFINE_WARP_SUM(uint64_t, warp_sum_u64)
 DEFINE_WARP_SUM(double, warp_sum_double)
+#ifndef TD_WARP_SUM
+DEFINE_WARP_SUM(uint32_t, warp_sum_u32)
+#define TD_WARP_SUM(value) warp_sum_u32(value)
+#endif
 
 TD_DEVICE double warp_max_double(double value)
 {
@@ -47,6 +51,36 @@ TD_DEVICE void warp_add_u64(uint64_t *word, uint64_t value)
     if (td_lane() == 0 && value != 0) TD_ADD(word, value);
 }
 
+/* With one atomic per block: many warps that add to one word wait for each other longer than for their block. */
+TD_DEVICE void block_add_u64(uint64_t *word, uint64_t value)
+{
+    TD_SHARED(uint64_t, sum, 1);
+    if (td_thread() == 0) TD_STORE(&sum[0], (uint64_t)0);
+    TD_BARRIER();
+    warp_add_u64(sum, value);
+    TD_BARRIER();
+    if (td_thread() == 0 && TD_LOAD(&sum[0]) != 0) TD_ADD(word, TD_LOAD(&sum[0]));
+    TD_BARRIER();
+}
+
+TD_DEVICE void block_add_double(double *word, double value)
+{
+    TD_SHARED(double, sum, 1);
+    if (td_thread() == 0) TD_POKE(&sum[0], 0.0);
+    TD_BARRIER();
+    value = warp_sum_double(value);
+    if (td_lane() == 0 && value != 0) TD_ADD(&sum[0], value);
+    TD_BARRIER();
+    if (td_thread() == 0) TD_ADD(word, TD_PEEK(&sum[0]));
+    TD_BARRIER();
+}
+
+TD_DEVICE void warp_add_u32(uint64_t *word, uint32_t value)
+{
+    value = TD_WARP_SUM(value);
+    if (td_lane() == 0 && value != 0) TD_ADD(word, (uint64_t)value);
+}
+
 TD_DEVICE bool bit_of(const uint32_t *words, uint32_t v) { return words[v / 32] >> (v & 31u) & 1u; }
 
 /* Non-negative doubles compare like their bits; NaN is above all. */
@@ -55,4 +89,16 @@ TD_DEVICE void raise_double(double *word, double value)
     union { double real; uint64_t bits; } both;
     both.real = value;
     TD_MAX((uint64_t *)word, both.bits);
+}
+
+TD_DEVICE void block_raise_double(double *word, double value)
+{
+    TD_SHARED(double, most, 1);
+    if (td_thread() == 0) TD_POKE(&most[0], 0.0);
+    TD_BARRIER();
+    value = warp_max_double(value);
+    if (td_lane() == 0) raise_double(&most[0], value);
+    TD_BARRIER();
+    if (td_thread() == 0) raise_double(word, TD_PEEK(&most[0]));
+    TD_BARRIER();
 }

@@ -51,19 +51,18 @@ TD_DEVICE uint32_t ordered_weight(const td_gpu_args *a, const void *weights, uin
 }
 #endif
 
-/* Sums of the block's threads, added to the tally. */
+/* Sums of the block's threads, added to the tally. All of them call. */
 TD_DEVICE void add_tally(const td_gpu_args *a, uint64_t edges, uint64_t activated, uint64_t activated_edges)
 {
     td_gpu_tally *tally = &a->control->tally;
-    warp_add_u64(&tally->edges, edges);
-    warp_add_u64(&tally->activated, activated);
-    warp_add_u64(&tally->activated_edges, activated_edges);
+    block_add_u64(&tally->edges, edges);
+    block_add_u64(&tally->activated, activated);
+    block_add_u64(&tally->activated_edges, activated_edges);
 }
 
 TD_DEVICE void add_share(const td_gpu_args *a, double share)
 {
-    share = warp_sum_double(share);
-    if (td_lane() == 0 && share != 0) TD_ADD(&a->control->tally.share, share);
+    if (PROGRAM_SHARES) block_add_double(&a->control->tally.share, share);
 }
 
 /* Every vertex's first value; a warp makes one word of the bitmap of those that start. */

@@ -1,9 +1,8 @@
 /* Expansion: all edges of a frontier's vertices, shared out over threads. Included behind a definition of
  *
- *     TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, bool is, program_message message,
- *                         uint64_t e)
+ *     TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
  *
- * which all lanes of a warp call together, those with an edge saying so by `is`. Four ways, chosen by
+ * which all lanes of a warp call together, with a few edges each. Four ways, chosen by
  * resident.balance: a thread per vertex; by degree to blocks, warps and threads (CTA); the same with medium
  * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of 32
  * vertices, so that every lane has every 32nd edge of all of them. Vertices that are heavy for a block are cut
@@ -40,18 +39,36 @@ TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, u
     return task;
 }
 
+/* Edges `at`, at + step, ... of a task, those below its degree. */
+TD_DEVICE push_batch batch_of(const push_task *task, uint32_t at, uint32_t step)
+{
+    push_batch batch;
+    TD_UNROLL
+    for (uint32_t k = 0; k < PUSH_BATCH; k++) {
+        batch.is[k] = at + k * step < task->degree;
+        batch.edge[k] = task->begin + at + k * step;
+        batch.message[k] = task->message;
+    }
+    return batch;
+}
+
 /* Every lane its own list. */
 TD_DEVICE void expand_lanes(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task)
 {
-    for (uint32_t i = 0; TD_BALLOT(TD_ALL_LANES, i < task->degree) != 0; i++)
-        tell(a, c, r, i < task->degree, task->message, task->begin + i);
+    for (uint32_t i = 0; TD_BALLOT(TD_ALL_LANES, i < task->degree) != 0; i += PUSH_BATCH) {
+        push_batch batch = batch_of(task, i, 1);
+        tell(a, c, r, &batch);
+    }
 }
 
-/* All lanes one list. */
-TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, push_task task)
+/* Warps that share a list take its edges in turn: this one from `first` on, in steps of `width` lanes. */
+TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task, uint32_t first,
+                          uint32_t width)
 {
-    for (uint32_t i = 0; i < task.degree; i += TD_WARP)
-        tell(a, c, r, i + td_lane() < task.degree, task.message, task.begin + i + td_lane());
+    for (uint32_t i = first; i < task->degree; i += width * PUSH_BATCH) {
+        push_batch batch = batch_of(task, i + td_lane(), width);
+        tell(a, c, r, &batch);
+    }
 }
 
 TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
@@ -62,25 +79,42 @@ TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
     return task;
 }
 
+/* The lane whose list holds edge i of all of them put together: the last that begins at or before it. */
+TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
+{
+    uint32_t owner = 0;
+    TD_UNROLL
+    for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) {
+        uint32_t begin = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
+        if (begin <= i) owner += step;
+    }
+    return owner;
+}
+
 /* Every lane every 32nd edge of all lists. */
 TD_DEVICE void expand_scanned(const td_gpu_args *a, const td_context *c, push_round *r, push_task task)
 {
     uint32_t total, before = warp_scan(task.degree, &total);
-    for (uint32_t base = 0; base < total; base += TD_WARP) {
-        uint32_t i = base + td_lane(), owner = 0;
-        for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) { /* the last lane whose edges begin at or before i */
-            uint32_t begin = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
-            if (begin <= i) owner += step;
+    uint64_t shifted = task.begin - before; /* where edge i of all of them would be, if it is in this list */
+    for (uint32_t base = 0; base < total; base += TD_WARP * PUSH_BATCH) {
+        push_batch batch;
+        TD_UNROLL
+        for (uint32_t k = 0; k < PUSH_BATCH; k++) {
+            uint32_t i = base + k * TD_WARP + td_lane(), owner = owner_of(before, i);
+            batch.is[k] = i < total;
+            batch.edge[k] = TD_SHUFFLE(TD_ALL_LANES, shifted, owner) + i;
+            batch.message[k] = TD_SHUFFLE(TD_ALL_LANES, task.message, owner);
         }
-        push_task theirs = task_of_lane(task, owner);
-        uint32_t place = i - TD_SHUFFLE(TD_ALL_LANES, before, owner);
-        tell(a, c, r, i < total, theirs.message, theirs.begin + place);
+        tell(a, c, r, &batch);
     }
 }
 
 TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, push_round *r, push_task task, uint32_t lanes)
 {
-    for (; lanes != 0; lanes &= lanes - 1) expand_one(a, c, r, task_of_lane(task, TD_LOWEST_BIT(lanes)));
+    for (; lanes != 0; lanes &= lanes - 1) {
+        push_task theirs = task_of_lane(task, TD_LOWEST_BIT(lanes));
+        expand_one(a, c, r, &theirs, 0, TD_WARP);
+    }
 }
 
 /* A block's 256 tasks by degree: the block, a warp, a thread. With `share` medium tasks above the warps' mean
@@ -103,16 +137,14 @@ TD_DEVICE void expand_block(const td_gpu_args *a, const td_context *c, push_roun
     medium = TD_BALLOT(TD_ALL_LANES, is_medium && !gives);
     TD_BARRIER();
     uint32_t larges = TD_LOAD(&counts[0]), spares = TD_LOAD(&counts[1]);
-    for (uint32_t l = 0; l < larges; l++)
-        for (uint32_t i = td_warp() * TD_WARP; i < large[l].degree; i += TD_GPU_THREADS)
-            tell(a, c, r, i + td_lane() < large[l].degree, large[l].message, large[l].begin + i + td_lane());
+    for (uint32_t l = 0; l < larges; l++) expand_one(a, c, r, &large[l], td_warp() * TD_WARP, TD_GPU_THREADS);
     expand_medium_lanes(a, c, r, task, medium);
     while (spares > 0) {
         uint32_t next = 0;
         if (td_lane() == 0) next = TD_ADD(&counts[2], 1u);
         next = TD_SHUFFLE(TD_ALL_LANES, next, 0);
         if (next >= spares) break;
-        expand_one(a, c, r, spare[next]);
+        expand_one(a, c, r, &spare[next], 0, TD_WARP);
     }
     if (task.degree >= TD_WARP) task.degree = 0;
     expand_lanes(a, c, r, &task);
@@ -120,14 +152,14 @@ TD_DEVICE void expand_block(const td_gpu_args *a, const td_context *c, push_roun
 }
 
 /* Warps take as many vertices at a time as keep all of them busy. */
-TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes)
 {
     uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
     uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
     for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count; base += (uint64_t)warps * chunk) {
         uint32_t i = (uint32_t)base + td_lane();
         push_task task = take_task(a, r, td_lane() < chunk ? i : count, count);
-        if (a->balance == TD_BALANCE_THREAD) expand_lanes(a, c, r, &task);
+        if (lanes) expand_lanes(a, c, r, &task);
         else expand_scanned(a, c, r, task);
     }
 }
@@ -140,10 +172,12 @@ TD_DEVICE void expand_by_blocks(const td_gpu_args *a, const td_context *c, push_
     }
 }
 
-TD_DEVICE void expand(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+/* `plain` is known to the compiler: the other ways would only cost registers. */
+TD_DEVICE void expand(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
-    if (a->balance == TD_BALANCE_CTA || a->balance == TD_BALANCE_IWB) expand_by_blocks(a, c, r, count);
-    else expand_by_warps(a, c, r, count);
+    if (plain) expand_by_warps(a, c, r, count, false);
+    else if (a->balance == TD_BALANCE_THREAD) expand_by_warps(a, c, r, count, true);
+    else expand_by_blocks(a, c, r, count);
 }
 
 /* Pieces of heavy vertices, one per block at a time. */
@@ -153,8 +187,7 @@ TD_DEVICE void expand_pieces(const td_gpu_args *a, const td_context *c, push_rou
         uint32_t u = (uint32_t)(a->pieces[p] >> 32);
         uint64_t begin = a->push.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->push.offsets[u + 1];
         if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
-        program_message message = message_of(a, u);
-        for (uint64_t e = begin + td_warp() * TD_WARP; e < end; e += td_threads())
-            tell(a, c, r, e + td_lane() < end, message, e + td_lane());
+        push_task task = {begin, (uint32_t)(end - begin), message_of(a, u)};
+        expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());
     }
 }

@@ -38,7 +38,7 @@ extern const td_gpu_kernels PROGRAM_SYMBOL;
 const td_gpu_kernels PROGRAM_SYMBOL = {
     KERNEL(init),
 #if PROGRAM_GAS
-    KERNEL(pull), KERNEL(merge), KERNEL(pull_shards),
+    KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if PROGRAM_FUSED
     KERNEL(list_words), KERNEL(map_queue),
 #endif
@@ -46,10 +46,10 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
     KERNEL(pull_hit), KERNEL(pull_late),
 #endif
 #if PROGRAM_FUSED
-    KERNEL(levels), KERNEL(find_parents),
+    KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
 #endif
 #if PROGRAM_HAS_PRIORITY
-    KERNEL(priorities),
+    KERNEL(priorities), KERNEL(priorities_otherwise),
 #endif
 #if PROGRAM_PEELS
     KERNEL(peel), KERNEL(fill_left),

@@ -5,6 +5,9 @@
 #include <cooperative_groups.h>
 
 #define TD_DEVICE static __device__ __forceinline__
+/* No more registers than let that many blocks of so many threads run on a processor. */
+#define TD_DENSE_KERNEL(name, type, threads, blocks) \
+    static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ type a)
 #define TD_KERNEL(name, type) static __global__ void name(const __grid_constant__ type a)
 
 TD_DEVICE uint32_t td_thread(void) { return threadIdx.x; }
@@ -20,7 +23,7 @@ TD_DEVICE uint32_t td_warp(void) { return threadIdx.x >> 5; }
     type *name = (type *)td_dynamic_
 
 #define TD_BARRIER() __syncthreads()
-#define TD_GRID_BARRIER() cooperative_groups::this_grid().sync()
+#define TD_GRID_BARRIER(cluster, word) td_grid_barrier(cluster, word)
 #define TD_WARP_BARRIER(mask) __syncwarp(mask)
 #define TD_FENCE() __threadfence()
 
@@ -29,6 +32,29 @@ TD_DEVICE uint32_t td_warp(void) { return threadIdx.x >> 5; }
 #define TD_SHUFFLE_UP(mask, value, by) __shfl_up_sync((mask), (value), (by))
 #define TD_SHUFFLE_DOWN(mask, value, by) __shfl_down_sync((mask), (value), (by))
 #define TD_SHUFFLE_XOR(mask, value, by) __shfl_xor_sync((mask), (value), (int)(by))
+
+/* Every block adds 1 to the word and the first one what makes the highest bit change with the last of them. */
+TD_DEVICE void td_grid_barrier(bool cluster, uint32_t *word)
+{
+#if __CUDA_ARCH__ >= 900
+    if (cluster) {
+        cooperative_groups::this_cluster().sync();
+        return;
+    }
+#endif
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        uint32_t more = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before, now;
+        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(word), "r"(more) : "memory");
+        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
+        while (((before ^ now) & 0x80000000u) == 0);
+    }
+    __syncthreads();
+}
+
+#if __CUDA_ARCH__ >= 800
+#define TD_WARP_SUM(value) __reduce_add_sync(TD_ALL_LANES, (value)) /* in one instruction */
+#endif
 
 #define TD_POPCOUNT(word) ((uint32_t)__popc(word))
 #define TD_LOWEST_BIT(word) ((uint32_t)__ffs((int)(word)) - 1u) /* of a word that is not 0 */
@@ -69,5 +95,14 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
 
 /* Loads of what nobody writes during the launch. */
 #define TD_READ_ONLY(place) __ldg(place)
+#define TD_READ_ONCE(place) __ldcs(place) /* and which is not read again soon: it need not stay in a cache */
+
+/* Four neighbouring words at once, from a place whose number is a multiple of four. */
+#define TD_READ_FOUR(words, place)                        \
+    do {                                                  \
+        uint4 four_ = __ldcs((const uint4 *)(place));     \
+        (words)[0] = four_.x, (words)[1] = four_.y;       \
+        (words)[2] = four_.z, (words)[3] = four_.w;       \
+    } while (0)
 
 #endif

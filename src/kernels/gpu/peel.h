@@ -14,7 +14,7 @@ TD_KERNEL(peel, td_gpu_args)
         warp_append(a.next_left, &a.control->left_count, is && !starts, v);
         warp_append(a.queue[0], &slot->count, goes, v);
     }
-    warp_add_u64(&slot->edges, edges);
+    block_add_u64(&slot->edges, edges);
     for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
         uint64_t other = TD_SHUFFLE_XOR(TD_ALL_LANES, lowest, by);
         lowest = other < lowest ? other : lowest;

@@ -34,8 +34,8 @@ TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *
         bool open = i < count && priority > old_bound, near = open && priority <= bound;
         if (i < count && !(open && !near)) TD_AND(&a->far_map[v / 32], ~(1u << (v & 31u)));
         if (near) {
-            near = mark(r->next_map, v);
-            if (near) expect(a, r, v);
+            TD_OR(&r->next_map[v / 32], 1u << (v & 31u)); /* it is in the far list once, so nobody else does */
+            expect(a, r, v);
         }
         warp_append(r->out, &r->next->count, near, v);
         warp_append(a->far[1 - at], &a->control->far_count[1 - at], open && priority > bound, v);
@@ -49,11 +49,11 @@ TD_DEVICE void deal_out(const td_gpu_args *a, const td_context *c, push_round *r
     td_gpu_control *control = a->control;
     uint32_t count = TD_LOAD(&control->far_count[*at]);
     find_lowest(a, c, a->far[*at], count, *bound, &control->far_lowest);
-    TD_GRID_BARRIER();
+    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
     uint32_t lowest = TD_LOAD(&control->far_lowest), fresh = lowest == 0xffffffffu ? *bound : lowest;
     split_far(a, c, r, a->far[*at], *at, count, *bound, fresh);
     if (!a->lean) warp_add_u64(&r->next->edges, r->next_edges);
-    TD_GRID_BARRIER();
+    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
     if (td_global_thread() == 0) {
         TD_STORE(&control->far_count[*at], 0u);
         TD_STORE(&control->far_lowest, 0xffffffffu);
@@ -62,25 +62,27 @@ TD_DEVICE void deal_out(const td_gpu_args *a, const td_context *c, push_round *r
     *bound = fresh;
 }
 
-TD_KERNEL(priorities, td_gpu_args)
+TD_DEVICE void run_priorities(const td_gpu_args *a, bool plain)
 {
-    td_context c = kernel_context(&a);
-    td_gpu_control *control = a.control;
+    td_context c = kernel_context(a);
+    td_gpu_control *control = a->control;
     uint32_t slot = control->at, round = 0, far_at = control->far_at, bound = control->bound;
+    uint32_t count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
-        push_round r = round_of(&a, slot, round);
+        push_round r = round_of(a, slot, round);
         r.bound = bound;
-        r.far = a.far[far_at];
+        r.far = a->far[far_at];
         r.far_count = &control->far_count[far_at];
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
-        bool split = TD_LOAD(&r.now->count) == 0;
+        bool split = count == 0;
         if (split) {
-            deal_out(&a, &c, &r, &far_at, &bound);
+            deal_out(a, &c, &r, &far_at, &bound);
         } else {
-            run_round(&a, &c, &r);
+            run_round(a, &c, &r, count, plain);
         }
-        more = close_round(&a, &r, round, split, TD_LOAD(&control->far_count[far_at]) > 0);
-        if (!more && a.lean) count_ahead(&a, &r);
+        bool any = TD_LOAD(&control->far_count[far_at]) > 0;
+        more = close_round(a, &r, split, any, &count);
+        if (!more && a->lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
@@ -89,3 +91,6 @@ TD_KERNEL(priorities, td_gpu_args)
         control->bound = bound;
     }
 }
+
+TD_DENSE_KERNEL(priorities, td_gpu_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_priorities(&a, true); }
+TD_KERNEL(priorities_otherwise, td_gpu_args) { run_priorities(&a, false); }

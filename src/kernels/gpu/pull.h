@@ -1,9 +1,10 @@
-/* Pull: every vertex adds up what its neighbours send.
+/* Pull: every vertex adds up what its neighbours send, in two kernels.
  *
- * The edges, not the vertices, are cut into equal pieces, one per turn of a block. A block reads its piece's
- * edges side by side, keeps their contributions in shared memory and then adds up list by list; no atomics.
- * A list that is cut leaves a partial sum per piece, and the kernel `merge` puts them together (Garaph's CPU
- * scheme, which suits a GPU as well). */
+ * `pull` adds up. The edges of all lists, one list behind the other, are cut into equal pieces whatever the lists'
+ * lengths; a warp takes a piece in steps of 128 edges, four neighbouring ones a lane. One bit per edge tells where a list
+ * begins. Every lane adds up its four, the lanes pass on what belongs to lists that go on (a segmented scan), and a
+ * list that begins and ends within the piece has its sum stored; ends of others are added to it by an atomic, of which a
+ * piece has two. `apply` then gives every vertex its value, and clears the sums for the next time. */
 
 /* What the threads of a block find out while they finish vertices. */
 typedef struct pull_sums {
@@ -61,14 +62,12 @@ TD_DEVICE void finish(const td_gpu_args *a, const td_context *c, uint32_t v, pro
 
 TD_DEVICE void add_sums(const td_gpu_args *a, const pull_sums *sums)
 {
-    add_tally(a, 0, sums->activated, sums->activated_edges);
+    if (PROGRAM_FUSED) add_tally(a, 0, sums->activated, sums->activated_edges);
     add_share(a, sums->share);
 #if PROGRAM_MEASURE == TD_MEASURE_MAX
-    double change = warp_max_double(sums->change);
-    if (td_lane() == 0) raise_double(&a->control->tally.change, change);
+    block_raise_double(&a->control->tally.change, sums->change);
 #elif PROGRAM_MEASURE == TD_MEASURE_SUM
-    double change = warp_sum_double(sums->change);
-    if (td_lane() == 0) TD_ADD(&a->control->tally.change, change);
+    block_add_double(&a->control->tally.change, sums->change);
 #endif
 }
 
@@ -79,121 +78,134 @@ TD_DEVICE program_accum heard(const td_gpu_args *a, const td_context *c, uint32_
     return contribution(a, c, message, a->pull.weights, e);
 }
 
-/* Row r of a piece's `rows` has its sum: whole, or one end of a list that is cut. */
-TD_DEVICE void close_row(const td_gpu_args *a, const td_context *c, uint32_t piece, uint32_t v, uint32_t r, uint32_t rows,
-                         program_accum sum, pull_sums *sums)
+TD_DEVICE void accumulate(program_accum *place, program_accum value)
 {
-    program_accum *partials = (program_accum *)a->partials + 2 * (uint64_t)piece;
-    if (r == 0 && a->cuts[piece].place > 0) partials[0] = sum;
-    else if (r + 1 == rows && a->cuts[piece + 1].place > 0) partials[1] = sum;
-    else finish(a, c, v, sum, sums);
+#if PROGRAM_SUM == TD_SUM_ADD
+    TD_ADD(place, value);
+#elif PROGRAM_SUM == TD_SUM_MIN
+    TD_MIN(place, value);
+#elif PROGRAM_SUM == TD_SUM_MAX
+    TD_MAX(place, value);
+#else
+    TD_OR(place, value);
+#endif
 }
 
-enum { PULL_UNROLL = TD_GPU_TILE / TD_GPU_THREADS };
+enum { PULL_LANE = 4, PULL_STEP = PULL_LANE * TD_WARP };
 
-/* Contributions of the piece's edges into `kept`: first all targets, then what they send, so that many reads are
- * under way at once. */
-TD_DEVICE void gather_piece(const td_gpu_args *a, const td_context *c, uint64_t first, uint32_t count, program_accum *kept)
+/* What four edges bring; those from `last` on bring nothing. */
+TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, uint64_t last, program_accum *brought)
 {
-    uint32_t sources[PULL_UNROLL];
-    program_message messages[PULL_UNROLL];
-    const uint32_t *targets = a->pull.targets + first;
-    TD_UNROLL
-    for (uint32_t i = 0; i < PULL_UNROLL; i++) {
-        uint32_t at = i * TD_GPU_THREADS + td_thread();
-        sources[i] = at < count ? TD_READ_ONLY(&targets[at]) : TD_NO_VERTEX;
-    }
-    TD_UNROLL
-    for (uint32_t i = 0; i < PULL_UNROLL; i++) {
-        messages[i] = 0;
-        if (sources[i] != TD_NO_VERTEX) messages[i] = message_of(a, sources[i]);
+    uint32_t sources[PULL_LANE];
+    program_message messages[PULL_LANE];
+    if (first + PULL_LANE <= last) {
+        TD_READ_FOUR(sources, &a->pull.targets[first]);
+    } else {
+        TD_UNROLL
+        for (uint32_t k = 0; k < PULL_LANE; k++) sources[k] = first + k < last ? a->pull.targets[first + k] : TD_NO_VERTEX;
     }
     TD_UNROLL
-    for (uint32_t i = 0; i < PULL_UNROLL; i++) {
-        uint32_t at = i * TD_GPU_THREADS + td_thread();
-        if (at < count) kept[at] = heard(a, c, sources[i], messages[i], first + at);
+    for (uint32_t k = 0; k < PULL_LANE; k++) {
+        messages[k] = 0;
+        if (sources[k] != TD_NO_VERTEX) messages[k] = message_of(a, sources[k]);
+    }
+    TD_UNROLL
+    for (uint32_t k = 0; k < PULL_LANE; k++) {
+        brought[k] = program_zero(c);
+        if (sources[k] != TD_NO_VERTEX) brought[k] = heard(a, c, sources[k], messages[k], first + k);
     }
 }
 
-/* Where the piece's lists begin, counted from its first edge. */
-TD_DEVICE void place_rows(const td_gpu_args *a, uint32_t from, uint32_t rows, uint64_t first, uint32_t count, uint16_t *begins)
+/* A piece under way. */
+typedef struct pull_state {
+    uint32_t lists_before; /* lists that begin before the step; the last of them is open */
+    uint32_t lists_first;  /* before the piece */
+    program_accum open;    /* of the open list, within this piece */
+} pull_state;
+
+TD_DEVICE void store_sum(const td_gpu_args *a, uint32_t list, program_accum sum)
 {
-    for (uint32_t r = td_thread(); r <= rows; r += TD_GPU_THREADS) {
-        uint64_t begin = a->pull.offsets[from + r];
-        begin = begin < first ? 0 : begin - first;
-        begins[r] = (uint16_t)(begin < count ? begin : count);
-    }
+    ((program_accum *)a->sums)[a->lists[list]] = sum;
 }
 
-/* Lanes per list: as many as an average one has edges, a power of two. */
-TD_DEVICE uint32_t lanes_per_row(uint32_t rows, uint32_t count)
+/* A list ends: whole if it began within the piece. */
+TD_DEVICE void end_list(const td_gpu_args *a, const pull_state *state, uint32_t list, program_accum sum)
 {
-    uint32_t lanes = 1;
-    while (lanes < TD_WARP && lanes * rows * 2 <= count) lanes *= 2;
-    return lanes;
+    if (list >= state->lists_first) store_sum(a, list, sum);
+    else accumulate((program_accum *)a->sums + a->lists[list], sum);
 }
 
-/* Adds up list by list, `lanes` neighbouring threads each. */
-TD_DEVICE void add_rows(const td_gpu_args *a, const td_context *c, uint32_t piece, uint32_t from, uint32_t rows, uint32_t count,
-                        const uint16_t *begins, const program_accum *kept, pull_sums *sums)
+/* 128 edges: `heads` has a bit for each of the lane's four that begins a list. */
+TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought, uint32_t heads)
 {
-    uint32_t lanes = lanes_per_row(rows, count), lane = td_thread() & (lanes - 1), at_once = TD_GPU_THREADS / lanes;
-    uint32_t turns = (rows + at_once - 1) / at_once;
-    for (uint32_t turn = 0; turn < turns; turn++) {
-        uint32_t r = turn * at_once + td_thread() / lanes;
-        uint32_t begin = r < rows ? begins[r] : 0, end = r < rows ? begins[r + 1] : 0;
-        program_accum sum = program_zero(c);
-        for (uint32_t i = begin + lane; i < end; i += lanes) sum = program_sum(sum, kept[i]);
-        for (uint32_t by = lanes / 2; by > 0; by /= 2) sum = program_sum(sum, TD_SHUFFLE_XOR(TD_ALL_LANES, sum, by));
-        if (lane == 0 && r < rows) close_row(a, c, piece, from + r, r, rows, sum, sums);
+    uint32_t below = 0, total = 0, seen = 0;
+    TD_UNROLL
+    for (uint32_t k = 0; k < PULL_LANE; k++) {
+        uint32_t lanes = TD_BALLOT(TD_ALL_LANES, heads >> k & 1u);
+        below += TD_POPCOUNT(lanes & td_lanes_below());
+        total += TD_POPCOUNT(lanes);
     }
+    uint32_t list = state->lists_before + below - 1; /* open where this lane begins */
+    program_accum before = program_zero(c), open = program_zero(c);
+    TD_UNROLL
+    for (uint32_t k = 0; k < PULL_LANE; k++) {
+        if (heads >> k & 1u) {
+            if (seen == 0) before = open;
+            else store_sum(a, list + seen, open);
+            seen++;
+            open = program_zero(c);
+        }
+        open = program_sum(open, brought[k]);
+    }
+    bool headed = heads != 0;
+    for (uint32_t by = 1; by < TD_WARP; by *= 2) { /* what is open at the end of each lane */
+        program_accum lower = TD_SHUFFLE_UP(TD_ALL_LANES, open, by);
+        uint32_t lower_headed = TD_SHUFFLE_UP(TD_ALL_LANES, (uint32_t)headed, by);
+        if (td_lane() >= by && !headed) {
+            open = program_sum(lower, open);
+            headed = lower_headed != 0;
+        }
+    }
+    if (!headed) open = program_sum(state->open, open);
+    program_accum incoming = TD_SHUFFLE_UP(TD_ALL_LANES, open, 1);
+    if (td_lane() == 0) incoming = state->open;
+    if (heads != 0 && state->lists_before + below > 0) end_list(a, state, list, program_sum(incoming, before));
+    state->open = TD_SHUFFLE(TD_ALL_LANES, open, TD_WARP - 1);
+    state->lists_before += total;
 }
 
 TD_KERNEL(pull, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
-    pull_sums sums = {0, 0, 0, 0};
-    TD_SHARED(program_accum, kept, TD_GPU_TILE);
-    TD_SHARED(uint16_t, begins, TD_GPU_TILE + 2);
-    for (uint32_t piece = td_block(); piece < a.cut_count; piece += td_blocks()) {
-        td_gpu_cut from = a.cuts[piece], to = a.cuts[piece + 1];
-        uint64_t first = a.pull.offsets[from.vertex] + from.place, last = a.pull.offsets[to.vertex] + to.place;
-        uint32_t rows = to.vertex - from.vertex + (to.place > 0), count = (uint32_t)(last - first);
-        gather_piece(&a, &c, first, count, kept);
-        place_rows(&a, from.vertex, rows, first, count, begins);
-        TD_BARRIER();
-        add_rows(&a, &c, piece, from.vertex, rows, count, begins, kept, &sums);
-        TD_BARRIER();
+    for (uint64_t piece = td_global_thread() / TD_WARP; piece < a.pull_pieces; piece += td_global_threads() / TD_WARP) {
+        uint64_t first = piece * TD_GPU_TILE, last = first + TD_GPU_TILE < a.pull_edges ? first + TD_GPU_TILE : a.pull_edges;
+        pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
+        for (uint64_t base = first; base < last; base += PULL_STEP) {
+            uint64_t mine = base + td_lane() * PULL_LANE;
+            program_accum brought[PULL_LANE];
+            uint32_t heads = TD_READ_ONLY(&a.heads[mine / 32]) >> (mine & 31u) & ((1u << PULL_LANE) - 1);
+            gather_four(&a, &c, mine, last, brought);
+            add_step(&a, &c, &state, brought, heads);
+        }
+        if (td_lane() == 0) accumulate((program_accum *)a.sums + a.lists[state.lists_before - 1], state.open);
     }
-    add_sums(&a, &sums);
 }
 
-TD_DEVICE program_accum warp_fold(program_accum sum)
-{
-    for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) sum = program_sum(sum, TD_SHUFFLE_XOR(TD_ALL_LANES, sum, by));
-    return sum;
-}
-
-/* A list cut at the end of a piece goes on through the pieces behind it: a warp adds them up. */
-TD_KERNEL(merge, td_gpu_args)
+TD_KERNEL(apply, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     pull_sums sums = {0, 0, 0, 0};
-    const program_accum *partials = (const program_accum *)a.partials;
-    for (uint32_t p = td_global_thread() / TD_WARP; p < a.cut_count; p += td_global_threads() / TD_WARP) {
-        td_gpu_cut from = a.cuts[p], to = a.cuts[p + 1];
-        bool starts_here = from.vertex < to.vertex || from.place == 0;
-        if (to.place == 0 || to.vertex >= a.vertices || !starts_here) continue;
-        program_accum sum = program_zero(&c);
-        bool goes_on = true;
-        for (uint32_t base = p + 1; goes_on; base += TD_WARP) {
-            uint32_t q = base + td_lane();
-            bool mine = q < a.cut_count && a.cuts[q].vertex == to.vertex && a.cuts[q].place > 0;
-            if (mine) sum = program_sum(sum, partials[2 * (uint64_t)q]);
-            goes_on = TD_BALLOT(TD_ALL_LANES, mine) == TD_ALL_LANES;
-        }
-        sum = program_sum(warp_fold(sum), partials[2 * (uint64_t)p + 1]);
-        if (td_lane() == 0) finish(&a, &c, to.vertex, sum, &sums);
+    program_accum *added = (program_accum *)a.sums;
+    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+        finish(&a, &c, v, added[v], &sums);
+        added[v] = program_zero(&c); /* behind the rest, which would wait for it */
     }
     add_sums(&a, &sums);
+}
+
+/* Sums before the first pull. */
+TD_KERNEL(clear_sums, td_gpu_args)
+{
+    const td_context c = kernel_context(&a);
+    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) ((program_accum *)a.sums)[v] = program_zero(&c);
 }

@@ -7,7 +7,8 @@ typedef struct push_round {
     uint32_t *out;
     uint32_t *map, *next_map; /* bitmaps of the two queues; 0 where a vertex is queued once by nature */
     td_gpu_slot *now, *next;
-    uint64_t next_edges, taken_edges;
+    uint64_t next_edges;
+    uint32_t taken_edges, number;
     uint32_t bound;           /* priorities: those above it are put off */
     uint32_t *far, *far_count;
 } push_round;
@@ -20,23 +21,17 @@ TD_DEVICE uint32_t priority_of(const td_gpu_args *a, const td_context *c, progra
 }
 #endif
 
-/* Applies one contribution to a value; true if the vertex must tell it on. */
-TD_DEVICE bool relax(const td_gpu_args *a, const td_context *c, uint32_t v, program_accum sum, program_value *seen)
+#if PROGRAM_SUM != TD_SUM_MIN
+/* Applies one contribution to a value that was *old a moment ago, which becomes what it was just before. */
+TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint32_t v, program_accum sum, program_value *old)
 {
-    program_value *value = (program_value *)a->values + v, old = TD_PEEK(value), fresh = program_apply(c, v, old, sum);
-#if PROGRAM_SUM == TD_SUM_MIN
-    if (!program_activates(c, fresh, old)) return false;
-    old = TD_MIN(value, fresh);
-#else
-    for (;; fresh = program_apply(c, v, old, sum)) {
-        if (fresh == old) return false;
-        if (TD_SWAP_IF(value, old, fresh)) break;
-        old = TD_PEEK(value);
+    for (;;) {
+        program_value fresh = program_apply(c, v, *old, sum);
+        if (fresh == *old || TD_SWAP_IF(value, *old, fresh)) return fresh;
+        *old = TD_PEEK(value);
     }
-#endif
-    *seen = fresh;
-    return program_activates(c, fresh, old);
 }
+#endif
 
 /* A vertex is queued: its edges are counted ahead, so that the round after this one can be planned. On graphs of small
  * degrees (lean) their number says little and the read would only lengthen every round. */
@@ -46,31 +41,125 @@ TD_DEVICE void expect(const td_gpu_args *a, push_round *r, uint32_t v)
     else r->next_edges += degree_in(a->push.offsets, v);
 }
 
-/* True for the first who marks. */
-TD_DEVICE bool mark(uint32_t *map, uint32_t v)
+/* Edges that a lane has in hand at once, so that their reads are under way together. */
+#ifndef PUSH_BATCH
+#define PUSH_BATCH 4
+#endif
+#ifndef PUSH_BLOCKS
+#define PUSH_BLOCKS 2
+#endif
+typedef struct push_batch {
+    uint64_t edge[PUSH_BATCH];
+    program_message message[PUSH_BATCH];
+    bool is[PUSH_BATCH];
+} push_batch;
+
+/* Places in a list for what the lanes have in their hands, with one atomic per warp, which lane `by` does. */
+typedef struct push_places {
+    uint32_t lanes[PUSH_BATCH], total, at;
+} push_places;
+
+TD_DEVICE push_places count_places(const bool *wanted)
 {
-    uint32_t bit = 1u << (v & 31u);
-    return (TD_LOAD(&map[v / 32]) & bit) == 0 && (TD_OR(&map[v / 32], bit) & bit) == 0;
+    push_places places;
+    places.total = places.at = 0;
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        places.lanes[k] = TD_BALLOT(TD_ALL_LANES, wanted[k]);
+        places.total += TD_POPCOUNT(places.lanes[k]);
+    }
+    return places;
 }
 
-TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, bool is, program_message message, uint64_t e)
+TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *list, const bool *wanted, const uint32_t *values)
 {
-    bool queued = false, put_off = false;
-    uint32_t v = 0;
-    if (is) {
-        program_value fresh;
-        v = TD_READ_ONLY(&a->push.targets[e]);
-        queued = relax(a, c, v, contribution(a, c, message, a->push.weights, e), &fresh);
-#if PROGRAM_HAS_PRIORITY
-        put_off = queued && r->far != 0 && priority_of(a, c, fresh) > r->bound;
-        queued = queued && !put_off;
-        put_off = put_off && mark(a->far_map, v);
-#endif
-        queued = queued && (r->next_map == 0 || mark(r->next_map, v));
-        if (queued) expect(a, r, v);
+    if (places->total == 0) return;
+    uint32_t at = places->at;
+    at = TD_SHUFFLE(TD_ALL_LANES, at, by);
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        if (wanted[k]) list[at + TD_POPCOUNT(places->lanes[k] & td_lanes_below())] = values[k];
+        at += TD_POPCOUNT(places->lanes[k]);
     }
-    warp_append(r->out, &r->next->count, queued, v);
-    if (PROGRAM_HAS_PRIORITY && r->far != 0) warp_append(r->far, r->far_count, put_off, v);
+}
+
+/* What a batch does to the values of the vertices told; says which of them changed so that they must tell it on. Steps go
+ * over the whole batch, so that the atomics too are under way together. */
+TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *told, bool *changed,
+                           program_value *fresh)
+{
+    program_value *values = (program_value *)a->values, old[PUSH_BATCH];
+    program_accum sum[PUSH_BATCH];
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++)
+        if (batch->is[k]) sum[k] = contribution(a, c, batch->message[k], a->push.weights, batch->edge[k]);
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) /* a look spares most atomics, but lengthens a round that has few of them */
+        if (batch->is[k]) old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[told[k]]);
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        changed[k] = false;
+        if (!batch->is[k]) continue;
+#if PROGRAM_SUM == TD_SUM_MIN
+        fresh[k] = program_apply(c, told[k], old[k], sum[k]);
+        changed[k] = program_activates(c, fresh[k], old[k]);
+        if (changed[k]) old[k] = TD_MIN(&values[told[k]], fresh[k]);
+#else
+        fresh[k] = swap_in(&values[told[k]], c, told[k], sum[k], &old[k]);
+        changed[k] = true;
+#endif
+    }
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) changed[k] = changed[k] && program_activates(c, fresh[k], old[k]);
+}
+
+/* Of those queued and those put off, each vertex once: the first who marks it has it. */
+TD_DEVICE void mark_batch(const td_gpu_args *a, const push_round *r, const uint32_t *told, bool *queued, bool *put_off)
+{
+    uint32_t before[PUSH_BATCH];
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        uint32_t *map = put_off[k] ? a->far_map : r->next_map;
+        before[k] = 0;
+        if (queued[k] || put_off[k]) before[k] = TD_OR(&map[told[k] / 32], 1u << (told[k] & 31u));
+    }
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        bool fresh = (before[k] >> (told[k] & 31u) & 1u) == 0;
+        queued[k] = queued[k] && fresh;
+        put_off[k] = put_off[k] && fresh;
+    }
+}
+
+/* The edges of a batch, by all lanes of a warp: those told are queued, or put off. */
+TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
+{
+    bool queued[PUSH_BATCH], put_off[PUSH_BATCH];
+    uint32_t told[PUSH_BATCH];
+    program_value fresh[PUSH_BATCH];
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) told[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
+    relax_batch(a, c, batch, told, queued, fresh);
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        put_off[k] = false;
+#if PROGRAM_HAS_PRIORITY
+        put_off[k] = queued[k] && r->far != 0 && priority_of(a, c, fresh[k]) > r->bound;
+        queued[k] = queued[k] && !put_off[k];
+#endif
+    }
+    if (r->next_map != 0) mark_batch(a, r, told, queued, put_off);
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++)
+        if (queued[k]) expect(a, r, told[k]);
+    push_places near = count_places(queued);
+    if (td_lane() == 0 && near.total > 0) near.at = TD_ADD(&r->next->count, near.total);
+    if (PROGRAM_HAS_PRIORITY && r->far != 0) {
+        push_places far = count_places(put_off);
+        if (td_lane() == 1 && far.total > 0) far.at = TD_ADD(r->far_count, far.total);
+        fill_places(&far, 1, r->far, put_off, told);
+    }
+    fill_places(&near, 0, r->out, queued, told);
 }
 
 #include "kernels/gpu/expand.h"
@@ -87,7 +176,7 @@ TD_DEVICE push_round round_of(const td_gpu_args *a, uint32_t slot, uint32_t numb
     td_gpu_slot *slots = a->control->slot;
     uint32_t odd = number & 1u;
     push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, &slots[slot % TD_GPU_SLOTS], &slots[(slot + 1) % TD_GPU_SLOTS],
-                    0, 0, 0, 0, 0};
+                    0, 0, number, 0, 0, 0};
     if (!a->first_hit) {
         r.map = odd ? a->next_active : a->active;
         r.next_map = odd ? a->active : a->next_active;
@@ -95,32 +184,35 @@ TD_DEVICE push_round round_of(const td_gpu_args *a, uint32_t slot, uint32_t numb
     return r;
 }
 
-/* The frontier's edges; afterwards the next one is known to all. */
-TD_DEVICE void run_round(const td_gpu_args *a, const td_context *c, push_round *r)
+/* The edges of a frontier of `count`; afterwards the next one is known to all. */
+TD_DEVICE void run_round(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
-    expand(a, c, r, TD_LOAD(&r->now->count));
-    warp_add_u64(a->lean ? &r->now->edges : &r->next->edges, a->lean ? r->taken_edges : r->next_edges);
-    TD_GRID_BARRIER();
-    uint32_t pieces = TD_LOAD(&r->now->pieces);
+    expand(a, c, r, count, plain);
+    if (a->lean) warp_add_u32(&a->control->rows[r->number].edges, r->taken_edges);
+    else warp_add_u64(&r->next->edges, r->next_edges);
+    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
+    uint32_t pieces = a->has_heavy ? TD_LOAD(&r->now->pieces) : 0;
     if (pieces == 0) return;
     r->next_edges = 0;
     expand_pieces(a, c, r, pieces);
     warp_add_u64(&r->next->edges, r->next_edges);
-    TD_GRID_BARRIER();
+    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
 }
 
-/* What a loop does between two rounds: the row of the one behind, and whether there is to be another. In a lean
- * loop a row has the edges of its own frontier, otherwise those of the next. */
-TD_DEVICE bool close_round(const td_gpu_args *a, const push_round *r, uint32_t round, bool split, bool any)
+/* What a loop does between two rounds: the row of the one behind, and whether there is to be another. A row has the
+ * vertices of the next frontier; in a lean loop the edges of its own, otherwise those of the next. */
+TD_DEVICE bool close_round(const td_gpu_args *a, const push_round *r, bool split, bool any, uint32_t *count)
 {
-    uint32_t count = TD_LOAD(&r->next->count);
-    uint64_t edges = a->lean ? (uint64_t)count * a->mean_degree : TD_LOAD(&r->next->edges);
+    *count = TD_LOAD(&r->next->count);
+    uint64_t edges = a->lean ? (uint64_t)*count * a->mean_degree : TD_LOAD(&r->next->edges);
     if (td_global_thread() == 0) {
-        td_gpu_row row = {a->lean ? TD_LOAD(&r->now->edges) : edges, count, split};
-        a->control->rows[round] = row;
+        td_gpu_row *row = &a->control->rows[r->number];
+        if (!a->lean) row->edges = edges;
+        row->vertices = *count;
+        row->split = split;
     }
-    bool fits = count == 0 || (edges <= a->leave_edges && edges >= a->stay_edges);
-    return (count > 0 || any) && fits && round + 1 < a->most_rounds;
+    bool fits = *count == 0 || (edges <= a->leave_edges && edges >= a->stay_edges);
+    return (*count > 0 || any) && fits && r->number + 1 < a->most_rounds;
 }
 
 /* The edges of the frontier that a lean loop leaves behind. */
@@ -133,21 +225,25 @@ TD_DEVICE void count_ahead(const td_gpu_args *a, const push_round *r)
     warp_add_u64(&a->control->left_edges, edges);
 }
 
-TD_KERNEL(levels, td_gpu_args)
+TD_DEVICE void run_levels(const td_gpu_args *a, bool plain)
 {
-    td_context c = kernel_context(&a);
-    td_gpu_control *control = a.control;
-    uint32_t slot = control->at, round = 0;
+    td_context c = kernel_context(a);
+    td_gpu_control *control = a->control;
+    uint32_t slot = control->at, round = 0, count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
-        push_round r = round_of(&a, slot, round);
-        c.iteration = a.context.iteration + round;
+        push_round r = round_of(a, slot, round);
+        c.iteration = a->context.iteration + round;
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
-        run_round(&a, &c, &r);
-        more = close_round(&a, &r, round, false, false);
-        if (!more && a.lean) count_ahead(&a, &r);
+        run_round(a, &c, &r, count, plain);
+        more = close_round(a, &r, false, false, &count);
+        if (!more && a->lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
         control->at = slot % TD_GPU_SLOTS;
     }
 }
+
+/* With resident.balance=warp, and with the other ways. */
+TD_DENSE_KERNEL(levels, td_gpu_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_levels(&a, true); }
+TD_KERNEL(levels_otherwise, td_gpu_args) { run_levels(&a, false); }

@@ -2,19 +2,6 @@
  * `copies` of each, so that threads whose edges lead to the same vertex meet less often. Edges name their vertex by
  * 16 bits, counted from the shard's first. */
 
-TD_DEVICE void accumulate(program_accum *place, program_accum value)
-{
-#if PROGRAM_SUM == TD_SUM_ADD
-    TD_ADD(place, value);
-#elif PROGRAM_SUM == TD_SUM_MIN
-    TD_MIN(place, value);
-#elif PROGRAM_SUM == TD_SUM_MAX
-    TD_MAX(place, value);
-#else
-    TD_OR(place, value);
-#endif
-}
-
 TD_KERNEL(pull_shards, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
@@ -42,6 +29,5 @@ TD_KERNEL(pull_shards, td_gpu_args)
             finish(&a, &c, shard.first + i, accums[i * shard.copies], &sums);
         TD_BARRIER();
     }
-    TD_WARP_BARRIER(TD_ALL_LANES);
     add_sums(&a, &sums);
 }

@@ -45,7 +45,7 @@ TD_KERNEL(sweep, td_gpu_args)
             if (i < total) visit(&a, w * 32 + owner, theirs + place);
         }
     }
-    warp_add_u64(&a.control->tally.edges, edges);
+    block_add_u64(&a.control->tally.edges, edges);
 }
 
 TD_KERNEL(sweep_pieces, td_gpu_args)
@@ -60,18 +60,19 @@ TD_KERNEL(sweep_pieces, td_gpu_args)
     }
 }
 
-/* The `step`th edge of every vertex. */
+/* The `step`th edge of the vertices of a share: every 16th, or all others. Once some are linked, most of the rest find
+ * themselves in the same component and do nothing; all at once they would crowd around a few roots. */
 TD_KERNEL(sample, td_gpu_args)
 {
     uint64_t edges = 0;
     for (uint32_t u = td_global_thread(); u < a.vertices; u += td_global_threads()) {
         uint64_t e = a.push.offsets[u] + a.step;
-        if (e >= a.push.offsets[u + 1]) continue;
+        bool early = u / TD_WARP % TD_GPU_SHARE == 0;
+        if (early != (a.share == 0) || e >= a.push.offsets[u + 1]) continue;
         visit(&a, u, e);
         edges++;
     }
-    TD_WARP_BARRIER(TD_ALL_LANES);
-    warp_add_u64(&a.control->tally.edges, edges);
+    block_add_u64(&a.control->tally.edges, edges);
 }
 
 TD_KERNEL(between, td_gpu_args)
@@ -79,8 +80,7 @@ TD_KERNEL(between, td_gpu_args)
     uint64_t total = 0;
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads())
         total += program_between(&a.context, (program_value *)a.values, v, (int)a.step);
-    TD_WARP_BARRIER(TD_ALL_LANES);
-    warp_add_u64(&a.control->tally.total, total);
+    block_add_u64(&a.control->tally.total, total);
 }
 
 /* Labels of vertices drawn at random, the same ones for every device. */

@@ -8,11 +8,11 @@
 typedef struct td_gpu_kernels {
     td_kernel init;
     /* gas */
-    td_kernel pull, merge, pull_shards;
+    td_kernel pull, apply, clear_sums, pull_shards;
     td_kernel list_words, map_queue;
     td_kernel pull_hit, pull_late;
-    td_kernel levels, find_parents;
-    td_kernel priorities;
+    td_kernel levels, levels_otherwise, find_parents;
+    td_kernel priorities, priorities_otherwise;
     td_kernel peel, fill_left;
     /* sweep */
     td_kernel sweep, sweep_pieces, sample, between, draw, label_all, collect;
