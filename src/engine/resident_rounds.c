@@ -159,6 +159,8 @@ static loop_shape choose_shape(const td_resident_job *job, const frontier *now)
     return (loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
 }
 
+enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
+
 static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t bound, uint64_t rounds)
 {
     loop_shape shape = choose_shape(job, now);
@@ -172,7 +174,9 @@ static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t
     td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS, .together = true,
                         .cluster = shape.cluster};
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
-    return td_resident_read(job, job->args.most_rounds);
+    uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;
+    TD_CHECK(td_resident_read(job, few_rows));
+    return job->control->rounds > few_rows ? td_resident_read(job, job->control->rounds) : TD_OK;
 }
 
 /* After a loop: its rounds are iterations, and what it left is the frontier. */

@@ -8,7 +8,6 @@
 #include "base/size.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -21,30 +20,9 @@ struct td_mark {
     cudaEvent_t event;
 };
 
-/* Devices open per GPU: the last of a lost GPU's resets it, so that it can be opened anew. */
+/* GPUs that a kernel's fault has taken from this process for good: a reset does not bring them back. */
 enum { MOST_GPUS = 64 };
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static int open_count[MOST_GPUS];
-static bool open_lost[MOST_GPUS];
-
-static void count_open(int gpu)
-{
-    pthread_mutex_lock(&open_lock);
-    open_count[gpu]++;
-    pthread_mutex_unlock(&open_lock);
-}
-
-static void count_closed(int gpu, bool lost)
-{
-    pthread_mutex_lock(&open_lock);
-    open_lost[gpu] |= lost;
-    if (--open_count[gpu] == 0 && open_lost[gpu]) {
-        cudaDeviceReset();
-        cudaGetLastError();
-        open_lost[gpu] = false;
-    }
-    pthread_mutex_unlock(&open_lock);
-}
+static _Atomic bool lost_gpus[MOST_GPUS];
 
 static void cuda_close(td_device *device)
 {
@@ -52,7 +30,7 @@ static void cuda_close(td_device *device)
     cudaSetDevice(state->gpu);
     td_cuda_slice_close(state->slice);
     cudaGetLastError();
-    count_closed(state->gpu, state->lost != 0);
+    if (state->lost != 0 && state->gpu < MOST_GPUS) lost_gpus[state->gpu] = true;
     td_free(state->raised);
     td_free(state);
 }
@@ -429,7 +407,6 @@ static td_status open_part(td_device **out, int gpu, int slices, int slice, cons
     TD_TRY(td_cuda_enter(device));
     TD_TRY(describe(device, gpu));
     if (slices > 0) TD_TRY(take_slice(device, slices, slice, options->gpu_memory));
-    count_open(gpu);
     *out = device;
     return TD_OK;
 done:
@@ -445,6 +422,8 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
     if (!td_cuda_present(&why)) return td_fail(TD_UNSUPPORTED, "cuda:%d: %s", index, why);
     if (index >= td_cuda_count())
         return td_fail(TD_UNSUPPORTED, "cuda:%d: the GPUs of this machine are cuda:0 to cuda:%d", index, td_cuda_count() - 1);
+    if (index < MOST_GPUS && lost_gpus[index])
+        return td_fail(TD_DEVICE, "cuda:%d: a fault in a kernel took this GPU from the process; a new process gets it again", index);
     int begin = slices > 0 && slice < 0 ? 0 : slice, end = slices > 0 && slice < 0 ? slices : slice + 1;
     for (int i = begin; i < end; i++) {
         td_status status = open_part(last, index, slices, i, options);
