@@ -93,11 +93,12 @@ static const char *program_name(const void *unused, int index)
 
 /* Checks that need no graph. */
 
-static td_status check_settings(job *self, const td_engine *engine)
+static td_status check_settings(job *self)
 {
     double huge_pages;
     const td_arg_pairs *set = &self->settings->set;
     for (int i = 0; i < set->count; i++) TD_CHECK(td_settings_add(&self->set, set->items[i]));
+    const td_engine *engine = td_plan_engine(self->settings->engine, self->settings->devices, &self->set);
     TD_CHECK(td_plan_check_settings(engine, self->program, &self->set));
     TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
     td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
@@ -171,7 +172,7 @@ static td_status check_line(job *self, const char *program)
     if (self->program == NULL) return td_fail_unknown("program", program, program_name, NULL);
     fill_options(self);
     TD_CHECK(td_plan_check(s->engine, s->devices));
-    TD_CHECK(check_settings(self, td_plan_engine(s->engine)));
+    TD_CHECK(check_settings(self));
     TD_CHECK(check_source(self));
     TD_CHECK(check_gpu_edges(self));
     TD_CHECK(td_run_check_options(self->program, &self->options));

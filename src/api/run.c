@@ -53,7 +53,8 @@ static td_status take_settings(order *self)
     const char *const *texts = self->request.settings;
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
     TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
-    TD_CHECK(td_plan_check_settings(td_plan_engine(self->request.engine), self->program, &self->settings));
+    TD_CHECK(td_plan_check_settings(
+        td_plan_engine(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
     TD_CHECK(td_settings_number(&self->settings, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
     self->huge_pages = huge_pages == 0;
     return TD_OK;
@@ -75,7 +76,7 @@ static td_status take_order(order *self, const td_session *session, const td_gra
         .pool = session->pool, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
         .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
-        .engine = td_plan_engine(request->engine)->name, .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
+        .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context};
     TD_CHECK(td_run_check_options(self->program, &self->options));
     return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
@@ -116,7 +117,10 @@ static td_status run(const td_session *session, const td_graph *graph, const cha
     td_status status = TD_OK;
     order self;
     bool huge_pages = td_huge_pages_on();
+    td_plan chosen;
     TD_TRY(take_order(&self, session, graph, program, request));
+    TD_TRY(td_plan_make(&chosen, self.request.engine, self.program, graph, &self.options));
+    self.options.engine = chosen.engine;
     TD_TRY(td_cancel_check());
     td_huge_pages(huge_pages && self.huge_pages);
     status = td_run_program(out, self.program, graph, &self.options);

@@ -90,7 +90,32 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
 
 static bool is_auto(const char *engine) { return engine == NULL || strcmp(engine, "auto") == 0; }
 
-const td_engine *td_plan_engine(const char *engine) { return is_auto(engine) ? &td_engines[0] : td_engine_named(engine); }
+/* Whether a list of devices has one of this name's beginning. */
+static bool lists(const char *devices, const char *beginning)
+{
+    for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, beginning, strlen(beginning)) == 0) return true;
+    }
+    return false;
+}
+
+static bool sets(const td_settings *settings, const char *engine)
+{
+    size_t length = strlen(engine);
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strncmp(settings->keys[i], engine, length) == 0 && settings->keys[i][length] == '.') return true;
+    return false;
+}
+
+const td_engine *td_plan_engine(const char *engine, const char *devices, const td_settings *settings)
+{
+    if (!is_auto(engine)) return td_engine_named(engine);
+    for (const td_engine *each = td_engines; each->name != NULL; each++)
+        if (sets(settings, each->name)) return each;
+    bool gpu = devices != NULL ? lists(devices, "cuda") || lists(devices, "emu") : td_device_kind_present(TD_DEVICE_CUDA, NULL);
+    return td_engine_named(gpu ? "resident" : "cpu");
+}
 
 static uint64_t free_memory(void)
 {
@@ -112,20 +137,71 @@ static td_status plan_resident(td_plan *plan, const td_program *program, const t
     return TD_OK;
 }
 
+/* A GPU that nobody named is used where it pays: not for little work, nor for what it cannot hold. Opening one takes
+ * a few tenths of a second, in which a processor is through with this many edges. */
+enum { LITTLE_WORK = 1 << 25 };
+
+static td_status gpu_memory_left(const td_run_options *options, uint64_t *left)
+{
+    td_loop *loop = NULL;
+    td_device *device = NULL;
+    *left = 0;
+    TD_CHECK(td_loop_create(&loop));
+    if (td_devices_open(&device, "cuda:0", &(td_device_options){.loop = loop, .gpu_memory = options->gpu_memory}) == TD_OK)
+        *left = td_device_left(device);
+    td_devices_close(device);
+    td_loop_destroy(loop);
+    return TD_OK;
+}
+
+static td_status stand_aside(td_plan *plan, const td_graph *graph, const td_run_options *options, bool *aside)
+{
+    char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    uint64_t left, wanted = plan->device_graph_bytes + plan->device_program_bytes;
+    *aside = graph->edges < LITTLE_WORK;
+    if (*aside) {
+        snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
+        return TD_OK;
+    }
+    TD_CHECK(gpu_memory_left(options, &left));
+    *aside = wanted > left;
+    if (*aside) snprintf(plan->why, sizeof plan->why, "the GPU would need %s and has %s", td_format_size(need, wanted), td_format_size(has, left));
+    return TD_OK;
+}
+
+/* Tandem's own choice, and why. */
+static td_status choose(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    const char *why = "";
+    bool aside = false, resident = strcmp(plan->engine, "resident") == 0;
+    if (sets(options->settings, plan->engine)) {
+        snprintf(plan->why, sizeof plan->why, "the settings are this engine's");
+    } else if (!resident) {
+        (void)td_device_kind_present(TD_DEVICE_CUDA, &why);
+        snprintf(plan->why, sizeof plan->why, "%s", options->devices != NULL ? "no GPU among --devices" : why);
+    } else if (options->devices != NULL) {
+        snprintf(plan->why, sizeof plan->why, "a GPU is among --devices");
+    } else {
+        snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
+        TD_CHECK(plan_resident(plan, program, graph, options));
+        TD_CHECK(stand_aside(plan, graph, options, &aside));
+    }
+    if (aside) plan->engine = "cpu";
+    return TD_OK;
+}
+
 td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options)
 {
-    char size[TD_NUMBER_BYTES];
-    td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine)->name, .graph_bytes = td_graph_bytes(graph),
-                    .free_bytes = free_memory()};
+    td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine, options->devices, options->settings)->name,
+                    .graph_bytes = td_graph_bytes(graph), .free_bytes = free_memory()};
+    if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
+    else snprintf(plan.why, sizeof plan.why, "asked for");
+    plan.device_graph_bytes = plan.device_program_bytes = 0;
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
     plan.program_bytes += td_run_input_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;
-    if (!is_auto(engine)) snprintf(plan.why, sizeof plan.why, "asked for");
-    else
-        snprintf(plan.why, sizeof plan.why, "the graph (%s) is in memory, and this build has no engine for other devices",
-                 td_format_size(size, plan.graph_bytes));
     *out = plan;
     return TD_OK;
 }

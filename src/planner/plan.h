@@ -26,7 +26,9 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
 td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options);
 
-/* The engine that runs when this one is asked for: "auto" or NULL is Tandem's choice. */
-const td_engine *td_plan_engine(const char *engine);
+/* The engine that runs when this one is asked for. "auto" or NULL is Tandem's choice: the engine whose settings
+ * are given, resident where there is a GPU among the devices (all there are, if NULL), otherwise cpu. Once the graph is known
+ * td_plan_make may still choose cpu instead, because there is little work or the GPU is too small. */
+const td_engine *td_plan_engine(const char *engine, const char *devices, const td_settings *settings);
 
 #endif

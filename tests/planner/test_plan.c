@@ -9,7 +9,7 @@ static void check_plan(const char *program, const td_graph *graph, td_run_option
     td_run *run = NULL;
     td_plan plan;
     options.settings = &settings;
-    CHECK_OK(td_plan_make(&plan, NULL, program_of(program), graph, &options));
+    CHECK_OK(td_plan_make(&plan, "cpu", program_of(program), graph, &options));
     uint64_t held = td_memory().now;
     td_memory_reset_peak();
     CHECK_OK(td_run_program(&run, program_of(program), graph, &options));
@@ -76,6 +76,30 @@ TEST(what_fits_is_measured_by_the_budget)
     td_graph_destroy(graph);
 }
 
+TEST(the_engine_follows_devices_settings_and_work)
+{
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
+    td_settings none = {0}, cpu = settings_from("cpu.piece=64"), resident = settings_from("resident.gather=shards");
+    static const struct {
+        const char *devices, *engine, *why;
+        int settings; /* none, the cpu engine's, the resident one's */
+    } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among --devices", 0}, {"emu", "resident", "a GPU is among", 0},
+                 {"cpu,emu:2", "resident", "a GPU is among", 0}, {"emu", "cpu", "the settings are this engine's", 1},
+                 {"cpu", "resident", "the settings are this engine's", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        td_plan plan;
+        td_run_options options = {.devices = cases[i].devices, .settings = cases[i].settings == 0 ? &none : cases[i].settings == 1 ? &cpu : &resident,
+                                  .has_iterations = true, .iterations = 3};
+        CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
+        CHECK_STR(plan.engine, cases[i].engine);
+        CHECK_CONTAINS(plan.why, cases[i].why);
+        CHECK((plan.device_graph_bytes > 0) == (strcmp(plan.engine, "resident") == 0));
+    }
+    td_settings_clear(&cpu);
+    td_settings_clear(&resident);
+    td_graph_destroy(graph);
+}
+
 TEST(engines_and_devices_that_are_not_there_are_refused_by_name)
 {
     CHECK_OK(td_plan_check(NULL, NULL));
@@ -95,7 +119,7 @@ TEST(settings_of_another_program_are_refused)
     } cases[] = {{"pagerank.damping=0.9", "unknown setting"}, {"cpu.direction=up", "auto|pull|notify|push"}, {"cpu.peace=4", "cpu.piece"}};
     for (int i = 0; i < 3; i++) {
         td_settings settings = settings_from(cases[i].text);
-        CHECK_STATUS(td_plan_check_settings(td_plan_engine(NULL), program_of("sssp"), &settings), TD_USAGE);
+        CHECK_STATUS(td_plan_check_settings(td_engine_named("cpu"), program_of("sssp"), &settings), TD_USAGE);
         CHECK_CONTAINS(td_last_message(), cases[i].message);
         td_settings_clear(&settings);
     }
@@ -119,13 +143,13 @@ TEST(settings_that_change_nothing_are_refused_naming_the_programs_they_are_for)
     };
     for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         td_settings settings = settings_from(cases[i].text);
-        CHECK_STATUS(td_plan_check_settings(td_plan_engine(NULL), program_of(cases[i].program), &settings), TD_USAGE);
+        CHECK_STATUS(td_plan_check_settings(td_engine_named("cpu"), program_of(cases[i].program), &settings), TD_USAGE);
         CHECK_CONTAINS(td_last_message(), cases[i].message);
         td_settings_clear(&settings);
     }
     for (uint64_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         td_settings settings = settings_from(taken[i][1]);
-        CHECK_OK(td_plan_check_settings(td_plan_engine(NULL), program_of(taken[i][0]), &settings));
+        CHECK_OK(td_plan_check_settings(td_engine_named("cpu"), program_of(taken[i][0]), &settings));
         td_settings_clear(&settings);
     }
 }
