@@ -27,7 +27,7 @@ const td_setting td_resident_settings[] = {
                     "how a pull adds up: equal pieces of the lists, or Garaph's shards in shared memory"},
     [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
                          "copies of an accumulator (gather=shards); auto: from the shard's edges and vertices"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 4e9, NULL,
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL, /* 32 of them add up in 32 bits */
                    "degree from which a vertex is cut into pieces for all blocks"},
     [SET_TINY] = {"tiny", TD_SETTING_WHOLE, 0, 0, 4e9, NULL,
                   "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have clusters)"},
@@ -213,7 +213,7 @@ static td_status make_arrays(td_resident_job *job)
     if (info->kind == TD_KIND_SWEEP) return make_sweep(job);
     TD_CHECK(td_resident_new(job, &a->active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
     if (job->traits->fused) TD_CHECK(make_frontier(job));
-    if (job->pull == NULL || job->shards) return TD_OK;
+    if (!job->adds_up || job->shards) return TD_OK;
     TD_CHECK(td_resident_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
     return td_resident_launch(job, &job->kernels->clear_sums, n);
 }
@@ -245,7 +245,9 @@ static td_status fill_args(td_resident_job *job)
     uint64_t edges = job->graph->edges * (job->push == &job->held->both ? 2 : 1);
     a->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
     a->lean = a->mean_degree <= LEAN_DEGREE && edges <= UINT32_MAX;
-    a->has_heavy = job->push != NULL && td_resident_longest(job) >= a->heavy;
+    uint64_t longest = 0;
+    if (job->push != NULL) TD_CHECK(td_resident_longest(job, &longest));
+    a->has_heavy = longest >= a->heavy;
     a->async = job->run->async;
     a->first_hit = job->traits->first_hit && !job->run->async;
     a->out = job->held->out.view.offsets;
@@ -253,6 +255,7 @@ static td_status fill_args(td_resident_job *job)
     else a->push.offsets = a->out;
     if (job->pull == NULL) return TD_OK;
     a->pull = job->pull->view;
+    if (!job->adds_up) return TD_OK;
     return job->shards ? td_resident_make_shards(job) : td_resident_find_heads(job);
 }
 
@@ -270,10 +273,12 @@ static td_status set_up(td_resident_job *job)
     TD_CHECK(read_settings(job));
     TD_CHECK(TD_NEW_ZEROED(&job->owned, MOST_OWNED, "list of device arrays"));
     TD_CHECK(td_resident_hold(job));
+    job->device->peak = job->device->now; /* of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, job->device->kind);
     if (job->kernels == NULL)
         return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name, job->device->name);
     choose_lists(job, &push, &pull);
+    job->adds_up = td_resident_adds_up(job->traits, pull, job->prioritised, job->run->async);
     bool both = view_is_both(job->run, job->traits) && !job->graph->symmetric;
     job->push = !push ? NULL : both ? &job->held->both : &job->held->out;
     job->pull = !pull ? NULL : both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
@@ -398,6 +403,7 @@ td_status td_resident_run(td_run *run, const td_run_options *options)
     TD_TRY(hand_over_edges(&job));
     if (options->parents) TD_TRY(find_parents(&job));
     run->device_peak = job.device->peak;
+    run->array_bytes = run->graph->vertices * job.traits->value_bytes; /* the host's: the result */
 done:
     tear_down(&job, status != TD_OK);
     return status;

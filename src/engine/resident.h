@@ -52,6 +52,8 @@ typedef struct td_resident_job {
     td_resident_list *pull, *push;
     td_direction direction;
     bool shards, prioritised, has_limit;
+    uint64_t pull_pieces;
+    bool adds_up;            /* pulls do: td_resident_adds_up */
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
     double tolerance, delta;
@@ -69,8 +71,15 @@ extern const td_setting td_resident_settings[];
 td_status td_resident_run(td_run *run, const td_run_options *options);
 
 /* Bytes that a run takes on the device: the graph's, those of its edges alone, and the program's (resident_plan.c). */
+/* Whether pulls add lists up: those of first-hit programs do not, and priorities pull for parents only. */
+static inline bool td_resident_adds_up(const td_cpu_kernels *kernels, bool pulls, bool prioritised, bool async)
+{
+    return pulls && !prioritised && !(kernels->first_hit && !async);
+}
+
 typedef struct td_resident_bytes {
     uint64_t graph, edges, program;
+    uint64_t host; /* held in the host's memory while loading, at its peak */
 } td_resident_bytes;
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_resident_bytes *out);
@@ -85,7 +94,8 @@ void td_resident_release(void *held);
 void td_resident_drop_others(td_resident_job *job); /* what other programs left on the device */
 td_status td_resident_load(td_resident_job *job, bool push, bool pull);
 td_status td_resident_find_heads(td_resident_job *job);
-uint64_t td_resident_longest(td_resident_job *job); /* list that is told along */
+uint32_t td_resident_lists_ended(const td_resident_job *job, uint64_t piece); /* vertices whose lists end before it */
+td_status td_resident_longest(td_resident_job *job, uint64_t *longest); /* list that is told along */
 td_status td_resident_make_shards(td_resident_job *job);
 
 /* Device memory of this run, freed at its end. */

@@ -229,12 +229,15 @@ static td_status find_longest(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-uint64_t td_resident_longest(td_resident_job *job)
+td_status td_resident_longest(td_resident_job *job, uint64_t *found)
 {
     longest self = {.graph = job->graph, .both = job->push == &job->held->both};
-    if (job->push->longest == 0 && td_pool_for(job->options->pool, job->graph->vertices, 65536, find_longest, &self) == TD_OK)
+    if (job->push->longest == 0) {
+        TD_CHECK(td_pool_for(job->options->pool, job->graph->vertices, 65536, find_longest, &self));
         job->push->longest = self.found;
-    return job->push->longest;
+    }
+    *found = job->push->longest;
+    return TD_OK;
 }
 
 /* Where the lists begin. */
@@ -245,6 +248,18 @@ static uint64_t place_of(const td_resident_job *job, uint64_t v)
     const td_graph *graph = job->graph;
     if (job->pull == &job->held->both) return graph->in.offsets[v] + graph->out.offsets[v];
     return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
+}
+
+uint32_t td_resident_lists_ended(const td_resident_job *job, uint64_t piece)
+{
+    uint64_t low = 0, high = job->graph->vertices;
+    if (piece == job->pull_pieces) return (uint32_t)high;
+    while (low < high) { /* the first vertex whose list ends behind it */
+        uint64_t middle = low + (high - low) / 2;
+        if (place_of(job, middle + 1) > piece * TD_GPU_TILE) high = middle;
+        else low = middle + 1;
+    }
+    return (uint32_t)low;
 }
 
 typedef struct heads {
@@ -287,7 +302,7 @@ td_status td_resident_find_heads(td_resident_job *job)
     td_resident_list *list = job->pull;
     heads found = {0};
     job->args.pull_edges = place_of(job, job->graph->vertices);
-    job->args.pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    job->pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     if (list->lists == NULL) {
         TD_TRY(find_heads(job, &found));
         TD_TRY(send_heads(job, &found));

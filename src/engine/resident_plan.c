@@ -7,10 +7,13 @@
 
 #include <string.h>
 
+/* Kernels count vertices in 32 bits, up to a launch's threads past the last one. */
+#define MOST_VERTICES (UINT32_MAX - (UINT32_C(1) << 22))
+
 /* A run, as far as its sizes depend on it. */
 typedef struct sizes {
     const td_cpu_kernels *kernels;
-    bool gas, symmetric, both, prioritised, pulls, pushes, shards, twice, parents;
+    bool gas, symmetric, both, prioritised, pulls, pushes, adds_up, shards, twice, parents;
     uint64_t vertices, list_edges, lists; /* edges of one list; how many lists */
     size_t weight_bytes;
     double heavy;
@@ -43,7 +46,8 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
     self->prioritised = k->schedule == TD_SCHEDULE_PRIORITY && automatic && !options->has_iterations;
     self->pushes = !self->gas || k->fused;
     self->pulls = self->gas && (!k->fused || (!push && !self->prioritised) || options->parents);
-    self->shards = self->pulls && gather == 1;
+    self->adds_up = td_resident_adds_up(k, self->pulls, self->prioritised, options->mode == TD_MODE_ASYNC);
+    self->shards = self->adds_up && gather == 1;
     self->twice = self->gas && !k->fused && options->mode != TD_MODE_ASYNC;
     self->list_edges = graph->edges * (self->both ? 2 : 1);
     self->lists = self->both || graph->symmetric ? 1 : (uint64_t)self->pulls + self->pushes;
@@ -56,12 +60,12 @@ static uint64_t word_bytes(const sizes *self) { return (self->vertices + 31) / 3
 static uint64_t head_bytes(const sizes *self)
 {
     uint64_t pieces = (self->list_edges + TD_GPU_TILE - 1) / TD_GPU_TILE, words = self->list_edges / 32 + TD_GPU_TILE / 32;
-    return self->pulls && !self->shards ? (words + self->vertices + pieces) * sizeof(uint32_t) : 0;
+    return self->adds_up && !self->shards ? (words + self->vertices + pieces) * sizeof(uint32_t) : 0;
 }
 
 static uint64_t sum_bytes(const sizes *self)
 {
-    return self->pulls && !self->shards ? self->vertices * self->kernels->accum_bytes : 0;
+    return self->adds_up && !self->shards ? self->vertices * self->kernels->accum_bytes : 0;
 }
 
 static uint64_t piece_bytes(const sizes *self)
@@ -105,6 +109,14 @@ static uint64_t sweep_bytes(const sizes *self)
     return piece_bytes(self) + TD_GPU_DRAWN * sizeof(uint32_t) + self->vertices * each;
 }
 
+/* What loading holds for a while: both lists of every vertex as one, then what says where lists begin. */
+static uint64_t host_bytes(const sizes *self)
+{
+    uint64_t both = self->both ? self->list_edges * (sizeof(uint32_t) + self->weight_bytes) + (self->vertices + 1) * sizeof(uint64_t) : 0;
+    uint64_t begins = self->shards ? self->list_edges * sizeof(uint16_t) : head_bytes(self);
+    return both > begins ? both : begins;
+}
+
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_resident_bytes *out)
 {
@@ -112,6 +124,7 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
     TD_CHECK(read_sizes(&self, program, graph, options));
     out->graph = graph_bytes(&self);
     out->edges = edge_bytes(&self);
+    out->host = host_bytes(&self);
     out->program = sizeof(td_gpu_control) + value_bytes(&self) + frontier_bytes(&self) + sweep_bytes(&self) +
                    sum_bytes(&self) + td_run_input_bytes(program, graph, options);
     return TD_OK;
@@ -133,6 +146,9 @@ td_status td_resident_check_fit(td_resident_job *job)
 {
     td_resident_bytes need;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
+    if (job->graph->vertices > MOST_VERTICES)
+        return td_fail(TD_LIMIT, "the resident engine takes up to %u vertices, and the graph has %u; --engine cpu runs it", MOST_VERTICES,
+                       job->graph->vertices);
     TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
     TD_CHECK(check_edges(job, need.edges));
     if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;

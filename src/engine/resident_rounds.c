@@ -76,6 +76,28 @@ static td_status make_mapped(td_resident_job *job, frontier *now)
     return TD_OK;
 }
 
+/* Lists are added up and their vertices get their values part by part: the later ones of an asynchronous run see the values
+ * of the earlier ones. A list cut by the end of a part belongs to the next. */
+enum { ASYNC_PARTS = 8 };
+
+static td_status pull_in_parts(td_resident_job *job, uint64_t parts)
+{
+    td_gpu_args *a = &job->args;
+    a->end_piece = 0;
+    a->end_vertex = 0;
+    for (uint64_t part = 1; part <= parts; part++) {
+        a->first_piece = a->end_piece;
+        a->first_vertex = a->end_vertex;
+        a->end_piece = job->pull_pieces * part / parts;
+        a->end_vertex = part == parts ? job->graph->vertices : td_resident_lists_ended(job, a->end_piece);
+        if (a->end_piece > a->first_piece)
+            TD_CHECK(td_resident_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
+        if (a->end_vertex > a->first_vertex)
+            TD_CHECK(td_resident_launch(job, &job->kernels->apply, a->end_vertex - a->first_vertex));
+    }
+    return TD_OK;
+}
+
 static td_status pull_whole(td_resident_job *job)
 {
     td_gpu_args *a = &job->args;
@@ -83,8 +105,7 @@ static td_status pull_whole(td_resident_job *job)
     if (job->shards) {
         TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
     } else {
-        if (a->pull_pieces > 0) TD_CHECK(td_resident_launch(job, &job->kernels->pull, a->pull_pieces * 32));
-        TD_CHECK(td_resident_launch(job, &job->kernels->apply, job->graph->vertices));
+        TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
     }
     if (a->next_values != a->values) swap(&a->values, &a->next_values);
     if (job->traits->sends_value) {
@@ -169,6 +190,7 @@ static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t
     job->args.cluster = shape.cluster;
     job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
     job->control->left_edges = 0;
+    _Static_assert(offsetof(td_gpu_control, rows) == offsetof(td_gpu_control, left_edges) + sizeof(uint64_t), "cleared together");
     uint64_t place = offsetof(td_gpu_control, left_edges), rows = job->args.most_rounds * sizeof(td_gpu_row);
     if (job->args.lean) TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
     td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS, .together = true,
@@ -277,11 +299,13 @@ td_status td_resident_peel(td_resident_job *job)
 
 /* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs, where
  * a round has little to do (docs/lab.md). */
+static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
+
 static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
-    return fmax(heaviest * pow(13 / degree, 2.5), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
+    return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
 }
 
 td_status td_resident_priorities(td_resident_job *job)

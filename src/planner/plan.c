@@ -38,9 +38,21 @@ static td_status check_engine(const char *name)
     return td_fail(TD_USAGE, "unknown engine '%s'; there are %s", name, names);
 }
 
+/* Whether a list of devices has one of this name's beginning. */
+static bool lists(const char *devices, const char *beginning)
+{
+    for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, beginning, strlen(beginning)) == 0) return true;
+    }
+    return false;
+}
+
 td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
+    if (engine != NULL && strcmp(engine, "cpu") == 0 && devices != NULL && !lists(devices, "cpu"))
+        return td_fail(TD_USAGE, "--engine cpu and --devices %s: the cpu engine runs on the device cpu; --engine resident uses a GPU", devices);
     return devices != NULL ? td_devices_check(devices) : TD_OK;
 }
 
@@ -90,16 +102,6 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
 
 static bool is_auto(const char *engine) { return engine == NULL || strcmp(engine, "auto") == 0; }
 
-/* Whether a list of devices has one of this name's beginning. */
-static bool lists(const char *devices, const char *beginning)
-{
-    for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, beginning, strlen(beginning)) == 0) return true;
-    }
-    return false;
-}
-
 static bool sets(const td_settings *settings, const char *engine)
 {
     size_t length = strlen(engine);
@@ -126,14 +128,14 @@ static uint64_t free_memory(void)
     return machine.memory_free;
 }
 
-/* The resident engine holds nothing but the result in the host's memory. */
+/* The resident engine holds the result in the host's memory, and for a while what it sends. */
 static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_resident_bytes need;
     TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
     plan->device_graph_bytes = need.graph;
     plan->device_program_bytes = need.program;
-    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double);
+    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host;
     return TD_OK;
 }
 

@@ -153,7 +153,7 @@ static td_status fail_launch(td_device *device, const td_kernel *kernel, const t
     return td_cuda_check(device, error, doing);
 }
 
-enum { CLUSTER_BLOCKS = 16 }; /* of compute capability 9.0, when a kernel asks for more than 8 */
+enum { PORTABLE_BLOCKS = 8, CLUSTER_BLOCKS = 16 }; /* of a cluster: anywhere; of compute capability 9, when a kernel asks for it */
 
 /* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
 static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
@@ -374,7 +374,7 @@ static td_status describe(td_device *device, int gpu)
     out->block_threads = found.maxThreadsPerBlock;
     out->shared_bytes = found.sharedMemPerBlockOptin;
     out->together = found.cooperativeLaunch != 0;
-    out->cluster = found.clusterLaunch != 0 ? CLUSTER_BLOCKS : 0;
+    out->cluster = found.clusterLaunch == 0 ? 0 : found.major == 9 ? CLUSTER_BLOCKS : PORTABLE_BLOCKS;
     out->reads_host = found.canMapHostMemory != 0;
     if (td_cuda_state_of(device)->capability >= OLDEST) return TD_OK;
     return td_fail(TD_UNSUPPORTED, "%s: %s has compute capability %d.%d; Tandem needs 7.5 or later", device->name, out->model,

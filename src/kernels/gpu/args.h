@@ -82,7 +82,9 @@ typedef struct td_gpu_args {
     const uint32_t *heads;        /* a bit per edge pulled along, set where a list begins */
     const uint32_t *lists;        /* the vertices that have a list, in its order */
     const uint32_t *lists_before; /* lists that begin before a piece */
-    uint64_t pull_edges, pull_pieces;
+    uint64_t pull_edges;
+    uint64_t first_piece, end_piece;   /* of this launch */
+    uint32_t first_vertex, end_vertex; /* that it gives values to */
     void *sums;                   /* program_accum per vertex */
     const td_gpu_shard *shards;
     const uint16_t *shard_targets;/* of every edge, its vertex counted from the shard's first */

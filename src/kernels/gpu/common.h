@@ -51,6 +51,25 @@ TD_DEVICE uint32_t ordered_weight(const td_gpu_args *a, const void *weights, uin
 }
 #endif
 
+/* The lane whose list holds edge i of all of them put together: the last that begins at or before it. */
+TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
+{
+    uint32_t owner = 0;
+    TD_UNROLL
+    for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) {
+        uint32_t begin = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
+        if (begin <= i) owner += step;
+    }
+    return owner;
+}
+
+/* A vertex that is heavy for a block, cut into pieces that all blocks take. */
+TD_DEVICE void cut_heavy(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree)
+{
+    uint32_t count = (degree + TD_GPU_PIECE - 1) / TD_GPU_PIECE, at = TD_ADD(piece_count, count);
+    for (uint32_t i = 0; i < count; i++) pieces[at + i] = (uint64_t)u << 32 | i;
+}
+
 /* Sums of the block's threads, added to the tally. All of them call. */
 TD_DEVICE void add_tally(const td_gpu_args *a, uint64_t edges, uint64_t activated, uint64_t activated_edges)
 {

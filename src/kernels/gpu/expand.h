@@ -16,12 +16,6 @@ typedef struct push_task {
 
 enum { EXPAND_WARPS = TD_GPU_THREADS / TD_WARP };
 
-TD_DEVICE void cut_heavy(const td_gpu_args *a, push_round *r, uint32_t u, uint32_t degree)
-{
-    uint32_t count = (degree + TD_GPU_PIECE - 1) / TD_GPU_PIECE, at = TD_ADD(&r->now->pieces, count);
-    for (uint32_t i = 0; i < count; i++) a->pieces[at + i] = (uint64_t)u << 32 | i;
-}
-
 /* The task of entry i of the frontier; heavy ones are put aside. */
 TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, uint32_t count)
 {
@@ -34,7 +28,7 @@ TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, u
     task.message = message_of(a, u);
     r->taken_edges += task.degree;
     if (task.degree < a->heavy) return task;
-    cut_heavy(a, r, u, task.degree);
+    cut_heavy(a->pieces, &r->now->pieces, u, task.degree);
     task.degree = 0;
     return task;
 }
@@ -77,18 +71,6 @@ TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
     task.degree = TD_SHUFFLE(TD_ALL_LANES, task.degree, lane);
     task.message = TD_SHUFFLE(TD_ALL_LANES, task.message, lane);
     return task;
-}
-
-/* The lane whose list holds edge i of all of them put together: the last that begins at or before it. */
-TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
-{
-    uint32_t owner = 0;
-    TD_UNROLL
-    for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) {
-        uint32_t begin = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
-        if (begin <= i) owner += step;
-    }
-    return owner;
 }
 
 /* Every lane every 32nd edge of all lists. */

@@ -177,7 +177,7 @@ TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *s
 TD_KERNEL(pull, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
-    for (uint64_t piece = td_global_thread() / TD_WARP; piece < a.pull_pieces; piece += td_global_threads() / TD_WARP) {
+    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece; piece += td_global_threads() / TD_WARP) {
         uint64_t first = piece * TD_GPU_TILE, last = first + TD_GPU_TILE < a.pull_edges ? first + TD_GPU_TILE : a.pull_edges;
         pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
         for (uint64_t base = first; base < last; base += PULL_STEP) {
@@ -196,7 +196,7 @@ TD_KERNEL(apply, td_gpu_args)
     const td_context c = kernel_context(&a);
     pull_sums sums = {0, 0, 0, 0};
     program_accum *added = (program_accum *)a.sums;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
         finish(&a, &c, v, added[v], &sums);
         added[v] = program_zero(&c); /* behind the rest, which would wait for it */
     }

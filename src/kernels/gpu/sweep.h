@@ -29,17 +29,12 @@ TD_KERNEL(sweep, td_gpu_args)
         uint32_t degree = u < a.vertices ? (uint32_t)(a.push.offsets[u + 1] - begin) : 0;
         edges += degree;
         if (degree >= a.heavy) {
-            uint32_t count = (degree + TD_GPU_PIECE - 1) / TD_GPU_PIECE, at = TD_ADD(&a.control->slot[0].pieces, count);
-            for (uint32_t i = 0; i < count; i++) a.pieces[at + i] = (uint64_t)u << 32 | i;
+            cut_heavy(a.pieces, &a.control->slot[0].pieces, u, degree);
             degree = 0;
         }
         uint32_t total, before = warp_scan(degree, &total);
         for (uint32_t base = 0; base < total; base += TD_WARP) {
-            uint32_t i = base + td_lane(), owner = 0;
-            for (uint32_t step = TD_WARP / 2; step > 0; step /= 2) {
-                uint32_t first = TD_SHUFFLE(TD_ALL_LANES, before, owner + step);
-                if (first <= i) owner += step;
-            }
+            uint32_t i = base + td_lane(), owner = owner_of(before, i);
             uint64_t theirs = TD_SHUFFLE(TD_ALL_LANES, begin, owner);
             uint32_t place = i - TD_SHUFFLE(TD_ALL_LANES, before, owner);
             if (i < total) visit(&a, w * 32 + owner, theirs + place);
