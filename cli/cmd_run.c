@@ -240,6 +240,8 @@ static td_status run_program(job *self)
     self->options.each_context = self;
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
     self->options.engine = self->plan.engine;
+    if (strcmp(self->plan.engine, "cpu") == 0 && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
+        td_warn("--gpu-memory and --gpu-edges change nothing: the cpu engine uses no GPU (%s)", self->plan.why);
     self->options.kept = &self->kept;
     td_tell_plan(&self->plan);
     td_memory_reset_peak();

@@ -5,6 +5,7 @@
 #include "engine/resident.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -68,9 +69,15 @@ static td_status open_device(td_resident_graph *held, const td_run_options *opti
     held->gpu_memory = options->gpu_memory;
     TD_CHECK(td_loop_create(&held->loop));
     td_device_options how = {.loop = held->loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
-    TD_CHECK(td_devices_open(&held->first, devices, &how));
-    for (held->device = held->first; held->device != NULL; held->device = held->device->next)
-        if (held->device->kind != TD_DEVICE_CPU) return td_stream_open(held->device, &held->stream);
+    td_status status = td_devices_open(&held->first, devices, &how);
+    if (status != TD_OK && options->devices == NULL)
+        return td_fail_context(status, "the resident engine needs a GPU (--devices emu emulates one)");
+    TD_CHECK(status);
+    for (held->device = held->first; held->device != NULL; held->device = held->device->next) {
+        if (held->device->kind == TD_DEVICE_CPU) continue;
+        if (held->first->next != NULL) td_warn("the resident engine uses one GPU: of --devices %s it is %s", devices, held->device->name);
+        return td_stream_open(held->device, &held->stream);
+    }
     return td_fail(TD_USAGE, "--devices %s: the resident engine needs a GPU (cuda:0), or an emulated one (emu)", devices);
 }
 

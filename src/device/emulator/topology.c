@@ -302,11 +302,26 @@ static td_status read_file(td_topology *out, const char *path)
     return status;
 }
 
+/* The share folder beside the program's own: an installed tree may have been moved. Empty if that is unknown. */
+static void beside_program(char *folder, size_t room)
+{
+    char path[2048];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    folder[0] = '\0';
+    if (length <= 0) return;
+    path[length] = '\0';
+    char *name = strrchr(path, '/');
+    if (name == NULL) return;
+    *name = '\0';
+    snprintf(folder, room, "%s/../share/tandem", path);
+}
+
 /* A name is looked for in the tree that this was built from, then where it is installed. */
 td_status td_topology_open(td_topology *out, const char *name)
 {
-    static const char *const folders[] = {TANDEM_SOURCE_SHARE, TANDEM_INSTALLED_SHARE};
-    char path[4096];
+    char path[4096], beside[2200];
+    const char *const folders[] = {TANDEM_SOURCE_SHARE, beside, TANDEM_INSTALLED_SHARE};
+    beside_program(beside, sizeof beside);
     td_topology_default(out);
     snprintf(out->name, sizeof out->name, "%s", name);
     if (strchr(name, '/') != NULL) return read_file(out, name);
@@ -316,5 +331,5 @@ td_status td_topology_open(td_topology *out, const char *name)
     }
     return td_fail(TD_USAGE,
                    "there is no topology '%s' in %s/topologies or %s/topologies; a path to a file has a '/' in it",
-                   name, folders[0], folders[1]);
+                   name, TANDEM_SOURCE_SHARE, TANDEM_INSTALLED_SHARE);
 }
