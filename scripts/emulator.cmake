@@ -2,15 +2,21 @@
 # instrumentation, whose calls src/device/emulator/watch.c answers instead of the sanitizer's library. A build
 # with a sanitizer of its own has no watch.
 option(TANDEM_EMULATOR_WATCH "Watch every access that emulated kernels make to memory" ON)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  set(WITHOUT_CALLS --param=tsan-instrument-func-entry-exit=0)
+else()
+  set(WITHOUT_CALLS -mllvm -tsan-instrument-func-entry-exit=0)
+endif()
 set(EMULATOR_FLAGS "")
 if(TANDEM_EMULATOR_WATCH AND NOT TANDEM_SANITIZE)
   # Calls at a function's begin and end are of no use here.
-  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    set(EMULATOR_FLAGS -fsanitize=thread --param=tsan-instrument-func-entry-exit=0)
-  else()
-    set(EMULATOR_FLAGS -fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0)
-  endif()
+  set(EMULATOR_FLAGS -fsanitize=thread ${WITHOUT_CALLS})
   target_compile_definitions(tandem_flags INTERFACE TANDEM_EMULATOR_WATCH)
+elseif(TANDEM_SANITIZE MATCHES thread)
+  # Fibers are one thread to the sanitizer, whose stack of calls would not survive a switch between them.
+  set(EMULATOR_FLAGS ${WITHOUT_CALLS})
+  file(GLOB EMULATOR_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/device/emulator/*.c)
+  set_source_files_properties(${EMULATOR_SOURCES} PROPERTIES COMPILE_OPTIONS "${EMULATOR_FLAGS}")
 endif()
 
 # Sources with kernels for the emulator.

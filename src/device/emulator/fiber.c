@@ -10,31 +10,6 @@
 
 #if TD_ADDRESS_CHECKED
 #include <sanitizer/common_interface_defs.h>
-#elif TD_THREADS_CHECKED
-#include <pthread.h>
-#include <sanitizer/tsan_interface.h>
-
-/* Making one takes milliseconds, so they are kept and used again. */
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-static void *contexts[TD_FIBERS_MOST];
-static uint32_t contexts_kept;
-
-static void *take_context(void)
-{
-    pthread_mutex_lock(&contexts_lock);
-    void *context = contexts_kept > 0 ? contexts[--contexts_kept] : NULL;
-    pthread_mutex_unlock(&contexts_lock);
-    return context != NULL ? context : __tsan_create_fiber(0);
-}
-
-static void keep_context(void *context)
-{
-    pthread_mutex_lock(&contexts_lock);
-    bool kept = contexts_kept < TD_FIBERS_MOST;
-    if (kept) contexts[contexts_kept++] = context;
-    pthread_mutex_unlock(&contexts_lock);
-    if (!kept) __tsan_destroy_fiber(context);
-}
 #endif
 
 static td_fiber *leaving, *arriving; /* the switch under way */
@@ -179,9 +154,6 @@ void td_fiber_prepare(td_fiber *fiber, void (*entry)(void))
 {
     set_entry(fiber, entry);
     fiber->begun = true;
-#if TD_THREADS_CHECKED
-    if (fiber->context == NULL) fiber->context = take_context();
-#endif
 }
 
 void td_fiber_arrived(void)
@@ -203,9 +175,6 @@ void td_fiber_switch(td_fiber *from, td_fiber *to)
     arriving = to;
 #if TD_ADDRESS_CHECKED
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->bytes);
-#elif TD_THREADS_CHECKED
-    if (from->context == NULL) from->context = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(to->context, 0);
 #endif
     change(from, to);
     td_fiber_arrived();
@@ -217,8 +186,4 @@ void td_fiber_drop(td_fiber *fiber)
     fiber->begun = false;
     fiber->shadow = NULL;
     TD_ALLOW(fiber->stack, fiber->bytes);
-#if TD_THREADS_CHECKED
-    if (fiber->context != NULL) keep_context(fiber->context);
-    fiber->context = NULL;
-#endif
 }

@@ -1,6 +1,9 @@
 /* Fibers: stacks that one thread of the system switches between by hand. A
  * switch saves the registers a call must keep and takes another stack: a few
- * nanoseconds. All stacks lie in one mapping, each above a page that faults. */
+ * nanoseconds. All stacks lie in one mapping, each above a page that faults.
+ *
+ * The thread sanitizer takes fibers for the one thread they run on, which is what
+ * they are. It must not follow their calls then: scripts/emulator.cmake. */
 #ifndef TD_DEVICE_EMULATOR_FIBER_H
 #define TD_DEVICE_EMULATOR_FIBER_H
 
@@ -11,7 +14,6 @@ typedef struct td_fiber {
     char *stack;    /* lowest address; NULL: the thread's own stack, until it has been left */
     size_t bytes;
     void *shadow;   /* the address sanitizer's */
-    void *context;  /* the thread sanitizer's, or ucontext's */
     bool begun;
 } td_fiber;
 
