@@ -56,11 +56,15 @@ td_status td_plan_check(const char *engine, const char *devices)
     return devices != NULL ? td_devices_check(devices) : TD_OK;
 }
 
-/* A key of another program is no misspelling of one of this program's. */
-static td_status check_owner(const char *key, const char *program)
+/* A key of another program or engine is no misspelling of one of this one's. */
+static td_status check_owner(const char *key, const char *engine, const char *program)
 {
     size_t length = strcspn(key, ".");
     if (key[length] != '.') return TD_OK;
+    for (const td_engine *each = td_engines; each->name != NULL; each++)
+        if (strlen(each->name) == length && strncmp(each->name, key, length) == 0 && strcmp(each->name, engine) != 0)
+            return td_fail(TD_USAGE, "the setting '%s' is one of the engine %s, and the engine is %s; 'tandem help %s' lists its settings",
+                           key, each->name, engine, engine);
     for (int i = 0; td_programs[i] != NULL; i++) {
         const char *name = td_programs[i]->info->name;
         bool owns = strlen(name) == length && strncmp(name, key, length) == 0;
@@ -92,7 +96,7 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
     const td_program_info *info = program->info;
     const char *const prefixes[] = {engine->name, info->name, NULL};
     const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
-    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_owner(settings->keys[i], info->name));
+    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_owner(settings->keys[i], engine->name, info->name));
     TD_CHECK(td_settings_check(settings, prefixes, tables));
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_use(engine, program, settings->keys[i]));
     for (int i = 0; prefixes[i] != NULL; i++)

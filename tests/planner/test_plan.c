@@ -112,6 +112,14 @@ TEST(engines_and_devices_that_are_not_there_are_refused_by_name)
     CHECK_CONTAINS(td_last_message(), "'tpu'");
 }
 
+TEST(settings_of_another_engine_are_refused_by_its_name)
+{
+    td_settings settings = settings_from("cpu.heavy=1000");
+    CHECK_STATUS(td_plan_check_settings(td_engine_named("resident"), program_of("bfs"), &settings), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "'cpu.heavy' is one of the engine cpu, and the engine is resident");
+    td_settings_clear(&settings);
+}
+
 TEST(settings_of_another_program_are_refused)
 {
     static const struct {
