@@ -5,9 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "engine/sweep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LABELS_DRAWN = 1024 };
@@ -23,28 +22,12 @@ static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
     return TD_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The commonest label among vertices drawn at random. */
 static uint32_t commonest_label(const td_cpu_job *job)
 {
-    uint32_t labels[LABELS_DRAWN], best = 0;
-    for (uint64_t i = 0; i < LABELS_DRAWN; i++)
-        labels[i] = job->kernels->label(job, (uint32_t)td_random_below(td_random_at(1, i), job->graph->vertices));
-    qsort(labels, LABELS_DRAWN, sizeof *labels, by_value);
-    uint64_t longest = 0;
-    for (uint64_t i = 0, run; i < LABELS_DRAWN; i = run) {
-        for (run = i; run < LABELS_DRAWN && labels[run] == labels[i]; run++) {}
-        if (run - i > longest) {
-            longest = run - i;
-            best = labels[i];
-        }
-    }
-    return best;
+    uint32_t labels[LABELS_DRAWN];
+    for (uint64_t i = 0; i < LABELS_DRAWN; i++) labels[i] = job->kernels->label(job, td_sweep_drawn(job->graph, i));
+    return td_sweep_commonest(labels, LABELS_DRAWN);
 }
 
 static td_status sample(td_cpu_job *job)
@@ -76,12 +59,6 @@ static td_status collect_edges(td_cpu_job *job)
     return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
 }
 
-static int by_edge(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 td_status td_cpu_sweep(td_cpu_job *job)
 {
     uint64_t total = 0;
@@ -103,7 +80,7 @@ td_status td_cpu_sweep(td_cpu_job *job)
         if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
     }
-    if (job->run->edges != NULL) qsort(job->run->edges, job->run->edge_count, sizeof *job->run->edges, by_edge);
+    if (job->run->edges != NULL) td_sweep_sort_edges(job->run);
     job->run->converged = !again;
     return TD_OK;
 }

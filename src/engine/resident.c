@@ -7,10 +7,10 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/parents.h"
+#include "engine/sweep.h"
 #include "programs/gpu.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -333,12 +333,6 @@ static td_status hand_over(td_resident_job *job)
     return td_stream_finish(job->stream);
 }
 
-static int by_edge(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static td_status hand_over_edges(td_resident_job *job)
 {
     td_run *run = job->run;
@@ -347,7 +341,7 @@ static td_status hand_over_edges(td_resident_job *job)
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
     TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges, TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
-    qsort(run->edges, run->edge_count, sizeof *run->edges, by_edge);
+    td_sweep_sort_edges(run);
     for (uint64_t i = 0; i < run->edge_count; i++) run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
     return TD_OK;
 }

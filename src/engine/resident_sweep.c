@@ -3,9 +3,8 @@
 #include "engine/resident.h"
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "engine/sweep.h"
 
-#include <stdlib.h>
 
 static td_status vertex_steps(td_resident_job *job)
 {
@@ -14,30 +13,16 @@ static td_status vertex_steps(td_resident_job *job)
     return TD_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The commonest label among vertices drawn at random. */
 static td_status find_commonest(td_resident_job *job)
 {
     uint32_t labels[TD_GPU_DRAWN];
-    for (uint64_t i = 0; i < TD_GPU_DRAWN; i++)
-        labels[i] = (uint32_t)td_random_below(td_random_at(1, i), job->graph->vertices);
+    for (uint64_t i = 0; i < TD_GPU_DRAWN; i++) labels[i] = td_sweep_drawn(job->graph, i);
     TD_CHECK(td_stream_copy(job->stream, job->args.drawn, labels, sizeof labels, TD_TO_DEVICE));
     TD_CHECK(td_resident_launch(job, &job->kernels->draw, TD_GPU_DRAWN));
     TD_CHECK(td_stream_copy(job->stream, labels, job->args.drawn, sizeof labels, TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
-    qsort(labels, TD_GPU_DRAWN, sizeof *labels, by_value);
-    uint64_t longest = 0;
-    for (uint64_t i = 0, run; i < TD_GPU_DRAWN; i = run) {
-        for (run = i; run < TD_GPU_DRAWN && labels[run] == labels[i]; run++) {}
-        if (run - i <= longest) continue;
-        longest = run - i;
-        job->args.left_out = labels[i];
-    }
+    job->args.left_out = td_sweep_commonest(labels, TD_GPU_DRAWN);
     return TD_OK;
 }
 
