@@ -50,38 +50,24 @@ void td_resident_release(void *state)
     td_free(held);
 }
 
-static const char *wanted_devices(const td_run_options *options)
-{
-    return options->devices != NULL ? options->devices : "cuda:0";
-}
-
-static bool fits_request(const td_resident_graph *held, const td_resident_job *job)
+static bool fits_request(const td_resident_graph *held, const td_gpu_job *job)
 {
     return held->graph == job->graph && held->gpu_memory == job->options->gpu_memory &&
-           strcmp(held->devices, wanted_devices(job->options)) == 0;
+           strcmp(held->devices, td_gpu_wanted(job->options)) == 0;
 }
 
 static td_status open_device(td_resident_graph *held, const td_run_options *options)
 {
-    const char *devices = wanted_devices(options);
+    const char *devices = td_gpu_wanted(options);
     if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
     memcpy(held->devices, devices, strlen(devices) + 1);
     held->gpu_memory = options->gpu_memory;
     TD_CHECK(td_loop_create(&held->loop));
-    td_device_options how = {.loop = held->loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
-    td_status status = td_devices_open(&held->first, devices, &how);
-    if (status != TD_OK && options->devices == NULL)
-        return td_fail_context(status, "the resident engine needs a GPU (--devices emu emulates one)");
-    TD_CHECK(status);
-    for (held->device = held->first; held->device != NULL; held->device = held->device->next) {
-        if (held->device->kind == TD_DEVICE_CPU) continue;
-        if (held->first->next != NULL) td_warn("the resident engine uses one GPU: of --devices %s it is %s", devices, held->device->name);
-        return td_stream_open(held->device, &held->stream);
-    }
-    return td_fail(TD_USAGE, "--devices %s: the resident engine needs a GPU (cuda:0), or an emulated one (emu)", devices);
+    TD_CHECK(td_gpu_open(options, "resident", held->loop, &held->first, &held->device));
+    return td_stream_open(held->device, &held->stream);
 }
 
-td_status td_resident_hold(td_resident_job *job)
+td_status td_resident_hold(td_gpu_job *job)
 {
     td_kept *kept = job->options->kept;
     td_resident_graph *held = kept != NULL && kept->release == td_resident_release ? kept->state : NULL;
@@ -111,7 +97,7 @@ td_status td_resident_hold(td_resident_job *job)
 /* Lists. */
 
 /* A large array is pinned for the time of its copy, if it lets itself be. */
-static td_status send(td_resident_job *job, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
 {
     void *to, *seen;
     TD_CHECK(td_device_new(job->device, &to, count, bytes, what));
@@ -128,7 +114,7 @@ static td_status send(td_resident_job *job, void *out, const void *host, uint64_
     return status;
 }
 
-static td_status load_list(td_resident_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges, bool targets)
+static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges, bool targets)
 {
     uint64_t n = job->graph->vertices;
     size_t weight = td_weight_bytes(job->graph->weights);
@@ -169,7 +155,7 @@ static td_status join_lists(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-static td_status load_both(td_resident_job *job)
+static td_status load_both(td_gpu_job *job)
 {
     td_status status = TD_OK;
     const td_graph *graph = job->graph;
@@ -188,7 +174,7 @@ done:
     return status;
 }
 
-td_status td_resident_load(td_resident_job *job, bool push, bool pull)
+td_status td_resident_load(td_gpu_job *job, bool push, bool pull)
 {
     td_resident_graph *held = job->held;
     const td_graph *graph = job->graph;
@@ -202,7 +188,7 @@ td_status td_resident_load(td_resident_job *job, bool push, bool pull)
     return load_both(job);
 }
 
-void td_resident_drop_others(td_resident_job *job)
+void td_resident_drop_others(td_gpu_job *job)
 {
     td_resident_graph *held = job->held;
     td_resident_list *lists[] = {&held->out, &held->in, &held->both};
@@ -236,7 +222,7 @@ static td_status find_longest(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-td_status td_resident_longest(td_resident_job *job, uint64_t *found)
+td_status td_resident_longest(td_gpu_job *job, uint64_t *found)
 {
     longest self = {.graph = job->graph, .both = job->push == &job->held->both};
     if (job->push->longest == 0) {
@@ -250,14 +236,14 @@ td_status td_resident_longest(td_resident_job *job, uint64_t *found)
 /* Where the lists begin. */
 
 /* The offset of a vertex in the list pulled along, on the host. */
-static uint64_t place_of(const td_resident_job *job, uint64_t v)
+static uint64_t place_of(const td_gpu_job *job, uint64_t v)
 {
     const td_graph *graph = job->graph;
     if (job->pull == &job->held->both) return graph->in.offsets[v] + graph->out.offsets[v];
     return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
 }
 
-uint32_t td_resident_lists_ended(const td_resident_job *job, uint64_t piece)
+uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece)
 {
     uint64_t low = 0, high = job->graph->vertices;
     if (piece == job->pull_pieces) return (uint32_t)high;
@@ -274,7 +260,7 @@ typedef struct heads {
     uint64_t count, pieces;
 } heads;
 
-static td_status find_heads(const td_resident_job *job, heads *found)
+static td_status find_heads(const td_gpu_job *job, heads *found)
 {
     uint64_t n = job->graph->vertices, edges = place_of(job, n), piece = 0;
     found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
@@ -293,7 +279,7 @@ static td_status find_heads(const td_resident_job *job, heads *found)
     return TD_OK;
 }
 
-static td_status send_heads(td_resident_job *job, const heads *found)
+static td_status send_heads(td_gpu_job *job, const heads *found)
 {
     td_resident_list *list = job->pull;
     uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
@@ -303,7 +289,7 @@ static td_status send_heads(td_resident_job *job, const heads *found)
     return td_stream_finish(job->stream);
 }
 
-td_status td_resident_find_heads(td_resident_job *job)
+td_status td_resident_find_heads(td_gpu_job *job)
 {
     td_status status = TD_OK;
     td_resident_list *list = job->pull;
@@ -334,7 +320,7 @@ static uint32_t customised_copies(uint64_t edges, uint64_t vertices)
 }
 
 /* The longest shard from `first` on whose accumulators fit `room` as often as it wants copies of them. */
-static td_gpu_shard shard_from(const td_resident_job *job, uint32_t first, uint64_t room)
+static td_gpu_shard shard_from(const td_gpu_job *job, uint32_t first, uint64_t room)
 {
     uint32_t n = job->graph->vertices;
     for (uint32_t copies = 1;; copies *= 2) {
@@ -347,7 +333,7 @@ static td_gpu_shard shard_from(const td_resident_job *job, uint32_t first, uint6
     }
 }
 
-static td_status cut_shards(const td_resident_job *job, uint64_t room, td_gpu_shard **out, uint32_t *count)
+static td_status cut_shards(const td_gpu_job *job, uint64_t room, td_gpu_shard **out, uint32_t *count)
 {
     td_gpu_shard *shards = NULL;
     uint64_t used = 0, size = 0;
@@ -368,7 +354,7 @@ static td_status cut_shards(const td_resident_job *job, uint64_t room, td_gpu_sh
 }
 
 typedef struct naming {
-    const td_resident_job *job;
+    const td_gpu_job *job;
     const td_gpu_shard *shards;
     uint16_t *names;
 } naming;
@@ -385,7 +371,7 @@ static td_status name_edges(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-static td_status load_shards(td_resident_job *job, uint64_t room)
+static td_status load_shards(td_gpu_job *job, uint64_t room)
 {
     td_status status = TD_OK;
     td_resident_graph *held = job->held;
@@ -412,7 +398,7 @@ done:
 /* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
 enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
 
-td_status td_resident_make_shards(td_resident_job *job)
+td_status td_resident_make_shards(td_gpu_job *job)
 {
     td_resident_graph *held = job->held;
     uint64_t most = job->device->properties.shared_bytes;

@@ -131,7 +131,7 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
 }
 
 /* A share is one of what the engine would keep, so that 100% is no cap. */
-static td_status check_edges(const td_resident_job *job, uint64_t needed)
+static td_status check_edges(const td_gpu_job *job, uint64_t needed)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
     double cap = job->options->gpu_edges;
@@ -142,7 +142,7 @@ static td_status check_edges(const td_resident_job *job, uint64_t needed)
                    job->device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
-td_status td_resident_check_fit(td_resident_job *job)
+td_status td_resident_check_fit(td_gpu_job *job)
 {
     td_resident_bytes need;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];

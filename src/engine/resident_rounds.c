@@ -19,46 +19,31 @@ typedef struct frontier {
     bool mapped; /* `active` holds it */
 } frontier;
 
-static uint64_t words(const td_resident_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }
-
-static uint64_t view_edges(const td_resident_job *job)
-{
-    return job->graph->edges * (job->push == &job->held->both || job->pull == &job->held->both ? 2 : 1);
-}
-
-static void swap(void *a, void *b)
-{
-    void *keep;
-    memcpy(&keep, a, sizeof keep);
-    memcpy(a, b, sizeof keep);
-    memcpy(b, &keep, sizeof keep);
-}
-
 /* Direction. */
 
 /* Edges of a frontier from which a first-hit pull looks at fewer. */
-static uint64_t hit_bound(const td_resident_job *job)
+static uint64_t hit_bound(const td_gpu_job *job)
 {
     uint64_t bound = job->unsettled_edges / HIT_ALPHA;
     if (bound < 2 * job->unsettled_vertices) bound = 2 * job->unsettled_vertices;
-    return bound < words(job) / 2 ? words(job) / 2 : bound;
+    return bound < td_gpu_words(job) / 2 ? td_gpu_words(job) / 2 : bound;
 }
 
-static uint64_t push_bound(const td_resident_job *job)
+static uint64_t push_bound(const td_gpu_job *job)
 {
     if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
     if (job->args.first_hit) return hit_bound(job);
-    return (uint64_t)(PUSH_BELOW * (double)view_edges(job)) + 1;
+    return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
 }
 
-static bool chooses_push(const td_resident_job *job, const frontier *now)
+static bool chooses_push(const td_gpu_job *job, const frontier *now)
 {
     if (!job->traits->fused) return false;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
     return now->edges < push_bound(job);
 }
 
-static void settle(td_resident_job *job, uint64_t vertices, uint64_t edges)
+static void settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 {
     job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
     job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
@@ -66,12 +51,12 @@ static void settle(td_resident_job *job, uint64_t vertices, uint64_t edges)
 
 /* Pull. */
 
-static td_status make_mapped(td_resident_job *job, frontier *now)
+static td_status make_mapped(td_gpu_job *job, frontier *now)
 {
     if (now->mapped) return TD_OK;
-    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     job->args.queue_count = (uint32_t)now->vertices;
-    TD_CHECK(td_resident_launch(job, &job->kernels->map_queue, now->vertices));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->map_queue, now->vertices));
     now->mapped = true;
     return TD_OK;
 }
@@ -80,7 +65,7 @@ static td_status make_mapped(td_resident_job *job, frontier *now)
  * of the earlier ones. A list cut by the end of a part belongs to the next. */
 enum { ASYNC_PARTS = 8 };
 
-static td_status pull_in_parts(td_resident_job *job, uint64_t parts)
+static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
 {
     td_gpu_args *a = &job->args;
     a->end_piece = 0;
@@ -91,75 +76,75 @@ static td_status pull_in_parts(td_resident_job *job, uint64_t parts)
         a->end_piece = job->pull_pieces * part / parts;
         a->end_vertex = part == parts ? job->graph->vertices : td_resident_lists_ended(job, a->end_piece);
         if (a->end_piece > a->first_piece)
-            TD_CHECK(td_resident_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
+            TD_CHECK(td_gpu_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
         if (a->end_vertex > a->first_vertex)
-            TD_CHECK(td_resident_launch(job, &job->kernels->apply, a->end_vertex - a->first_vertex));
+            TD_CHECK(td_gpu_launch(job, &job->kernels->apply, a->end_vertex - a->first_vertex));
     }
     return TD_OK;
 }
 
-static td_status pull_whole(td_resident_job *job)
+static td_status pull_whole(td_gpu_job *job)
 {
     td_gpu_args *a = &job->args;
-    if (job->traits->fused) TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, words(job) * sizeof(uint32_t)));
+    if (job->traits->fused) TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     if (job->shards) {
-        TD_CHECK(td_resident_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
+        TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
     } else {
         TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
     }
-    if (a->next_values != a->values) swap(&a->values, &a->next_values);
+    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
     if (job->traits->sends_value) {
         a->messages = a->values;
         a->next_messages = a->next_values;
     } else {
-        swap(&a->messages, &a->next_messages);
+        td_gpu_swap(&a->messages, &a->next_messages);
     }
     return TD_OK;
 }
 
-static td_status pull_open(td_resident_job *job)
+static td_status pull_open(td_gpu_job *job)
 {
-    TD_CHECK(td_resident_launch(job, &job->kernels->pull_hit, job->graph->vertices));
-    return td_resident_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
+    TD_CHECK(td_gpu_launch(job, &job->kernels->pull_hit, job->graph->vertices));
+    return td_gpu_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
 }
 
-static td_status check_finite(const td_resident_job *job, const td_gpu_tally *sum)
+static td_status check_finite(const td_gpu_job *job, const td_gpu_tally *sum)
 {
     if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
     return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
                    job->run->program->info->name, job->args.context.iteration);
 }
 
-static td_status pull(td_resident_job *job, frontier *now)
+static td_status pull(td_gpu_job *job, frontier *now)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
     if (job->traits->fused) TD_CHECK(make_mapped(job, now));
     if (job->traits->fused) settle(job, now->vertices, now->edges);
-    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(td_gpu_reset(job));
     TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
-    TD_CHECK(td_resident_read(job, 0));
+    TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
     TD_CHECK(check_finite(job, sum));
-    if (job->traits->fused) swap(&job->args.active, &job->args.next_active);
+    if (job->traits->fused) td_gpu_swap(&job->args.active, &job->args.next_active);
     job->next_dirty = true;
     *now = (frontier){sum->activated, sum->activated_edges, false, true};
     job->args.context.global = sum->share;
-    row.edges = job->args.first_hit ? sum->edges : view_edges(job);
+    row.edges = job->args.first_hit ? sum->edges : td_gpu_view_edges(job);
     row.change = sum->change;
-    return td_resident_end_iteration(job, &row, began, td_seconds_since(began));
+    return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
 /* Push. */
 
-static td_status make_listed(td_resident_job *job, frontier *now)
+static td_status make_listed(td_gpu_job *job, frontier *now)
 {
     if (job->next_dirty && !job->args.first_hit)
-        TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, words(job) * sizeof(uint32_t)));
+        TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     job->next_dirty = false;
     if (now->listed) return TD_OK;
-    TD_CHECK(td_resident_reset(job));
-    TD_CHECK(td_resident_launch(job, &job->kernels->list_words, words(job) * 32));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->list_words, td_gpu_words(job) * 32));
     now->listed = true;
     return TD_OK;
 }
@@ -172,7 +157,7 @@ typedef struct loop_shape {
     uint64_t least, most; /* edges */
 } loop_shape;
 
-static loop_shape choose_shape(const td_resident_job *job, const frontier *now)
+static loop_shape choose_shape(const td_gpu_job *job, const frontier *now)
 {
     uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
     if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
@@ -182,7 +167,7 @@ static loop_shape choose_shape(const td_resident_job *job, const frontier *now)
 
 enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
 
-static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t bound, uint64_t rounds)
+static td_status launch_loop(td_gpu_job *job, const frontier *now, uint64_t bound, uint64_t rounds)
 {
     loop_shape shape = choose_shape(job, now);
     job->args.leave_edges = shape.most < bound ? shape.most : bound;
@@ -197,12 +182,12 @@ static td_status launch_loop(td_resident_job *job, const frontier *now, uint64_t
                         .cluster = shape.cluster};
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
     uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;
-    TD_CHECK(td_resident_read(job, few_rows));
-    return job->control->rounds > few_rows ? td_resident_read(job, job->control->rounds) : TD_OK;
+    TD_CHECK(td_gpu_read(job, few_rows));
+    return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
 }
 
 /* After a loop: its rounds are iterations, and what it left is the frontier. */
-static td_status take_rounds(td_resident_job *job, frontier *now, const char *direction, uint64_t began)
+static td_status take_rounds(td_gpu_job *job, frontier *now, const char *direction, uint64_t began)
 {
     uint32_t rounds = job->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
@@ -212,18 +197,18 @@ static td_status take_rounds(td_resident_job *job, frontier *now, const char *di
         td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges, .edges = edges};
         if (!row->split) {
             settle(job, now->vertices, edges);
-            TD_CHECK(td_resident_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
+            TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (frontier){row->vertices, row->edges, true, !job->args.first_hit};
     }
     if (job->args.lean) now->edges = job->control->left_edges;
     if (rounds % 2 == 0) return TD_OK;
-    swap(&job->args.queue[0], &job->args.queue[1]);
-    if (!job->args.first_hit) swap(&job->args.active, &job->args.next_active);
+    td_gpu_swap(&job->args.queue[0], &job->args.queue[1]);
+    if (!job->args.first_hit) td_gpu_swap(&job->args.active, &job->args.next_active);
     return TD_OK;
 }
 
-static td_status push(td_resident_job *job, frontier *now)
+static td_status push(td_gpu_job *job, frontier *now)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
     TD_CHECK(make_listed(job, now));
@@ -233,25 +218,25 @@ static td_status push(td_resident_job *job, frontier *now)
 
 /* The schedules. */
 
-static td_status start(td_resident_job *job, frontier *now)
+static td_status start(td_gpu_job *job, frontier *now)
 {
-    TD_CHECK(td_resident_reset(job));
-    TD_CHECK(td_resident_launch(job, &job->kernels->init, job->graph->vertices));
-    TD_CHECK(td_resident_read(job, 0));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
+    TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
     job->args.context.global = sum->share;
-    job->unsettled_edges = view_edges(job);
+    job->unsettled_edges = td_gpu_view_edges(job);
     job->unsettled_vertices = job->graph->vertices;
     *now = (frontier){sum->activated, sum->activated_edges, false, true};
     return TD_OK;
 }
 
-static bool settled(const td_resident_job *job)
+static bool settled(const td_gpu_job *job)
 {
     return job->traits->measure != TD_MEASURE_NONE && job->control->tally.change <= job->tolerance;
 }
 
-td_status td_resident_rounds(td_resident_job *job)
+td_status td_resident_rounds(td_gpu_job *job)
 {
     frontier now;
     TD_CHECK(start(job, &now));
@@ -266,23 +251,23 @@ td_status td_resident_rounds(td_resident_job *job)
 }
 
 /* Of the vertices left, those of this level become the frontier. */
-static td_status next_level(td_resident_job *job, frontier *now, uint32_t left)
+static td_status next_level(td_gpu_job *job, frontier *now, uint32_t left)
 {
-    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(td_gpu_reset(job));
     job->args.queue_count = left;
-    TD_CHECK(td_resident_launch(job, &job->kernels->peel, left));
-    TD_CHECK(td_resident_read(job, 0));
-    swap(&job->args.left, &job->args.next_left);
+    TD_CHECK(td_gpu_launch(job, &job->kernels->peel, left));
+    TD_CHECK(td_gpu_read(job, 0));
+    td_gpu_swap(&job->args.left, &job->args.next_left);
     *now = (frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
     return TD_OK;
 }
 
-td_status td_resident_peel(td_resident_job *job)
+td_status td_resident_peel(td_gpu_job *job)
 {
     frontier now;
     TD_CHECK(start(job, &now));
-    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, words(job) * sizeof(uint32_t)));
-    TD_CHECK(td_resident_launch(job, &job->kernels->fill_left, job->graph->vertices));
+    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
     for (uint32_t left = job->graph->vertices; left > 0;) {
         TD_CHECK(next_level(job, &now, left));
         left = job->control->left_count;
@@ -308,7 +293,7 @@ static double choose_delta(const td_graph *graph)
     return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
 }
 
-td_status td_resident_priorities(td_resident_job *job)
+td_status td_resident_priorities(td_gpu_job *job)
 {
     frontier now;
     double farthest = job->graph->weight_max * job->graph->vertices;

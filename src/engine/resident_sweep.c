@@ -6,65 +6,65 @@
 #include "engine/sweep.h"
 
 
-static td_status vertex_steps(td_resident_job *job)
+static td_status vertex_steps(td_gpu_job *job)
 {
     for (job->args.step = 0; job->args.step < (uint32_t)job->traits->steps; job->args.step++)
-        TD_CHECK(td_resident_launch(job, &job->kernels->between, job->graph->vertices));
+        TD_CHECK(td_gpu_launch(job, &job->kernels->between, job->graph->vertices));
     return TD_OK;
 }
 
 /* The commonest label among vertices drawn at random. */
-static td_status find_commonest(td_resident_job *job)
+static td_status find_commonest(td_gpu_job *job)
 {
     uint32_t labels[TD_GPU_DRAWN];
     for (uint64_t i = 0; i < TD_GPU_DRAWN; i++) labels[i] = td_sweep_drawn(job->graph, i);
     TD_CHECK(td_stream_copy(job->stream, job->args.drawn, labels, sizeof labels, TD_TO_DEVICE));
-    TD_CHECK(td_resident_launch(job, &job->kernels->draw, TD_GPU_DRAWN));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->draw, TD_GPU_DRAWN));
     TD_CHECK(td_stream_copy(job->stream, labels, job->args.drawn, sizeof labels, TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
     job->args.left_out = td_sweep_commonest(labels, TD_GPU_DRAWN);
     return TD_OK;
 }
 
-static td_status sample(td_resident_job *job)
+static td_status sample(td_gpu_job *job)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
-    TD_CHECK(td_resident_reset(job));
+    TD_CHECK(td_gpu_reset(job));
     for (uint32_t i = 0; i < job->args.samples; i++) {
         for (job->args.share = 0; job->args.share < 2; job->args.share++) {
             job->args.step = i;
-            TD_CHECK(td_resident_launch(job, &job->kernels->sample, job->graph->vertices));
+            TD_CHECK(td_gpu_launch(job, &job->kernels->sample, job->graph->vertices));
             if (i > 0 || job->args.share > 0) TD_CHECK(vertex_steps(job));
         }
     }
     TD_CHECK(find_commonest(job));
-    TD_CHECK(td_resident_read(job, 0));
+    TD_CHECK(td_gpu_read(job, 0));
     job->args.skipping = true;
     row.edges = row.active_edges = job->control->tally.edges;
-    return td_resident_end_iteration(job, &row, began, td_seconds_since(began));
+    return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
-static td_status sweep_once(td_resident_job *job, bool *again)
+static td_status sweep_once(td_gpu_job *job, bool *again)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "sweep", .active_vertices = job->graph->vertices};
-    TD_CHECK(td_resident_reset(job));
-    TD_CHECK(td_resident_launch(job, &job->kernels->sweep, job->graph->vertices));
-    TD_CHECK(td_resident_launch_blocks(job, &job->kernels->sweep_pieces, UINT32_MAX, 0));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->sweep, job->graph->vertices));
+    TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->sweep_pieces, UINT32_MAX, 0));
     TD_CHECK(vertex_steps(job));
-    if (job->args.edges != NULL) TD_CHECK(td_resident_launch(job, &job->kernels->collect, job->graph->vertices));
-    TD_CHECK(td_resident_read(job, 0));
+    if (job->args.edges != NULL) TD_CHECK(td_gpu_launch(job, &job->kernels->collect, job->graph->vertices));
+    TD_CHECK(td_gpu_read(job, 0));
     *again = job->kernels->again(&job->args.context, job->control->tally.total);
     row.edges = row.active_edges = job->control->tally.edges;
-    return td_resident_end_iteration(job, &row, began, td_seconds_since(began));
+    return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
-td_status td_resident_sweep(td_resident_job *job)
+td_status td_resident_sweep(td_gpu_job *job)
 {
     bool again = true;
-    TD_CHECK(td_resident_reset(job));
-    TD_CHECK(td_resident_launch(job, &job->kernels->init, job->graph->vertices));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
     if (job->traits->samples && job->args.samples > 0) TD_CHECK(sample(job));
     while (again && !(job->has_limit && job->args.context.iteration >= job->limit)) TD_CHECK(sweep_once(job, &again));
     job->run->converged = !again;

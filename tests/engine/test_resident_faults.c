@@ -90,11 +90,13 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
         uint64_t held = td_memory().now, nth = 1;
         for (;; nth++) {
             td_run *run = NULL;
+            uint64_t requests = td_memory().requests;
             td_alloc_fail_at(nth);
             td_status status = td_run_program(&run, program, graph, &options);
             td_alloc_fail_at(0);
             td_run_destroy(run);
-            if (status == TD_OK) break;
+            if (status == TD_OK && td_memory().requests - requests < nth) break;
+            if (status == TD_OK) continue; /* what could not be pinned is copied all the same */
             if (status != TD_NO_MEMORY)
                 TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
                           td_status_name(status), td_last_message());
