@@ -1,0 +1,382 @@
+/* Every list is sorted by itself, by one of two stable sorts:
+ *
+ * by class, where the key is a byte (the class of the neighbour's degree, a weight of a
+ * byte): count the classes, then put every edge straight into its place;
+ *
+ * by words, where the key is a wider weight: a word holds key and target, a radix sort
+ * moves words from one buffer to another byte by byte, and the weight is made of the key again.
+ *
+ * Lists of a few edges are sorted by insertion instead. Workers take pieces of the edges and
+ * do the lists that begin there; lists that are longer than a block are left for
+ * later, when all workers do one of them together, block by block, each block with counts of its own.
+ */
+#include "layout/lists.h"
+
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    PIECE = 1 << 15,  /* edges in which a worker does the lists that begin there */
+    BLOCK = 1 << 17,  /* edges one worker does in a row; a list of more is left for all */
+    MOST_BLOCKS = 64, /* of one list; its blocks grow instead */
+    FEW = 32,         /* edges sorted by insertion */
+    CLASSES = 256,
+};
+
+typedef uint64_t counts[CLASSES];
+
+typedef struct ordering {
+    const td_graph *graph;
+    const td_adjacency *from;
+    uint32_t *targets;
+    void *weights;
+    size_t weight_bytes;    /* 0: none to be written */
+    uint8_t *cold;          /* class of each vertex, the hottest 0; NULL: by weight */
+    bool by_class;
+    uint64_t *words, room;  /* twice the room per worker */
+    uint32_t *longs;        /* vertices with lists of more than a block */
+    _Atomic uint64_t long_count;
+} ordering;
+
+/* A list being sorted, in blocks. */
+typedef struct list {
+    const ordering *job;
+    td_pool *pool;
+    uint64_t begin, edges, block;
+    counts *counts;         /* per block */
+    uint64_t *words, room;  /* for two copies of the list, each in room for so many */
+    uint64_t *other;
+    int shift;              /* of the digit that words are being sorted by */
+} list;
+
+/* Keys. */
+
+static inline uint8_t class_at(const ordering *job, uint64_t edge)
+{
+    return job->cold != NULL ? job->cold[job->from->targets[edge]] : ((const uint8_t *)job->from->weights)[edge];
+}
+
+/* Floats of either sign in the order of unsigned numbers, and back. */
+static inline uint32_t ordered_bits(float real)
+{
+    uint32_t bits;
+    real += 0.0f; /* -0 and 0 are one */
+    memcpy(&bits, &real, sizeof bits);
+    return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+}
+
+static inline float of_ordered_bits(uint32_t key)
+{
+    uint32_t bits = key >> 31 ? key & ~(UINT32_C(1) << 31) : ~key;
+    float real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static inline uint64_t word_of(uint32_t key, uint32_t target) { return (uint64_t)key << 32 | target; }
+static inline uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
+
+/* Edges [begin, end) of the adjacency to words and back. */
+static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *words)
+{
+    const uint32_t *targets = job->from->targets;
+    const void *weights = job->from->weights;
+    if (job->graph->weights == TD_WEIGHT_U16)
+        for (uint64_t e = begin; e < end; e++) *words++ = word_of(((const uint16_t *)weights)[e], targets[e]);
+    else if (job->graph->weights == TD_WEIGHT_U32)
+        for (uint64_t e = begin; e < end; e++) *words++ = word_of(((const uint32_t *)weights)[e], targets[e]);
+    else
+        for (uint64_t e = begin; e < end; e++) *words++ = word_of(ordered_bits(((const float *)weights)[e]), targets[e]);
+}
+
+static void unpack(const ordering *job, uint64_t begin, uint64_t end, const uint64_t *words)
+{
+    uint64_t count = end - begin;
+    for (uint64_t i = 0; i < count; i++) job->targets[begin + i] = (uint32_t)words[i];
+    if (job->weight_bytes == 0) return;
+    if (job->graph->weights == TD_WEIGHT_U16)
+        for (uint64_t i = 0; i < count; i++) ((uint16_t *)job->weights)[begin + i] = (uint16_t)key_of(words[i]);
+    else if (job->graph->weights == TD_WEIGHT_U32)
+        for (uint64_t i = 0; i < count; i++) ((uint32_t *)job->weights)[begin + i] = key_of(words[i]);
+    else
+        for (uint64_t i = 0; i < count; i++) ((float *)job->weights)[begin + i] = of_ordered_bits(key_of(words[i]));
+}
+
+static inline void move_edge(const ordering *job, uint64_t to, uint64_t edge, size_t weight_bytes)
+{
+    job->targets[to] = job->from->targets[edge];
+    if (weight_bytes > 0)
+        memcpy((char *)job->weights + to * weight_bytes, (const char *)job->from->weights + edge * weight_bytes,
+               weight_bytes);
+}
+
+/* Lists of a few edges. */
+
+static void insert_by_class(const ordering *job, uint64_t begin, uint32_t edges)
+{
+    uint32_t sorted[FEW]; /* class, then position */
+    for (uint32_t i = 0; i < edges; i++) {
+        uint32_t one = (uint32_t)class_at(job, begin + i) << 16 | i, j = i;
+        for (; j > 0 && sorted[j - 1] > one; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = one;
+    }
+    for (uint32_t i = 0; i < edges; i++) move_edge(job, begin + i, begin + (sorted[i] & 0xffff), job->weight_bytes);
+}
+
+static void insert_by_words(const ordering *job, uint64_t begin, uint32_t edges)
+{
+    uint64_t words[FEW];
+    pack(job, begin, begin + edges, words);
+    for (uint32_t i = 1; i < edges; i++) {
+        uint64_t one = words[i];
+        uint32_t j = i;
+        for (; j > 0 && key_of(words[j - 1]) > key_of(one); j--) words[j] = words[j - 1];
+        words[j] = one;
+    }
+    unpack(job, begin, begin + edges, words);
+}
+
+/* Longer ones. */
+
+static td_status each_block(list *self, td_range_fn work)
+{
+    if (self->edges <= self->block) return work(self, 0, self->edges, 0);
+    return td_pool_for(self->pool, self->edges, self->block, work, self);
+}
+
+/* Makes the blocks' counts the places where their edges of each class begin, class after class, block after
+ * block. False if all edges are of one class. */
+static bool places_of(list *self)
+{
+    uint64_t blocks = (self->edges + self->block - 1) / self->block, next = 0, most = 0;
+    for (int class = 0; class < CLASSES; class++) {
+        uint64_t first = next;
+        for (uint64_t b = 0; b < blocks; b++) {
+            uint64_t count = self->counts[b][class];
+            self->counts[b][class] = next;
+            next += count;
+        }
+        if (next - first > most) most = next - first;
+    }
+    return most < self->edges;
+}
+
+static td_status count_classes(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    list *self = context;
+    uint64_t *mine = self->counts[begin / self->block];
+    memset(mine, 0, sizeof(counts));
+    for (uint64_t e = self->begin + begin; e < self->begin + end; e++) mine[class_at(self->job, e)]++;
+    return TD_OK;
+}
+
+static inline void move_edges(const list *self, uint64_t begin, uint64_t end, size_t weight_bytes)
+{
+    const ordering *job = self->job;
+    uint64_t *next = self->counts[begin / self->block];
+    for (uint64_t e = self->begin + begin; e < self->begin + end; e++)
+        move_edge(job, self->begin + next[class_at(job, e)]++, e, weight_bytes);
+}
+
+static td_status move_to_classes(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const list *self = context;
+    switch (self->job->weight_bytes) {
+    case 0: move_edges(self, begin, end, 0); break;
+    case 1: move_edges(self, begin, end, 1); break;
+    case 2: move_edges(self, begin, end, 2); break;
+    default: move_edges(self, begin, end, 4); break;
+    }
+    return TD_OK;
+}
+
+static td_status sort_by_class(list *self)
+{
+    TD_CHECK(each_block(self, count_classes));
+    places_of(self);
+    return each_block(self, move_to_classes);
+}
+
+static td_status pack_block(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    list *self = context;
+    pack(self->job, self->begin + begin, self->begin + end, self->words + begin);
+    return TD_OK;
+}
+
+static td_status unpack_block(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    list *self = context;
+    unpack(self->job, self->begin + begin, self->begin + end, self->words + begin);
+    return TD_OK;
+}
+
+static inline uint8_t digit_of(uint64_t word, int shift) { return (uint8_t)(word >> shift); }
+
+static td_status count_digits(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    list *self = context;
+    uint64_t *mine = self->counts[begin / self->block];
+    memset(mine, 0, sizeof(counts));
+    for (uint64_t i = begin; i < end; i++) mine[digit_of(self->words[i], self->shift)]++;
+    return TD_OK;
+}
+
+static td_status move_words(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    list *self = context;
+    uint64_t *next = self->counts[begin / self->block];
+    for (uint64_t i = begin; i < end; i++) self->other[next[digit_of(self->words[i], self->shift)]++] = self->words[i];
+    return TD_OK;
+}
+
+static td_status sort_by_words(list *self)
+{
+    int digits = (int)td_weight_bytes(self->job->graph->weights);
+    self->other = self->words + self->room;
+    TD_CHECK(each_block(self, pack_block));
+    for (int digit = 0; digit < digits; digit++) {
+        self->shift = 32 + 8 * digit;
+        TD_CHECK(each_block(self, count_digits));
+        if (!places_of(self)) continue;
+        TD_CHECK(each_block(self, move_words));
+        uint64_t *sorted = self->other;
+        self->other = self->words;
+        self->words = sorted;
+    }
+    return each_block(self, unpack_block);
+}
+
+static td_status sort_list(list *self) { return self->job->by_class ? sort_by_class(self) : sort_by_words(self); }
+
+/* All lists. */
+
+static uint32_t first_list_from(const uint64_t *offsets, uint32_t vertices, uint64_t edge)
+{
+    uint32_t low = 0, high = vertices;
+    while (low < high) { /* the first vertex with offsets[vertex] >= edge */
+        uint32_t middle = low + (high - low) / 2;
+        if (offsets[middle] >= edge)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void order_few(const ordering *job, uint64_t begin, uint32_t edges)
+{
+    if (job->by_class)
+        insert_by_class(job, begin, edges);
+    else
+        insert_by_words(job, begin, edges);
+}
+
+static td_status order_piece(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    ordering *job = context;
+    const uint64_t *offsets = job->from->offsets;
+    counts counts;
+    uint64_t *words = job->words != NULL ? job->words + (uint64_t)worker * 2 * job->room : NULL;
+    for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
+        uint64_t edges = offsets[v + 1] - offsets[v];
+        list self = {.job = job, .begin = offsets[v], .edges = edges, .block = BLOCK, .counts = &counts,
+                     .words = words, .room = job->room};
+        if (edges > BLOCK)
+            job->longs[atomic_fetch_add_explicit(&job->long_count, 1, memory_order_relaxed)] = v;
+        else if (edges > FEW)
+            TD_CHECK(sort_list(&self));
+        else
+            order_few(job, offsets[v], (uint32_t)edges);
+    }
+    return TD_OK;
+}
+
+static td_status order_longs(ordering *job, td_pool *pool)
+{
+    td_status status = TD_OK;
+    counts *counts = NULL;
+    uint64_t *words = NULL, longest = 0;
+    for (uint64_t i = 0; i < job->long_count; i++) {
+        uint64_t edges = td_degree(job->from, job->longs[i]);
+        if (edges > longest) longest = edges;
+    }
+    TD_TRY(TD_NEW(&counts, MOST_BLOCKS, "counts of long lists"));
+    if (!job->by_class) TD_TRY(TD_NEW(&words, 2 * longest, "words of long lists"));
+    for (uint64_t i = 0; i < job->long_count; i++) {
+        uint64_t edges = td_degree(job->from, job->longs[i]), share = (edges + MOST_BLOCKS - 1) / MOST_BLOCKS;
+        list self = {.job = job, .pool = pool, .begin = job->from->offsets[job->longs[i]], .edges = edges,
+                     .block = share > BLOCK ? share : BLOCK, .counts = counts, .words = words, .room = longest};
+        TD_TRY(sort_list(&self));
+    }
+done:
+    td_free(counts);
+    td_free(words);
+    return status;
+}
+
+static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    ordering *job = context;
+    const td_graph *graph = job->graph;
+    bool both = !graph->symmetric && graph->in.offsets != NULL;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = td_degree(&graph->out, (uint32_t)v);
+        if (both) degree += td_degree(&graph->in, (uint32_t)v);
+        job->cold[v] = (uint8_t)(CLASSES - 1 - td_degree_class(degree));
+    }
+    return TD_OK;
+}
+
+static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
+{
+    td_status status = TD_OK;
+    const td_graph *graph = job->graph;
+    if (order == TD_LISTS_HOT) {
+        TD_TRY(TD_NEW(&job->cold, graph->vertices, "classes of degrees"));
+        TD_TRY(td_pool_for(pool, graph->vertices, PIECE, class_vertices, job));
+    }
+    job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
+    job->room = graph->edges < BLOCK ? graph->edges : BLOCK;
+    if (!job->by_class) TD_TRY(TD_NEW(&job->words, (uint64_t)td_pool_threads(pool) * 2 * job->room, "words of lists"));
+    TD_TRY(TD_NEW(&job->longs, graph->edges / BLOCK, "vertices with long lists"));
+    TD_TRY(td_pool_for(pool, graph->edges, PIECE, order_piece, job));
+    if (job->long_count > 0) TD_TRY(order_longs(job, pool));
+done:
+    td_free(job->cold);
+    td_free(job->words);
+    td_free(job->longs);
+    return status;
+}
+
+static td_status copy_piece(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const ordering *job = context;
+    size_t bytes = job->weight_bytes;
+    memcpy(job->targets + begin, job->from->targets + begin, (end - begin) * sizeof *job->targets);
+    if (bytes > 0)
+        memcpy((char *)job->weights + begin * bytes, (const char *)job->from->weights + begin * bytes,
+               (end - begin) * bytes);
+    return TD_OK;
+}
+
+td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_list_order order, uint32_t *targets,
+                         void *weights, td_pool *pool)
+{
+    bool carried = weights != NULL && from->weights != NULL;
+    ordering job = {.graph = graph, .from = from, .targets = targets, .weights = weights,
+                    .weight_bytes = carried ? td_weight_bytes(graph->weights) : 0};
+    if (order == TD_LISTS_STORED || (order == TD_LISTS_LIGHT && from->weights == NULL))
+        return td_pool_for(pool, graph->edges, PIECE, copy_piece, &job);
+    return order_lists(&job, order, pool);
+}
