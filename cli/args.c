@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TABLES = 3, MAX_OPTIONS = 64, MAX_WORD = 63 };
+enum { TABLES = 3, MAX_OPTIONS = 64 };
 
 /* One parse: where it stands and what it has seen. */
 typedef struct parser {
@@ -54,47 +54,6 @@ static const char *option_name(const void *context, int index)
     return option != NULL ? option->name : NULL;
 }
 
-static int smallest(int a, int b, int c)
-{
-    int least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* Edits that turn one word into the other: insert, delete, replace, swap two neighbours. */
-static int distance(const char *a, const char *b)
-{
-    int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > MAX_WORD || m > MAX_WORD) return MAX_WORD;
-    int rows[3][MAX_WORD + 1];
-    for (int j = 0; j <= m; j++) rows[0][j] = j;
-    for (int i = 1; i <= n; i++) {
-        int *now = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= m; j++) {
-            now[j] = smallest(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < now[j])
-                now[j] = two_above[j - 2] + 1;
-        }
-    }
-    return rows[n % 3][m];
-}
-
-const char *td_nearest(const char *word, td_candidate_fn next, const void *context)
-{
-    const char *best = NULL;
-    size_t length = strlen(word);
-    int least = length <= 3 ? 2 : (int)length / 3 + 2; /* one more than the edits allowed */
-    for (int i = 0;; i++) {
-        const char *candidate = next(context, i);
-        if (candidate == NULL) return best;
-        bool beginning = length >= 3 && strncmp(candidate, word, length) == 0;
-        int edits = beginning ? 1 : distance(word, candidate);
-        if (edits >= least) continue;
-        least = edits;
-        best = candidate;
-    }
-}
-
 td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context)
 {
     const char *near = td_nearest(word, next, context);
@@ -104,7 +63,7 @@ td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn ne
 
 static td_status unknown_option(const td_arg_spec *spec, const char *word)
 {
-    char name[MAX_WORD + 1] = "";
+    char name[64] = "";
     strncat(name, word + strspn(word, "-"), sizeof name - 1);
     name[strcspn(name, "=")] = '\0';
     const char *near = td_nearest(name, option_name, spec);
@@ -124,9 +83,21 @@ static td_status add_pair(td_arg_pairs *pairs, const td_arg_option *option, cons
 
 static td_status check_range(const td_arg_option *option, const char *text, double value)
 {
+    char least[TD_NUMBER_BYTES], most[TD_NUMBER_BYTES];
     if (option->least == 0 && option->most == 0) return TD_OK;
     if (value >= option->least && value <= option->most) return TD_OK;
-    return td_fail(TD_USAGE, "--%s %s: %.15g to %.15g is allowed", option->name, text, option->least, option->most);
+    if (option->kind != TD_ARG_SIZE)
+        return td_fail(TD_USAGE, "--%s %s: %.15g to %.15g is allowed", option->name, text, option->least, option->most);
+    return td_fail(TD_USAGE, "--%s %s: %s to %s is allowed", option->name, text,
+                   td_format_size(least, (uint64_t)option->least), td_format_size(most, (uint64_t)option->most));
+}
+
+static td_status parse_size(const td_arg_option *option, const char *text, uint64_t *out)
+{
+    if (text[strlen(text) - 1] == '%')
+        return td_fail(TD_USAGE, "--%s %s: a size is expected (examples: 4G, 512M), not a share", option->name, text);
+    TD_CHECK(td_parse_size(text, out));
+    return check_range(option, text, (double)*out);
 }
 
 static td_status convert(const td_arg_option *option, const char *text, void *place)
@@ -138,9 +109,7 @@ static td_status convert(const td_arg_option *option, const char *text, void *pl
     case TD_ARG_REAL:
         TD_CHECK(td_parse_double(text, place));
         return check_range(option, text, *(double *)place);
-    case TD_ARG_SIZE:
-        TD_CHECK(td_parse_size(text, place));
-        return check_range(option, text, (double)*(uint64_t *)place);
+    case TD_ARG_SIZE: return parse_size(option, text, place);
     case TD_ARG_MEMORY: return td_parse_size_or_share(text, td_machine_memory(), place);
     case TD_ARG_PAIRS: return add_pair(place, option, text);
     case TD_ARG_TEXT:

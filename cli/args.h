@@ -9,6 +9,7 @@
 #ifndef TD_CLI_ARGS_H
 #define TD_CLI_ARGS_H
 
+#include "base/nearest.h"
 #include "base/status.h"
 
 #include <stddef.h>
@@ -68,11 +69,6 @@ td_status td_args_parse(const td_arg_spec *spec, int argc, char **argv, void *se
 
 /* Frees what parsing allocated, in `settings` too. Also after a failure. */
 void td_args_free(const td_arg_spec *spec, void *settings, td_args *args);
-
-/* The candidate nearest to a mistyped word, or NULL if none is near. `next`
- * yields candidates until NULL. */
-typedef const char *(*td_candidate_fn)(const void *context, int index);
-const char *td_nearest(const char *word, td_candidate_fn next, const void *context);
 
 /* TD_USAGE: "unknown WHAT 'WORD'", with the nearest candidate, if there is one. */
 td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context);

@@ -1,6 +1,7 @@
 #include "base/setting.h"
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 #include "base/size.h"
 
 #include <stdio.h>
@@ -81,7 +82,7 @@ static td_status parse_setting(const td_setting *entry, const char *key, const c
                                                 : td_parse_double(value, number) == TD_OK;
     if (good && entry->kind == TD_SETTING_WHOLE) *number = (double)whole;
     if (!good || *number < entry->lowest || *number > entry->highest)
-        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %g to %g", key, value,
+        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g", key, value,
                        entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest);
     return TD_OK;
 }
@@ -132,41 +133,52 @@ char *td_setting_print(char buffer[TD_SETTING_BYTES], const td_setting *entry, d
     return buffer;
 }
 
-/* Levenshtein, for words short enough to be mistyped. */
-static unsigned distance(const char *a, const char *b)
+/* Edits between a key and prefix.name, or -1. Both parts must be near; a name that is right may have any prefix, or none. */
+static int key_edits(const char *key, const char *prefix, const char *name)
 {
-    unsigned row[65];
-    size_t length = strlen(b);
-    if (length > 64 || strlen(a) > 64) return 64;
-    for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        unsigned corner = row[0]++;
-        for (size_t j = 0; j < length; j++) {
-            unsigned change = corner + (a[i] != b[j]), drop = row[j] + 1, add = row[j + 1] + 1;
-            corner = row[j + 1];
-            row[j + 1] = change < drop ? (change < add ? change : add) : (drop < add ? drop : add);
-        }
-    }
-    return row[length];
+    char before[64];
+    const char *dot = strchr(key, '.'), *behind = dot != NULL ? dot + 1 : key;
+    int name_edits = td_edits(behind, name);
+    if (dot == NULL || name_edits < 0) return name_edits;
+    snprintf(before, sizeof before, "%.*s", (int)(dot - key), key);
+    int prefix_edits = td_edits(before, prefix);
+    if (name_edits == 0 && prefix_edits < 0) return (int)strlen(key);
+    return prefix_edits >= 0 ? prefix_edits + name_edits : -1;
 }
 
-/* The nearest key is the one with the fewest letters to change, or one that only lacks its prefix. */
+/* What the user may have meant instead of the key, or where all settings are listed. */
+static td_status unknown_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
+{
+    char nearest[128] = "", topics[256] = "";
+    int least = -1;
+    for (int p = 0; prefixes[p] != NULL; p++) {
+        size_t used = strlen(topics);
+        if (td_settings_length(tables[p]) > 0)
+            snprintf(topics + used, sizeof topics - used, "%s'tandem help %s'", used > 0 ? " and " : "", prefixes[p]);
+        for (uint64_t i = 0; i < td_settings_length(tables[p]); i++) {
+            int edits = key_edits(key, prefixes[p], tables[p][i].name);
+            if (edits < 0 || (least >= 0 && edits >= least)) continue;
+            least = edits;
+            snprintf(nearest, sizeof nearest, "%s.%s", prefixes[p], tables[p][i].name);
+        }
+    }
+    if (least >= 0) return td_fail(TD_USAGE, "unknown setting '%s' (did you mean '%s'?)", key, nearest);
+    return td_fail(TD_USAGE, "unknown setting '%s'; those there are: %s", key, topics);
+}
+
+static bool has_key(const char *key, const char *prefix, const td_setting *table)
+{
+    const char *name = name_in(key, prefix);
+    for (uint64_t i = 0; name != NULL && i < td_settings_length(table); i++)
+        if (strcmp(name, table[i].name) == 0) return true;
+    return false;
+}
+
 static td_status check_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
 {
-    char nearest[128] = "", candidate[128];
-    unsigned best = 65;
     for (int p = 0; prefixes[p] != NULL; p++)
-        for (uint64_t i = 0; i < td_settings_length(tables[p]); i++) {
-            snprintf(candidate, sizeof candidate, "%s.%s", prefixes[p], tables[p][i].name);
-            unsigned apart = distance(key, candidate);
-            if (apart == 0) return TD_OK;
-            if (strcmp(key, tables[p][i].name) == 0) apart = 0;
-            if (apart < best) {
-                best = apart;
-                memcpy(nearest, candidate, sizeof nearest);
-            }
-        }
-    return td_fail(TD_USAGE, "unknown setting '%s'; the nearest is '%s'", key, nearest);
+        if (has_key(key, prefixes[p], tables[p])) return TD_OK;
+    return unknown_key(key, prefixes, tables);
 }
 
 td_status td_settings_check(const td_settings *settings, const char *const *prefixes, const td_setting *const *tables)

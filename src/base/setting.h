@@ -37,8 +37,9 @@ void td_settings_clear(td_settings *settings);
 td_status td_settings_resolve(const td_settings *settings, const char *prefix, const td_setting *table,
                               double *numbers, const char **texts);
 
-/* Refuses keys that belong to none of the prefixes' tables, with the nearest
- * known key. `prefixes` and `tables` end with NULL. */
+/* Refuses keys that belong to none of the prefixes' tables, with the key that was
+ * probably meant or, if none is near, with the help that lists them. `prefixes` and
+ * `tables` end with NULL. */
 td_status td_settings_check(const td_settings *settings, const char *const *prefixes, const td_setting *const *tables);
 
 /* A setting's value as it is written behind "key=": its text, its choice's word,

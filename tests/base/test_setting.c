@@ -91,8 +91,8 @@ TEST(what_a_table_does_not_allow_is_refused_with_what_it_allows)
 {
     static const char *const bad[][2] = {
         {"cpu.step=1.5", "from 0 to 1"},       {"cpu.step=-0.1", "from 0 to 1"},      {"cpu.step=nan", "a number"},
-        {"cpu.step=", "a number"},             {"cpu.step=0.5x", "a number"},         {"cpu.piece=63", "from 64 to 1e+09"},
-        {"cpu.piece=2G", "from 64 to 1e+09"},  {"cpu.piece=-100", "a whole number"},  {"cpu.piece=many", "a whole number"},
+        {"cpu.step=", "a number"},             {"cpu.step=0.5x", "a number"},         {"cpu.piece=63", "from 64 to 1000000000"},
+        {"cpu.piece=2G", "from 64 to 1000000000"},  {"cpu.piece=-100", "a whole number"},  {"cpu.piece=many", "a whole number"},
         {"cpu.mode=pus", "auto|pull|push"},    {"cpu.mode=", "auto|pull|push"},       {"cpu.mode=auto|pull", "auto|pull|push"},
         {"cpu.mode=1", "auto|pull|push"},
     };
@@ -126,17 +126,30 @@ TEST(what_is_no_key_and_value_is_refused)
     td_settings_clear(&settings);
 }
 
-TEST(an_unknown_key_is_refused_with_the_nearest_one)
+TEST(a_mistyped_key_is_refused_with_the_one_that_was_meant)
 {
     static const char *const bad[][2] = {
-        {"cpu.peice=100", "'cpu.piece'"}, {"cpu.stp=1", "'cpu.step'"},   {"hat.depth=1", "'heat.depth'"},
-        {"heat.dept=1", "'heat.depth'"},  {"piece=100", "'cpu.piece'"},  {"cpu.=100", "'cpu."},
+        {"cpu.peice=100", "'cpu.piece'"},  {"cpu.stp=1", "'cpu.step'"},      {"hat.depth=1", "'heat.depth'"},
+        {"heat.dept=1", "'heat.depth'"},   {"piece=100", "'cpu.piece'"},     {"dept=1", "'heat.depth'"},
+        {"heat.piece=1", "'cpu.piece'"},   {"gpu.depth=1", "'heat.depth'"},  {"cpuu.stepp=1", "'cpu.step'"},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         td_settings settings = SETTINGS("cpu.piece=100", bad[i][0]);
         CHECK_STATUS(td_settings_check(&settings, prefixes, tables), TD_USAGE);
         CHECK_CONTAINS(td_last_message(), "unknown setting");
+        CHECK_CONTAINS(td_last_message(), "did you mean ");
         CHECK_CONTAINS(td_last_message(), bad[i][1]);
+        td_settings_clear(&settings);
+    }
+}
+
+TEST(a_key_like_no_other_is_refused_with_where_all_are_listed)
+{
+    static const char *const bad[] = {"cpu.=1", "cpu.colour=1", "colour=1", "heat.q=1", ".=1", "cpu=1", "tpo.step2=1"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        td_settings settings = SETTINGS(bad[i]);
+        CHECK_STATUS(td_settings_check(&settings, prefixes, tables), TD_USAGE);
+        CHECK_CONTAINS(td_last_message(), "those there are: 'tandem help cpu' and 'tandem help heat'");
         td_settings_clear(&settings);
     }
 }

@@ -10,7 +10,7 @@ fails 2 "option -o FILE is missing" convert a
 fails 2 "an argument is missing: IN" convert -o b.tg
 fails 2 "unexpected argument 'c'" convert a -o b.tg c
 fails 2 "--threads 0: 1 to 1024 is allowed" convert a -o b.tg --threads 0
-fails 2 "--largest 1K: 1048576 to" devices --largest 1K
+fails 2 "--largest 1K: 1.0 MiB to" devices --largest 1K
 fails 2 "'12Q' is not a size" convert a -o b.tg --memory 12Q
 fails 2 "unknown format 'mxt' (did you mean 'mtx'?)" convert a -o b.tg --format mxt
 fails 2 "unknown format 'mxt' (did you mean 'mtx'?)" convert a -o b.tg --to mxt

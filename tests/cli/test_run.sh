@@ -14,16 +14,19 @@ fails 2 "--devices cpu,gpu: there is no device 'gpu'; there are cpu, cuda:N" run
 fails 2 "device 'cuda:0/2#2': the slice is 2, allowed are 0 to 1" run wcc missing.tg --devices 'cuda:0/2#2'
 fails 1 "--devices cpu,cuda:63: device 'cuda:63': " run wcc g.tg --devices cpu,cuda:63
 fails 2 'option --gpu-memory' run wcc g.tg --gpu-memory much
+fails 2 '--gpu-memory 0: 1 B to 4.0 EiB is allowed' run wcc g.tg --gpu-memory 0
+fails 2 '--gpu-memory 50%: a size is expected (examples: 4G, 512M), not a share' run wcc g.tg --gpu-memory 50%
 fails 2 'option --gpu-edges' run wcc g.tg --gpu-edges half
 fails 2 'option --gpu-edges 0%: more than 0% to 100%, or a size, is allowed' run wcc g.tg --gpu-edges 0%
 fails 2 'option --gpu-edges 101%' run wcc g.tg --gpu-edges 101%
 succeeds run wcc g.tg --devices cpu --gpu-memory 4G --gpu-edges 25%
 fails 2 "unknown option '--sourec' (did you mean '--source'?)" run bfs g.tg --sourec 1
-fails 2 "unknown setting 'cpu.direktion'; the nearest is 'cpu.direction'" run wcc g.tg --set cpu.direktion=pull
+fails 2 "unknown setting 'cpu.direktion' (did you mean 'cpu.direction'?)" run wcc g.tg --set cpu.direktion=pull
+fails 2 "unknown setting 'cpu.colour'; those there are: 'tandem help cpu'" run wcc g.tg --set cpu.colour=red
 fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1
 fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters of pagerank, and the program is bfs" \
     run bfs g.tg --source 0 --set pagerank.damping=0.9
-fails 2 "unknown setting 'damping'; the nearest is 'pagerank.damping'" run pagerank g.tg --set damping=0.9
+fails 2 "unknown setting 'damping' (did you mean 'pagerank.damping'?)" run pagerank g.tg --set damping=0.9
 fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run labels g.tg --set cpu.direction=sideways
 fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg --set cpu.direction=pull
 fails 2 "the setting 'cpu.delta' changes nothing about bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
