@@ -54,7 +54,7 @@ static void take_model(td_gpu_report *out, const td_device *device)
         .pageable_to_device = to * topology->pageable_share, .pageable_to_host = back * topology->pageable_share,
         .launch = gpu->launch_ns * 1e-9, .launch_finish = (gpu->launch_ns + gpu->finish_ns) * 1e-9,
         .grid_barrier = gpu->grid_barrier_ns * 1e-9, .host_read = to};
-    for (int i = 0; i < topology->devices && i < TD_GPU_PEERS; i++)
+    for (int i = 0; i < emulator->world->open; i++)
         out->peers[i] = i == emulator->number ? 0 : topology->between[emulator->number][i].rate * 1e9;
 }
 
@@ -92,7 +92,7 @@ void td_gpu_print(const td_gpu_report *gpu)
         snprintf(label, sizeof label, "kernel reads 128-byte lines of %s host memory", td_format_size(a, reads->range));
         print_figure(label, RATE, reads->rate);
     }
-    for (int i = 0; i < TD_GPU_PEERS; i++) {
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++) {
         snprintf(label, sizeof label, "link to emu:%d", i);
         print_figure(label, RATE, gpu->peers[i]);
     }
@@ -131,7 +131,7 @@ void td_gpu_json(td_json *json, const td_gpu_report *gpu)
     }
     td_json_end_array(json);
     td_json_array(json, "links");
-    for (int i = 0; i < TD_GPU_PEERS; i++) {
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++) {
         if (gpu->peers[i] <= 0) continue;
         td_json_row(json, NULL);
         td_json_i64(json, "device", i);

@@ -5,8 +5,7 @@
 
 #include "base/json.h"
 #include "device/cuda/rates.h"
-
-enum { TD_GPU_PEERS = 64 };
+#include "device/kinds.h"
 
 typedef struct td_gpu_report {
     char name[48];
@@ -14,7 +13,8 @@ typedef struct td_gpu_report {
     uint64_t budget; /* bytes of its memory that may be used, 0: all */
     bool modelled;
     td_gpu_rates rates; /* 0 where nothing is known */
-    double peers[TD_GPU_PEERS]; /* bytes per second to the emulated device of that number; 0: through the host */
+    double peers[TD_EMULATED_DEVICES]; /* bytes per second to the emulated device of that number, if it is
+                                         * open; 0: through the host */
 } td_gpu_report;
 
 td_status td_gpu_describe(td_gpu_report *out, td_device *device, uint64_t largest);

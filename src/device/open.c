@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 64, MOST_NAMES = 64, MOST_GPUS = 64, MOST_SLICES = 1024, MOST_EMULATED = 1024 };
+enum { NAME = 64, MOST_NAMES = 64, MOST_GPUS = 64, MOST_SLICES = 1024 };
 
 typedef struct wanted {
     td_device_kind kind;
@@ -71,7 +71,7 @@ static td_status parse_emulator(wanted *name, const char *at)
     name->count = 1;
     if (*at == ':') {
         at++;
-        TD_CHECK(take_number(name, &at, "the number of emulated devices", 1, MOST_EMULATED, &name->count));
+        TD_CHECK(take_number(name, &at, "the number of emulated devices", 1, TD_EMULATED_DEVICES, &name->count));
     }
     if (*at == '@') {
         if (at[1] == '\0') return td_fail(TD_USAGE, "device '%s': no topology is named behind '@'", name->text);

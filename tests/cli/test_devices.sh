@@ -24,6 +24,9 @@ if [[ $out == *'measured'* ]]; then bad 'only emulated devices were asked for'; 
 succeeds devices --devices emu:2 --json
 if is_json <<<"$out"; then good; else bad "this is no JSON: $out"; fi
 contains "$out" '"modelled": {' 'the report says that figures are modelled'
+succeeds devices --devices emu:2@dgx1
+contains "$out" 'link to emu:1' 'links between those in the list are shown'
+if [[ $out == *'link to emu:2'* ]]; then bad "links to devices outside the list: $out"; else good; fi
 succeeds devices --devices emu --gpu-memory 64M
 contains "$out" '64.0 MiB of its memory may be used' 'a budget is shown'
 
@@ -31,4 +34,5 @@ fails 2 "there is no device 'tpu'" devices --devices tpu
 fails 2 "'cpu' and 'cpu' overlap" devices --devices cpu,cpu
 fails 2 'the number of emulated devices' devices --devices emu:0
 fails 2 '--gpu-memory' devices --gpu-memory lots
+fails 2 '--gpu-memory 4K: 1.0 MiB to 4.0 EiB is allowed' devices --gpu-memory 4K
 finish

@@ -39,7 +39,8 @@ TEST(a_wrong_name_is_told_with_what_is_wrong)
     refuse("cuda:0/8#8", "the slice is 8, allowed are 0 to 7");
     refuse("cuda:0#1", "'#1' at its end is not understood");
     refuse("cuda:0/8#1x", "'x' at its end is not understood");
-    refuse("emu:0", "the number of emulated devices is 0, allowed are 1 to");
+    refuse("emu:0", "the number of emulated devices is 0, allowed are 1 to 64");
+    refuse("emu:65", "the number of emulated devices is 65, allowed are 1 to 64");
     refuse("emu:2@", "no topology is named");
     refuse("emu:2x", "'x' at its end is not understood");
     refuse("emulator", "no device 'emulator'");

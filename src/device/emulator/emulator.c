@@ -419,7 +419,7 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
     emulator->machine.regions = &world->regions;
     emulator->machine.races = world->topology.races;
     emulator->machine.patience = world->topology.patience;
-    for (int i = 0; i < TD_MODEL_DEVICES; i++) emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++) emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
     emulator->machine.seed = options->seed + (uint64_t)number;
     emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
     emulator->machine.arena_bytes =

@@ -8,11 +8,11 @@
 #ifndef TD_DEVICE_EMULATOR_MACHINE_H
 #define TD_DEVICE_EMULATOR_MACHINE_H
 
-#include "device/device.h"
+#include "device/kinds.h"
 #include "device/emulator/fiber.h"
 #include "device/emulator/runtime.h"
 
-enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_DEVICES = 64, TD_EMU_BLOCK_WARPS = 32 };
+enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_BLOCK_WARPS = 32 };
 
 typedef enum td_emu_state {
     TD_EMU_FRESH,   /* not begun */
@@ -90,7 +90,7 @@ typedef struct td_emu_machine {
     uint32_t arena_bytes;  /* what that takes with its canaries */
     bool races;            /* look for them */
     uint64_t patience;     /* accesses without a thread that ends or a meeting: an endless loop */
-    double peer_rate[TD_EMU_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
+    double peer_rate[TD_EMULATED_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
     td_fiber_stacks stacks;
     td_fiber **free_fibers;
     uint32_t free_count;

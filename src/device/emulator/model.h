@@ -5,8 +5,6 @@
 
 #include "device/emulator/machine.h"
 
-enum { TD_MODEL_DEVICES = TD_EMU_DEVICES };
-
 typedef struct td_gpu_model {
     char model[64];
     uint64_t memory, cache, shared_bytes;
@@ -30,11 +28,11 @@ typedef struct td_topology {
     int devices;
     bool races;        /* look for them in kernels */
     uint64_t patience; /* accesses of a launch without progress, after which it is given up */
-    td_gpu_model gpu[TD_MODEL_DEVICES];
+    td_gpu_model gpu[TD_EMULATED_DEVICES];
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */
-    int host_link[TD_MODEL_DEVICES]; /* its number in to_device and to_host; GPUs may share one */
-    td_link_model to_device[TD_MODEL_DEVICES], to_host[TD_MODEL_DEVICES];
-    td_link_model between[TD_MODEL_DEVICES][TD_MODEL_DEVICES]; /* [from][to] */
+    int host_link[TD_EMULATED_DEVICES]; /* its number in to_device and to_host; GPUs may share one */
+    td_link_model to_device[TD_EMULATED_DEVICES], to_host[TD_EMULATED_DEVICES];
+    td_link_model between[TD_EMULATED_DEVICES][TD_EMULATED_DEVICES]; /* [from][to] */
 } td_topology;
 
 /* Independent GPUs, all alike, for tests: small, with plain figures. */

@@ -21,11 +21,11 @@ void td_topology_default(td_topology *out)
 {
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "plain");
-    out->devices = TD_MODEL_DEVICES;
+    out->devices = TD_EMULATED_DEVICES;
     out->races = true;
     out->patience = UINT64_C(1) << 32;
     out->pageable_share = 0.25;
-    for (int i = 0; i < TD_MODEL_DEVICES; i++) {
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++) {
         out->gpu[i] = plain_gpu;
         out->host_link[i] = i;
         out->to_device[i] = out->to_host[i] = (td_link_model){.rate = 12, .latency_ns = 6000};
@@ -167,7 +167,7 @@ static td_status line_model(reading *r)
 static td_status line_gpus(reading *r)
 {
     uint64_t count = 0;
-    TD_CHECK(read_whole(r, r->word[1], 1, TD_MODEL_DEVICES, &count));
+    TD_CHECK(read_whole(r, r->word[1], 1, TD_EMULATED_DEVICES, &count));
     r->topology->devices = (int)count;
     r->last = r->topology->devices - 1;
     return TD_OK;
@@ -294,7 +294,7 @@ static td_status read_lines(reading *r, FILE *file)
 
 static td_status read_file(td_topology *out, const char *path)
 {
-    reading r = {.path = path, .topology = out, .first = 0, .last = TD_MODEL_DEVICES - 1};
+    reading r = {.path = path, .topology = out, .first = 0, .last = TD_EMULATED_DEVICES - 1};
     FILE *file = fopen(path, "r");
     if (file == NULL) return td_fail_errno(TD_IO, errno, "%s", path);
     td_status status = read_lines(&r, file);
