@@ -1,0 +1,206 @@
+/* The API: what programs find, and what a plan says beforehand. */
+#include "map.h"
+
+TEST(programs_have_names_and_summaries)
+{
+    int count = 0;
+    bool sssp = false;
+    for (const char *name; (name = td_program_name(count)) != NULL; count++) {
+        CHECK(td_program_summary(name) != NULL);
+        sssp |= strcmp(name, "sssp") == 0;
+    }
+    CHECK(count >= 10);
+    CHECK(sssp);
+    CHECK(td_program_name(-1) == NULL);
+    CHECK(td_program_name(count + 5) == NULL);
+    CHECK(td_program_summary("frobnicate") == NULL);
+    CHECK(td_program_summary(NULL) == NULL);
+}
+
+TEST(distances_and_parents_are_those_of_the_map)
+{
+    static const uint64_t ids[] = {10, 20, 30, 40, 50, 60};
+    static const uint32_t distances[] = {0, 4, 3, 5, 12, 9}, parents[] = {10, 30, 10, 30, 30, 40};
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_request request = {.size = sizeof request, .has_source = true, .source = 10, .parents = true};
+    td_result *result = NULL;
+    CHECK_OK(td_session_run(session, graph, "sssp", &request, &result));
+    CHECK_EQ(td_result_kind(result), TD_VALUE_U32);
+    CHECK(td_result_f32(result) == NULL);
+    CHECK(td_result_f64(result) == NULL);
+    for (int i = 0; i < 6; i++) {
+        uint32_t v = vertex_of(graph, ids[i]);
+        double value = -1;
+        CHECK_EQ(td_result_u32(result)[v], distances[i]);
+        CHECK(td_result_value(result, v, &value));
+        CHECK(value == distances[i]);
+        CHECK_EQ(td_graph_vertex_id(graph, td_result_parents(result)[v]), parents[i]);
+    }
+    CHECK(td_result_converged(result));
+    CHECK(td_result_iterations(result) >= 1);
+    CHECK(td_result_edges_processed(result) >= 2 * EDGES);
+    CHECK(td_result_seconds(result) >= 0);
+    CHECK_OK(td_result_verify(session, result));
+    td_result_destroy(result);
+    td_result_destroy(NULL);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(what_is_not_reached_has_no_value)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = NULL;
+    td_result *result = NULL;
+    td_request request = {.size = sizeof request, .has_source = true, .source = 40};
+    CHECK_OK(td_graph_from_edges(session, &map_edges, NULL, &graph)); /* directed */
+    CHECK_OK(td_session_run(session, graph, "sssp", &request, &result));
+    double value = -1;
+    CHECK_EQ(td_result_u32(result)[vertex_of(graph, 10)], TD_UNREACHED);
+    CHECK(!td_result_value(result, vertex_of(graph, 10), &value));
+    CHECK(td_result_value(result, vertex_of(graph, 60), &value));
+    CHECK(!td_result_value(result, 6, &value));
+    CHECK(td_result_parents(result) == NULL);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(the_forest_names_its_edges)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_result *result = NULL;
+    CHECK_OK(td_session_run(session, graph, "mst", NULL, &result));
+    uint64_t count;
+    const uint64_t *edges = td_result_edges(result, &count);
+    double total = 0;
+    CHECK_EQ(count, 5);
+    for (uint64_t i = 0; i < count; i++) {
+        td_edge edge;
+        CHECK_OK(td_graph_edge(graph, edges[i], &edge));
+        total += edge.weight;
+    }
+    CHECK(total == 3 + 1 + 2 + 9 + 4);
+    CHECK(td_result_total_weight(result) == total);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(every_program_runs_with_what_it_needs_and_verifies)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    for (int p = 0; td_program_name(p) != NULL; p++) {
+        const char *name = td_program_name(p);
+        td_request request = {.size = sizeof request, .source = 10};
+        request.has_source = strcmp(name, "bfs") == 0 || strcmp(name, "sssp") == 0;
+        td_result *result = NULL;
+        CHECK_OK(td_session_run(session, graph, name, &request, &result));
+        CHECK_OK(td_result_verify(session, result));
+        CHECK((td_result_u32(result) != NULL) + (td_result_f32(result) != NULL) + (td_result_f64(result) != NULL) == 1);
+        td_result_destroy(result);
+    }
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(settings_and_limits_reach_the_engine)
+{
+    static const char *const settings[] = {"cpu.direction=pull", "pagerank.damping=0.5", "cpu.huge_pages=off", NULL};
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_result *result = NULL;
+    td_request request = {.size = sizeof request, .has_iterations = true, .iterations = 3, .mode = TD_MODE_SYNC,
+                          .engine = "cpu", .settings = settings};
+    CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    CHECK_EQ(td_result_iterations(result), 3);
+    CHECK(!td_result_converged(result));
+    CHECK_STR(td_result_iteration(result, 0)->direction, "pull");
+    CHECK_EQ(td_result_iteration(result, 2)->number, 2);
+    CHECK(td_result_iteration(result, 3) == NULL);
+    td_result_destroy(result);
+    request = (td_request){.size = sizeof request, .has_tolerance = true, .tolerance = 0.5};
+    CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    CHECK(td_result_converged(result));
+    CHECK(td_result_iterations(result) < 5);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(the_top_vertices_come_largest_first)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_result *result = NULL;
+    td_request request = {.size = sizeof request, .has_source = true, .source = 10};
+    uint32_t vertices[10];
+    double values[10];
+    uint64_t count = 0;
+    CHECK_OK(td_session_run(session, graph, "sssp", &request, &result));
+    CHECK_OK(td_result_top(session, result, 2, vertices, values, &count));
+    CHECK_EQ(count, 2);
+    CHECK_EQ(td_graph_vertex_id(graph, vertices[0]), 50);
+    CHECK(values[0] == 12);
+    CHECK_EQ(td_graph_vertex_id(graph, vertices[1]), 60);
+    CHECK_OK(td_result_top(session, result, 10, vertices, values, &count));
+    CHECK_EQ(count, 6);
+    td_result_destroy(result);
+    CHECK_OK(td_session_run(session, graph, "wcc", NULL, &result));
+    CHECK_OK(td_result_top(session, result, 10, vertices, values, &count));
+    CHECK_EQ(count, 1);
+    CHECK(values[0] == 6);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(results_are_saved_with_original_ids)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = map_of(session);
+    td_result *result = NULL;
+    td_request request = {.size = sizeof request, .has_source = true, .source = 10};
+    char text[256] = "";
+    CHECK_OK(td_session_run(session, graph, "sssp", &request, &result));
+    CHECK_OK(td_result_save(session, result, test_path("out.tsv"), NULL));
+    FILE *file = fopen(test_path("out.tsv"), "r");
+    CHECK(file != NULL);
+    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    CHECK_CONTAINS(text, "10\t0\n");
+    CHECK_CONTAINS(text, "50\t12\n");
+    CHECK_STATUS(td_result_save(session, result, test_path("out.tsv"), "papyrus"), TD_USAGE);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(a_plan_says_what_a_run_needs_without_running)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_plan plan = {.size = sizeof plan};
+    uint64_t held = td_memory_held();
+    CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &plan));
+    CHECK_EQ(td_memory_held(), held);
+    CHECK_STR(plan.engine, "cpu");
+    CHECK(strlen(plan.why) > 10);
+    CHECK(plan.graph_bytes > 0);
+    CHECK(plan.program_bytes > 0);
+    CHECK(plan.fits);
+    CHECK_EQ(plan.size, sizeof plan);
+    CHECK_STATUS(td_session_plan(session, graph, "sssp", NULL, &plan), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "source");
+    plan.size = 0;
+    CHECK_STATUS(td_session_plan(session, graph, "pagerank", NULL, &plan), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "sizeof(td_plan)");
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST_MAIN
