@@ -32,6 +32,17 @@ uint32_t td_bench_busiest(const td_graph *graph);
 /* TD_VERIFY if a variant's run found something else than the first one; their graphs may be in different orders. */
 td_status td_bench_compare(const char *graph, const td_run *first, const td_run *run, const char *variant);
 
+/* What a benchmark of an engine tells about a graph, in variants and programs. */
+typedef struct td_bench_page {
+    void (*heading)(const void *bench); /* before the first graph */
+    void (*table)(const void *bench);
+    void (*figure)(const void *bench, int variant, int program); /* into the report, if it was measured */
+    int variants, programs;
+} td_bench_page;
+
+/* On the standard output unless the report goes there, and into the report if there is one. */
+void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first);
+
 /* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
  * Also a row of the report's array "figures". */
 typedef struct td_figure {

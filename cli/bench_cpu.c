@@ -181,14 +181,16 @@ static void print_payoff(const bench *b, int c)
     printf("\n");
 }
 
-static void print_heading(const bench *b)
+static void print_heading(const void *self)
 {
+    const bench *b = self;
     printf("%d threads; times over those of the defaults, below 1 is faster; medians of %" PRIu64 "\n\n",
            td_pool_threads(b->pool), b->settings->trials);
 }
 
-static void print_table(const bench *b)
+static void print_table(const void *self)
 {
+    const bench *b = self;
     char text[TD_GRAPH_TEXT];
     printf("%s: %s\n", b->name, td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
@@ -204,12 +206,13 @@ static void print_table(const bench *b)
         if (b->reorder_seconds[contenders[c].graph] > 0) print_payoff(b, c);
     }
     printf("\n");
-    fflush(stdout);
 }
 
-static void put_figure(const bench *b, int c, int p)
+static void put_figure(const void *self, int c, int p)
 {
+    const bench *b = self;
     td_json *json = b->json;
+    if (b->seconds[c][p] == 0) return;
     td_json_row(json, NULL);
     td_json_string(json, "graph", b->name);
     td_json_string(json, "program", programs[p]);
@@ -224,17 +227,7 @@ static void put_figure(const bench *b, int c, int p)
     td_json_end_object(json);
 }
 
-static void tell(const bench *b, bool first)
-{
-    td_progress_end();
-    if (td_report_leaves_stdout(&b->settings->common)) {
-        if (first) print_heading(b);
-        print_table(b);
-    }
-    for (int p = 0; b->json != NULL && p < PROGRAMS; p++)
-        for (int c = 0; c < CONTENDERS; c++)
-            if (b->seconds[c][p] > 0) put_figure(b, c, p);
-}
+static const td_bench_page page = {print_heading, print_table, put_figure, CONTENDERS, PROGRAMS};
 
 static td_status measure(bench *b, const char *name, bool first)
 {
@@ -243,7 +236,7 @@ static td_status measure(bench *b, const char *name, bool first)
     for (int which = 0; which < COPIES; which++) TD_TRY(make_copy(b, (copy)which));
     b->source = td_bench_busiest(b->graphs[AS_IT_IS]);
     for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
-    tell(b, first);
+    td_bench_tell(&page, b, b->settings, first);
 done:
     for (int which = 0; which < COPIES; which++) {
         td_graph_destroy(b->graphs[which]);

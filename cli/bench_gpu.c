@@ -233,15 +233,17 @@ static double milliseconds(const bench *b, int c, int p) { return b->seconds[c][
 static double billions(const bench *b, int c, int p) { return edges_per_second(b, c, p) * 1e-9; }
 static double ratio_of(const bench *b, int c, int p) { return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0; }
 
-static void print_heading(const bench *b)
+static void print_heading(const void *self)
 {
+    const bench *b = self;
     printf("%s, %s: times are its own%s, medians of %" PRIu64 " sources or runs;\n"
            "of variants over the defaults, below 1 is faster. pagerank: an iteration.\n\n",
            b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->settings->trials);
 }
 
-static void print_table(const bench *b)
+static void print_table(const void *self)
 {
+    const bench *b = self;
     char text[TD_GRAPH_TEXT];
     int ranks = PROGRAMS - 1;
     double bytes = rank_bytes(b), least = b->gpu.rates.read > 0 ? bytes / b->gpu.rates.read : 0;
@@ -254,12 +256,13 @@ static void print_table(const bench *b)
     for (int c = 1; c < CONTENDERS; c++) print_cells(b, c, contenders[c].name, ratio_of);
     printf("pagerank must move %.1f MB: %.3f ms at %.0f GB/s, %.0f%% of its time\n\n", bytes * 1e-6, least * 1e3,
            b->gpu.rates.read * 1e-9, 100 * least / b->seconds[0][ranks]);
-    fflush(stdout);
 }
 
-static void put_figure(const bench *b, int c, int p)
+static void put_figure(const void *self, int c, int p)
 {
+    const bench *b = self;
     td_json *json = b->json;
+    if (b->seconds[c][p] == 0) return;
     td_json_row(json, NULL);
     td_json_string(json, "graph", b->name);
     td_json_string(json, "program", programs[p]);
@@ -275,17 +278,7 @@ static void put_figure(const bench *b, int c, int p)
     td_json_end_object(json);
 }
 
-static void tell(const bench *b, bool first)
-{
-    td_progress_end();
-    if (td_report_leaves_stdout(&b->settings->common)) {
-        if (first) print_heading(b);
-        print_table(b);
-    }
-    for (int p = 0; b->json != NULL && p < PROGRAMS; p++)
-        for (int c = 0; c < CONTENDERS; c++)
-            if (b->seconds[c][p] > 0) put_figure(b, c, p);
-}
+static const td_bench_page page = {print_heading, print_table, put_figure, CONTENDERS, PROGRAMS};
 
 static td_status measure(bench *b, const char *name, bool first)
 {
@@ -294,7 +287,7 @@ static td_status measure(bench *b, const char *name, bool first)
     TD_TRY(make_graphs(b));
     choose_sources(b);
     for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
-    tell(b, first);
+    td_bench_tell(&page, b, b->settings, first);
 done:
     drop_graphs(b);
     return status;

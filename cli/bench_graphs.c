@@ -1,13 +1,15 @@
-/* What benchmarks of engines share: graphs by name or from files, and whether two runs
- * found the same, each on its own order of the vertices. */
+/* What benchmarks of engines share: graphs by name or from files, whether two runs found
+ * the same, each on its own order of the vertices, and in which order things are told. */
 #include "bench.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { STAR_SCALE = 20, HUBS = 64 };
@@ -130,4 +132,16 @@ td_status td_bench_compare(const char *graph, const td_run *first, const td_run 
     if (same) return TD_OK;
     return td_fail(TD_VERIFY, "%s on %s: '%s' finds another result than the defaults", first->program->info->name,
                    graph, name);
+}
+
+void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first)
+{
+    td_progress_end();
+    if (td_report_leaves_stdout(&settings->common)) {
+        if (first) page->heading(bench);
+        page->table(bench);
+        fflush(stdout);
+    }
+    for (int program = 0; settings->common.json != NULL && program < page->programs; program++)
+        for (int variant = 0; variant < page->variants; variant++) page->figure(bench, variant, program);
 }
