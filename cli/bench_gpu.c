@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/size.h"
 #include "engine/resident.h"
 #include "gpu_text.h"
 #include "graph_text.h"
@@ -63,10 +64,42 @@ typedef struct bench {
     td_graph *graphs[COPIES];
     td_kept kept[COPIES];
     double reorder_seconds;
+    double gather_rate; /* measured over an array of the messages' size; 0: there is nothing to measure */
     uint32_t sources[MOST_TRIALS];
     td_run *first[MOST_TRIALS]; /* of the defaults, of the program that is being measured */
     double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not feel the setting, or not take the graph */
 } bench;
+
+/* The device. */
+
+static td_status with_gpu(bench *b, td_status (*look)(bench *b, td_device *device))
+{
+    td_status status = TD_OK;
+    td_loop *loop = NULL;
+    td_device *first = NULL, *device;
+    TD_TRY(td_loop_create(&loop));
+    TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->pool}));
+    for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
+    if (device == NULL) TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
+    status = look(b, device);
+done:
+    td_devices_close(first);
+    td_loop_destroy(loop);
+    return status;
+}
+
+static td_status look_at_memory(bench *b, td_device *device) { return td_gpu_describe(&b->gpu, device, MEASURED_RANGE); }
+
+static const td_cpu_kernels *rank_kernels(void) { return &td_program_named("pagerank")->cpu[TD_WEIGHT_NONE]; }
+
+static uint64_t message_bytes(const bench *b) { return b->graphs[AS_IT_IS]->vertices * (uint64_t)rank_kernels()->message_bytes; }
+
+/* An emulated GPU has no caches that could be measured. */
+static td_status look_at_gathers(bench *b, td_device *device)
+{
+    b->gather_rate = 0;
+    return b->gpu.modelled ? TD_OK : td_cuda_measure_gathers(device, message_bytes(b), &b->gather_rate);
+}
 
 /* Graphs. */
 
@@ -209,7 +242,7 @@ done:
 static double rank_bytes(const bench *b)
 {
     const td_graph *graph = b->graphs[AS_IT_IS];
-    const td_cpu_kernels *k = &td_program_named("pagerank")->cpu[TD_WEIGHT_NONE];
+    const td_cpu_kernels *k = rank_kernels();
     return (double)graph->edges * sizeof(uint32_t) +
            (double)graph->vertices * (double)(sizeof(uint64_t) + 2 * (k->value_bytes + k->message_bytes) + sizeof(uint64_t));
 }
@@ -241,6 +274,18 @@ static void print_heading(const void *self)
            b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->settings->trials);
 }
 
+/* Every edge of an iteration gathers a message, from anywhere in their array. */
+static void print_gathers(const bench *b, double rate)
+{
+    char size[TD_NUMBER_BYTES], share[16] = "-", ceiling[32] = "-";
+    if (b->gather_rate > 0) {
+        snprintf(share, sizeof share, "%.0f%%", 100 * rate / b->gather_rate);
+        snprintf(ceiling, sizeof ceiling, "%.1f G/s", b->gather_rate * 1e-9);
+    }
+    printf("pagerank gathers %.2f G/s, %s of %s (random reads over %s)\n", rate * 1e-9, share, ceiling,
+           td_format_size(size, message_bytes(b)));
+}
+
 static void print_table(const void *self)
 {
     const bench *b = self;
@@ -254,8 +299,10 @@ static void print_table(const void *self)
     print_cells(b, 0, "defaults, ms", milliseconds);
     print_cells(b, 0, "billions of edges a second", billions);
     for (int c = 1; c < CONTENDERS; c++) print_cells(b, c, contenders[c].name, ratio_of);
-    printf("pagerank must move %.1f MB: %.3f ms at %.0f GB/s, %.0f%% of its time\n\n", bytes * 1e-6, least * 1e3,
+    printf("pagerank must move %.1f MB: %.3f ms at %.0f GB/s, %.0f%% of its time\n", bytes * 1e-6, least * 1e3,
            b->gpu.rates.read * 1e-9, 100 * least / b->seconds[0][ranks]);
+    print_gathers(b, edges_per_second(b, 0, ranks));
+    printf("\n");
 }
 
 static void put_figure(const void *self, int c, int p)
@@ -273,6 +320,8 @@ static void put_figure(const void *self, int c, int p)
     if (strcmp(programs[p], "pagerank") == 0) {
         td_json_real(json, "bytes_per_iteration", rank_bytes(b));
         td_json_real(json, "bytes_over_read_rate_seconds", b->gpu.rates.read > 0 ? rank_bytes(b) / b->gpu.rates.read : 0);
+        if (b->gather_rate > 0) td_json_real(json, "gathers_per_second_measured", b->gather_rate);
+        else td_json_null(json, "gathers_per_second_measured");
     }
     if (contenders[c].graph == HOT) td_json_real(json, "reorder_seconds", b->reorder_seconds);
     td_json_end_object(json);
@@ -285,28 +334,12 @@ static td_status measure(bench *b, const char *name, bool first)
     td_status status = TD_OK;
     b->name = name;
     TD_TRY(make_graphs(b));
+    TD_TRY(with_gpu(b, look_at_gathers)); /* before the graph is there, which may leave no room */
     choose_sources(b);
     for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
     td_bench_tell(&page, b, b->settings, first);
 done:
     drop_graphs(b);
-    return status;
-}
-
-/* How fast the device's memory is, before anything else is on it. */
-static td_status look_at_device(bench *b)
-{
-    td_status status = TD_OK;
-    td_loop *loop = NULL;
-    td_device *first = NULL, *device;
-    TD_TRY(td_loop_create(&loop));
-    TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->pool}));
-    for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
-    if (device == NULL) TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
-    TD_TRY(td_gpu_describe(&b->gpu, device, MEASURED_RANGE));
-done:
-    td_devices_close(first);
-    td_loop_destroy(loop);
     return status;
 }
 
@@ -321,7 +354,7 @@ static td_status run(const td_bench_settings *settings, td_report *report)
     b->devices = settings->devices != NULL ? settings->devices : "cuda:0";
     b->json = report->json.file != NULL ? &report->json : NULL;
     TD_TRY(td_common_pool(&settings->common, &b->pool));
-    TD_TRY(look_at_device(b));
+    TD_TRY(with_gpu(b, look_at_memory));
     if (b->json != NULL) {
         td_json_array(b->json, "gpus");
         td_gpu_json(b->json, &b->gpu);

@@ -18,6 +18,12 @@ td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out
     return td_fail(TD_UNSUPPORTED, "%s: %s", device->name, why_not);
 }
 
+td_status td_cuda_measure_gathers(td_device *device, uint64_t range, double *out)
+{
+    (void)range, (void)out;
+    return td_fail(TD_UNSUPPORTED, "%s: %s", device->name, why_not);
+}
+
 td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options)
 {
     (void)out, (void)slices, (void)slice, (void)options;

@@ -2,6 +2,7 @@
 #include "gpu/gpu.h"
 
 #include "base/clock.h"
+#include "device/cuda/rates.h"
 
 enum { COUNT = 1 << 20 };
 static const td_launch wide = {.blocks = 256, .threads = 256}, narrow = {.blocks = 1, .threads = 32};
@@ -384,6 +385,19 @@ TEST(a_failed_request_for_host_memory_leaves_nothing)
         CHECK_EQ(status, TD_NO_MEMORY);
     }
     td_loop_destroy(loop);
+}
+
+TEST(random_reads_are_measured_where_there_is_room_and_memory_is_given_back)
+{
+    setting s = start_with(gpu_name(), 64 << 20);
+    double rate = 0;
+    CHECK_OK(td_cuda_measure_gathers(s.device, 1 << 20, &rate));
+    CHECK(rate > 1e6);
+    CHECK_OK(td_cuda_measure_gathers(s.device, 1, &rate));
+    CHECK_EQ(s.device->now, 0);
+    CHECK_STATUS(td_cuda_measure_gathers(s.device, 65 << 20, &rate), TD_NO_MEMORY);
+    CHECK_EQ(s.device->now, 0);
+    stop(&s);
 }
 
 TEST_MAIN

@@ -18,6 +18,13 @@ typedef struct td_rate_lines {
     uint64_t lines, count;
 } td_rate_lines;
 
+/* Reads a word of `from` for each of `count` indices, a multiple of 4; or makes them, random ones below `words`. */
+typedef struct td_rate_gathers {
+    const uint32_t *from;
+    uint32_t *indices, *sink;
+    uint64_t words, count;
+} td_rate_gathers;
+
 typedef struct td_rate_turns {
     uint32_t turns;
 } td_rate_turns;
@@ -26,7 +33,7 @@ typedef struct td_rate_turns {
 extern "C" {
 #endif
 extern const void *const td_rate_read, *const td_rate_copy, *const td_rate_random, *const td_rate_barriers,
-    *const td_rate_nothing;
+    *const td_rate_nothing, *const td_rate_indices, *const td_rate_gather;
 #ifdef __cplusplus
 }
 #endif

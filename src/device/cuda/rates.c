@@ -12,6 +12,7 @@ enum { TRIALS = 3, LAUNCHES = 1000, ROUND_TRIPS = 200, TURNS = 1000, THREADS = 2
 #define DEVICE_BYTES (UINT64_C(1) << 30)
 #define COPY_BYTES (UINT64_C(256) << 20)
 #define MOST_LINES (UINT64_C(1) << 22)
+#define MOST_GATHERS (UINT64_C(1) << 27)
 
 typedef struct work {
     td_device *device;
@@ -20,6 +21,8 @@ typedef struct work {
     uint64_t near_bytes;
     char *pinned, *seen, *pageable; /* host memory; seen: the pinned one's address for kernels */
     uint64_t host_bytes, copy_bytes, range;
+    uint32_t *indices; /* device memory too */
+    uint64_t gathers;
 } work;
 
 typedef td_status (*piece)(work *self);
@@ -147,6 +150,19 @@ static td_status read_host_lines(work *self)
     return td_stream_finish(self->a);
 }
 
+static td_rate_gathers gathers_of(const work *self)
+{
+    return (td_rate_gathers){.from = (const uint32_t *)(const void *)self->near, .indices = self->indices,
+                             .words = self->near_bytes / sizeof(uint32_t), .count = self->gathers};
+}
+
+static td_status gather_near(work *self)
+{
+    td_rate_gathers a = gathers_of(self);
+    TD_CHECK(launch(self, "gather", td_rate_gather, everywhere(self), &a, sizeof a));
+    return td_stream_finish(self->a);
+}
+
 /* The best time of a piece of work, in seconds. */
 static td_status time_of(work *self, piece what, double *out)
 {
@@ -162,11 +178,12 @@ static td_status time_of(work *self, piece what, double *out)
     return TD_OK;
 }
 
-static td_status rate_of(work *self, piece what, uint64_t bytes, double *out)
+/* Bytes, or whatever is done so many times, a second. */
+static td_status rate_of(work *self, piece what, uint64_t amount, double *out)
 {
     double seconds;
     TD_CHECK(time_of(self, what, &seconds));
-    *out = (double)bytes / seconds;
+    *out = (double)amount / seconds;
     return TD_OK;
 }
 
@@ -242,5 +259,29 @@ td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out
     td_free(self.pageable);
     td_device_free(device, self.near);
     if (status == TD_OK) *out = found;
+    return status;
+}
+
+/* The array and the indices into it; fewer of those where memory is short. */
+static td_status prepare_gathers(work *self, uint64_t range)
+{
+    self->near_bytes = range > 4096 ? range & ~UINT64_C(3) : 4096;
+    TD_CHECK(td_device_new(self->device, &self->near, self->near_bytes, 1, "memory to measure"));
+    self->gathers = least(MOST_GATHERS, td_device_left(self->device) / (2 * sizeof *self->indices)) & ~UINT64_C(3);
+    TD_CHECK(td_device_new(self->device, &self->indices, self->gathers, sizeof *self->indices, "memory to measure"));
+    TD_CHECK(td_stream_open(self->device, &self->a));
+    TD_CHECK(td_stream_fill(self->a, self->near, 1, self->near_bytes));
+    td_rate_gathers a = gathers_of(self);
+    return launch(self, "indices", td_rate_indices, everywhere(self), &a, sizeof a);
+}
+
+td_status td_cuda_measure_gathers(td_device *device, uint64_t range, double *out)
+{
+    work self = {.device = device};
+    td_status status = prepare_gathers(&self, range);
+    if (status == TD_OK) status = rate_of(&self, gather_near, self.gathers, out);
+    td_stream_close(self.a);
+    td_device_free(device, self.indices);
+    td_device_free(device, self.near);
     return status;
 }

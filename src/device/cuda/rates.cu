@@ -34,17 +34,39 @@ __global__ void copy_all(td_rate_stream a)
     for (uint64_t i = thread_number(); i < a.bytes / sizeof *from; i += thread_count()) to[i] = from[i];
 }
 
-// A warp reads a line; the lines come in an order that no cache can foresee.
+// The ith of numbers below `range` that come in an order that no cache can foresee.
+__device__ uint64_t scattered(uint64_t i, uint64_t range)
+{
+    uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15ull;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+    return __umul64hi(mixed ^ (mixed << 31), range);
+}
+
+// A warp reads a line.
 __global__ void random_lines(td_rate_lines a)
 {
     const uint64_t warp = thread_number() / 32, warps = thread_count() / 32;
     uint32_t sum = 0;
 #pragma unroll 4
-    for (uint64_t i = warp; i < a.count; i += warps) {
-        uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15ull;
-        mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
-        const uint64_t line = __umul64hi(mixed ^ (mixed << 31), a.lines);
-        sum += a.from[line * 32 + threadIdx.x % 32];
+    for (uint64_t i = warp; i < a.count; i += warps) sum += a.from[scattered(i, a.lines) * 32 + threadIdx.x % 32];
+    keep(sum, a.sink);
+}
+
+__global__ void make_indices(td_rate_gathers a)
+{
+    for (uint64_t i = thread_number(); i < a.count; i += thread_count())
+        a.indices[i] = static_cast<uint32_t>(scattered(i, a.words));
+}
+
+// Indices are read once and in order, past the cache that is to hold the words.
+__global__ void gather(td_rate_gathers a)
+{
+    const uint4 *indices = reinterpret_cast<const uint4 *>(a.indices);
+    uint32_t sum = 0;
+#pragma unroll 4
+    for (uint64_t i = thread_number(); i < a.count / 4; i += thread_count()) {
+        const uint4 at = __ldcs(&indices[i]);
+        sum += __ldg(&a.from[at.x]) ^ __ldg(&a.from[at.y]) ^ __ldg(&a.from[at.z]) ^ __ldg(&a.from[at.w]);
     }
     keep(sum, a.sink);
 }
@@ -63,3 +85,5 @@ const void *const td_rate_copy = (const void *)copy_all;
 const void *const td_rate_random = (const void *)random_lines;
 const void *const td_rate_barriers = (const void *)barriers;
 const void *const td_rate_nothing = (const void *)nothing;
+const void *const td_rate_indices = (const void *)make_indices;
+const void *const td_rate_gather = (const void *)gather;

@@ -25,6 +25,10 @@ typedef struct td_gpu_rates {
     int host_random_count;
 } td_gpu_rates;
 
+/* Random reads of 4 bytes a second, at indices that are read in order, from an array of `range` bytes: what a pull's
+ * gathers cannot exceed. Needs half a gigabyte of device memory besides; `device` is of kind TD_DEVICE_CUDA. */
+td_status td_cuda_measure_gathers(td_device *device, uint64_t range, double *out);
+
 /* Takes a second or two and at most twice `largest` bytes of host memory; `device` is of kind TD_DEVICE_CUDA. */
 td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out);
 
