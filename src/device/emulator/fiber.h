@@ -8,6 +8,7 @@
 #define TD_DEVICE_EMULATOR_FIBER_H
 
 #include "base/status.h"
+#include "device/emulator/sanitizer.h"
 
 typedef struct td_fiber {
     void *top;      /* the stack pointer while it does not run */
@@ -24,7 +25,8 @@ typedef struct td_fiber_stacks {
     uint32_t count;
 } td_fiber_stacks;
 
-#define TD_FIBER_STACK ((size_t)64 << 10)
+/* Frames that the address sanitizer looks after are several times larger. */
+#define TD_FIBER_STACK ((size_t)(TD_ADDRESS_CHECKED ? 256 : 64) << 10)
 enum { TD_FIBERS_MOST = 16384 }; /* each takes two of the mappings that Linux allows, 65530 */
 
 td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count);
