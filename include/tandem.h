@@ -200,7 +200,7 @@ typedef struct td_plan {
     const char *engine;
     char why[192];          /* this engine, in words */
     uint64_t graph_bytes;   /* the graph's arrays, which are there already */
-    uint64_t program_bytes; /* about what the run takes besides, at its peak */
+    uint64_t program_bytes; /* about what the run takes besides, at its peak; an emulated GPU's memory too */
     uint64_t free_bytes;    /* what is left of the budget, or of the machine's memory without one */
     bool fits;
     uint64_t device_graph_bytes;   /* on the GPU, of engines that have one: the graph's lists */

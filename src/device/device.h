@@ -91,6 +91,7 @@ typedef struct td_device_ops {
     bool (*supports)(const td_device *device, td_feature feature);
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
+    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* see td_devices_host_bytes; optional: none */
 } td_device_ops;
 
 /* What is counted, for reports. */
@@ -133,6 +134,11 @@ typedef struct td_device_options {
 td_status td_devices_open(td_device **out, const char *list, const td_device_options *options);
 td_status td_devices_check(const char *list);
 void td_devices_close(td_device *first);
+
+/* Host memory that the list's first GPU takes while kernels run on it (blocks one by one, or as many `together` as it
+ * has room for) and so many bytes of its own memory are taken, about: an emulated one has no other. A real one takes
+ * none and is not opened. */
+td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool together, uint64_t *out);
 
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);

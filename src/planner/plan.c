@@ -132,14 +132,19 @@ static uint64_t free_memory(void)
     return machine.memory_free;
 }
 
-/* The resident engine holds the result in the host's memory, and for a while what it sends. */
+/* The resident engine holds the result in the host's memory, and for a while what it sends; an emulated GPU's
+ * memory is the host's too. */
 static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_resident_bytes need;
+    uint64_t emulated = 0;
     TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
+    bool together = program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
+    if (options->devices != NULL)
+        TD_CHECK(td_devices_host_bytes(options->devices, need.graph + need.program, together, &emulated));
     plan->device_graph_bytes = need.graph;
     plan->device_program_bytes = need.program;
-    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host;
+    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
     return TD_OK;
 }
 

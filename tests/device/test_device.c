@@ -249,4 +249,18 @@ TEST(opening_fails_cleanly_when_memory_does)
     td_loop_destroy(loop);
 }
 
+TEST(only_emulated_gpus_take_host_memory)
+{
+    uint64_t none = 1, alone = 0, behind = 0, plain = 0;
+    CHECK_OK(td_devices_host_bytes("cpu", 1 << 20, true, &none));
+    CHECK_EQ(none, 0);
+    CHECK_OK(td_devices_host_bytes("cuda:0,emu", 1 << 20, true, &none)); /* the first GPU is meant */
+    CHECK_EQ(none, 0);
+    CHECK_OK(td_devices_host_bytes("emu", 1 << 20, true, &alone));
+    CHECK_OK(td_devices_host_bytes("cpu,emu:2", 1 << 20, true, &behind));
+    CHECK_OK(td_devices_host_bytes("emu", 1 << 20, false, &plain));
+    CHECK(plain > 1 << 20 && alone > plain && behind == alone);
+    CHECK_STATUS(td_devices_host_bytes("emu:two", 1 << 20, true, &none), TD_USAGE);
+}
+
 TEST_MAIN

@@ -57,6 +57,48 @@ TEST(runs_take_what_their_plan_says)
     destroy_pools(&threads);
 }
 
+/* An emulated GPU's memory, the watch's cells for it and the blocks in flight are the host's; how many blocks
+ * there will be is a guess, which may be a few too many. */
+static void check_emulated_plan(const td_program *program, const td_graph *graph, const char *devices)
+{
+    td_run_options options = options_for(program, graph, NULL);
+    td_run *run = NULL;
+    td_plan plan;
+    options.devices = devices;
+    options.engine = "resident";
+    CHECK_OK(td_plan_make(&plan, "resident", program, graph, &options));
+    uint64_t held = td_memory().now;
+    td_memory_reset_peak();
+    CHECK_OK(td_run_program(&run, program, graph, &options));
+    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    if (said < 0.95 * took || said > 1.25 * took + 0x1p21)
+        TEST_FAIL("%s on %s takes %.0f bytes, the plan says %.0f", program->info->name, devices, took, said);
+    CHECK(took > (double)(plan.device_graph_bytes + plan.device_program_bytes));
+    td_run_destroy(run);
+}
+
+TEST(runs_on_an_emulated_gpu_take_what_their_plan_says)
+{
+    static const char *const others[] = {"emu:1@unchecked", "emu:1@dgx1"};
+    td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_U8, NULL);
+    for (int p = 0; td_programs[p] != NULL; p++) check_emulated_plan(td_programs[p], graph, "emu");
+    for (int d = 0; d < 2; d++) {
+        check_emulated_plan(program_of("bfs"), graph, others[d]);
+        check_emulated_plan(program_of("pagerank"), graph, others[d]);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(a_plan_for_devices_that_cannot_be_had_says_so)
+{
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
+    td_run_options options = {.devices = "emu:2@nowhere"};
+    td_plan plan;
+    CHECK_STATUS(td_plan_make(&plan, "resident", program_of("wcc"), graph, &options), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "there is no topology 'nowhere'");
+    td_graph_destroy(graph);
+}
+
 TEST(what_fits_is_measured_by_the_budget)
 {
     td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);

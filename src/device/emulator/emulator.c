@@ -269,6 +269,17 @@ static td_status fit(td_device *device, const td_kernel *kernel, uint32_t thread
     return TD_OK;
 }
 
+enum { USUAL_THREADS = 256 }; /* of a block */
+
+static uint64_t host_bytes(td_device *device, uint64_t bytes, bool together)
+{
+    const td_emu_machine *machine = &emulator_of(device)->machine;
+    uint32_t blocks = 1;
+    if (together) (void)fit(device, NULL, USUAL_THREADS, 0, &blocks);
+    return sizeof(td_emu_world) + bytes + (machine->races ? td_watch_cells_bytes(bytes) : 0) +
+           td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
+}
+
 static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
     uint32_t most = 0;
@@ -382,7 +393,7 @@ static const td_device_ops ops = {
     .stream_open = stream_open, .stream_close = stream_close, .copy = copy, .fill = fill, .launch = launch,
     .notify = notify, .mark = mark, .wait = wait_for, .mark_destroy = mark_destroy, .finish = finish, .fit = fit,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
-    .supports = supports, .counters = counters, .now = now};
+    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)
 {

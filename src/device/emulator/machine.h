@@ -121,6 +121,9 @@ extern td_emu_fiber_thread *td_emu_running; /* its thread that runs */
 
 void td_emu_machine_close(td_emu_machine *machine);
 
+/* Memory that a launch of so many blocks at once takes, without the stacks, which are mapped as they are touched. */
+uint64_t td_emu_machine_bytes(const td_emu_machine *machine, uint32_t blocks, uint32_t threads);
+
 /* Runs the launch to its end. A broken rule is TD_DEVICE with the message made where it was broken. */
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                 const void *arguments, size_t bytes, td_emu_work *work);

@@ -59,6 +59,12 @@ static void begin_ticks(td_emu_machine *machine)
 
 bool td_watch_built(void) { return false; }
 
+uint64_t td_watch_cells_bytes(uint64_t bytes)
+{
+    (void)bytes;
+    return 0;
+}
+
 td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
 {
     (void)bytes;
@@ -86,6 +92,8 @@ static uint64_t progress; /* at the last look */
 static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
 
 bool td_watch_built(void) { return true; }
+
+uint64_t td_watch_cells_bytes(uint64_t bytes) { return cells_of(bytes) * sizeof(td_emu_cell); }
 
 td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
 {

@@ -20,8 +20,9 @@ struct td_emu_cell {
     uint64_t written, touched;
 };
 
-/* Cells for memory of so many bytes; NULL when nothing is watched in this build. */
+/* Cells for memory of so many bytes, and how much memory they are; none when nothing is watched in this build. */
 td_status td_watch_cells(td_emu_cell **out, uint64_t bytes);
+uint64_t td_watch_cells_bytes(uint64_t bytes);
 
 void td_watch_start(td_emu_machine *machine);
 void td_watch_stop(void);
