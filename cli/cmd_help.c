@@ -59,6 +59,10 @@ void td_help_overview(void)
     printf("  engines    how it can do that; each engine is a topic of its own\n");
     printf("  formats    what can be read and written\n");
     printf("  generators what `tandem gen` can draw\n");
+    printf("\nFirst steps\n");
+    printf("  tandem gen rmat --scale 16 --weights 1:100 -o g.tg   a graph to try things on\n");
+    printf("  tandem info g.tg                                     what is in it\n");
+    printf("  tandem run sssp g.tg --source 0 --verify --top 5     distances from vertex 0\n");
     printf("\n'tandem help COMMAND' and 'tandem help TOPIC' tell more.\n");
 }
 

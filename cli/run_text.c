@@ -127,7 +127,7 @@ static void print_setting(const char *prefix, const td_setting *entry)
     else if (entry->kind == TD_SETTING_CHOICE)
         snprintf(text, sizeof text, "%s; %s (default: %s)", entry->help, entry->choices, fallback);
     else
-        snprintf(text, sizeof text, "%s; %s%g to %g (default: %s)", entry->help,
+        snprintf(text, sizeof text, "%s; %s%.15g to %.15g (default: %s)", entry->help,
                  entry->kind == TD_SETTING_WHOLE ? "whole, " : "", entry->lowest, entry->highest, fallback);
     td_print_entry(head, KEY_COLUMN, text);
 }
@@ -164,11 +164,28 @@ static void help_program(const td_program_info *info)
     print_settings("Parameters", info->name, info->parameters);
 }
 
+/* What the settings' descriptions take for granted. */
+static void print_words(bool gpu)
+{
+    printf("\nWords\n");
+    td_print_entry("  pull", NAME_COLUMN, "every vertex reads what its in-neighbours have");
+    td_print_entry("  push", NAME_COLUMN, "vertices that changed tell their out-neighbours");
+    td_print_entry("  frontier", NAME_COLUMN, "the vertices that changed last, which are the ones to push");
+    if (!gpu) return;
+    td_print_entry("  launch", NAME_COLUMN, "one start of a kernel; it costs some microseconds, so that small rounds (iterations) share one");
+    td_print_entry("  block, warp", NAME_COLUMN, "threads of a GPU that share fast memory; 32 of them that go in step, its lanes");
+}
+
 static void help_engine(const td_engine *engine)
 {
+    bool gpu = strcmp(engine->device, "cpu") != 0;
     printf("tandem run --engine %s\n\n", engine->name);
     td_print_wrapped(engine->summary, 2, TD_TEXT_WIDTH);
+    printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
     print_settings("Settings", engine->name, engine->settings);
+    print_words(gpu);
+    printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name, gpu ? " --devices cuda:0" : "");
+    printf("\ndocs/engines/%s.md tells how it works.\n", engine->name);
 }
 
 bool td_help_run_topic(const char *word)

@@ -31,6 +31,7 @@ contains "$err" 'on the device: graph' 'the plan'
 contains "$err" 'emu:0: 0.000' 'the device'
 succeeds help resident
 for word in direction balance gather replication heavy small rounds delta samples; do contains "$out" "resident.$word" 'help resident'; done
+if [[ $out == *e+0* ]]; then bad "help resident has numbers that nobody types: $out"; else good; fi
 succeeds run --help
 contains "$out" 'cpu, resident' 'run --help'
 contains "$(tr '\n' ' ' <<<"$out")" "'tandem help resident'" 'run --help'
