@@ -80,7 +80,8 @@ static td_status with_gpu(bench *b, td_status (*look)(bench *b, td_device *devic
     TD_TRY(td_loop_create(&loop));
     TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->pool}));
     for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
-    if (device == NULL) TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
+    if (device == NULL)
+        TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
     status = look(b, device);
 done:
     td_devices_close(first);
@@ -88,11 +89,17 @@ done:
     return status;
 }
 
-static td_status look_at_memory(bench *b, td_device *device) { return td_gpu_describe(&b->gpu, device, MEASURED_RANGE); }
+static td_status look_at_memory(bench *b, td_device *device)
+{
+    return td_gpu_describe(&b->gpu, device, MEASURED_RANGE);
+}
 
 static const td_cpu_kernels *rank_kernels(void) { return &td_program_named("pagerank")->cpu[TD_WEIGHT_NONE]; }
 
-static uint64_t message_bytes(const bench *b) { return b->graphs[AS_IT_IS]->vertices * (uint64_t)rank_kernels()->message_bytes; }
+static uint64_t message_bytes(const bench *b)
+{
+    return b->graphs[AS_IT_IS]->vertices * (uint64_t)rank_kernels()->message_bytes;
+}
 
 /* An emulated GPU has no caches that could be measured. */
 static td_status look_at_gathers(bench *b, td_device *device)

@@ -105,7 +105,8 @@ const td_command td_cmd_bench = {
                "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
                "each is held four times.\n"
                "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
-               "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and of random reads. By default "
+               "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and "
+               "of random reads. By default "
                "k20, u20 and grid1000. On emu times are virtual.\n"
                "docs/performance.md keeps the results.",
     .examples = "tandem bench convert\n"

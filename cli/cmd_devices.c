@@ -33,7 +33,8 @@ typedef struct job {
 
 static const td_arg_option options[] = {
     OPTION("devices", TEXT, devices, "LIST", "which: cpu, cuda:0, cuda:0/8, emu:8@dgx1 (default: all that are real)"),
-    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1 << 20, .most = 0x1p62),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1 << 20,
+           .most = 0x1p62),
     OPTION("largest", SIZE, largest, "SIZE", "measure random reads over ranges up to that (default: 1G)",
            .least = 1 << 20, .most = 0x1p62),
     {0},
@@ -233,9 +234,9 @@ const td_command td_cmd_devices = {
     .details = "Names of devices, here and for run and bench, separated by commas:\n"
                "cpu: the worker threads (--threads).\n"
                "cuda:N: NVIDIA GPU N; cuda:N/S: it, cut into S slices; cuda:N/S#I: slice I of those, from 0.\n"
-               "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; emu:COUNT@TOPOLOGY: "
-               "with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, unchecked, or a path). Their times "
-               "are modelled.",
+               "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
+               "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, unchecked, "
+               "or a path). Their times are modelled.",
     .examples = "tandem devices\n"
                 "tandem devices --devices cuda:0/8\n"
                 "tandem devices --devices emu:8@dgx1",

@@ -40,13 +40,19 @@ static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .
 #define OPTION(...) TD_OPTION(run_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one", .letter = 's'),
-    OPTION("engine", TEXT, engine, "E", "which engine: cpu, resident (default: auto, a GPU if there is one and it pays)"),
-    OPTION("devices", TEXT, devices, "LIST", "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
+    OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
+           .letter = 's'),
+    OPTION("engine", TEXT, engine, "E",
+           "which engine: cpu, resident (default: auto, a GPU if there is one and it pays)"),
+    OPTION("devices", TEXT, devices, "LIST",
+           "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1, .most = 0x1p62),
-    OPTION("gpu-edges", TEXT, gpu_edges, "SHARE", "use no more of it for edges: 25% of the graph's, or a size; for experiments"),
-    OPTION("iterations", COUNT, iterations, "N", "stop after that many (default: the program's)", .least = 1, .most = 1e9),
-    OPTION("tolerance", REAL, tolerance, "T", "stop when an iteration changes the values by no more (default: the program's)", .most = 1e9),
+    OPTION("gpu-edges", TEXT, gpu_edges, "SHARE",
+           "use no more of it for edges: 25% of the graph's, or a size; for experiments"),
+    OPTION("iterations", COUNT, iterations, "N", "stop after that many (default: the program's)", .least = 1,
+           .most = 1e9),
+    OPTION("tolerance", REAL, tolerance, "T",
+           "stop when an iteration changes the values by no more (default: the program's)", .most = 1e9),
     OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before (the default)", .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
@@ -375,8 +381,8 @@ const td_command td_cmd_run = {
     .help_topic = td_help_run_topic,
     .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
                "'tandem help engines' the engines, 'tandem help cpu' and 'tandem help resident' the settings of one, "
-               "'tandem help devices' how devices are named. Results go to standard output or a file, everything else to "
-               "standard error; the exit status is 0, 1 (failed) or 2 (wrong usage).",
+               "'tandem help devices' how devices are named. Results go to standard output or a file, everything else "
+               "to standard error; the exit status is 0, 1 (failed) or 2 (wrong usage).",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"

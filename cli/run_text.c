@@ -172,8 +172,10 @@ static void print_words(bool gpu)
     td_print_entry("  push", NAME_COLUMN, "vertices that changed tell their out-neighbours");
     td_print_entry("  frontier", NAME_COLUMN, "the vertices that changed last, which are the ones to push");
     if (!gpu) return;
-    td_print_entry("  launch", NAME_COLUMN, "one start of a kernel; it costs some microseconds, so that small rounds (iterations) share one");
-    td_print_entry("  block, warp", NAME_COLUMN, "threads of a GPU that share fast memory; 32 of them that go in step, its lanes");
+    td_print_entry("  launch", NAME_COLUMN,
+                   "one start of a kernel; it costs some microseconds, so that small rounds (iterations) share one");
+    td_print_entry("  block, warp", NAME_COLUMN,
+                   "threads of a GPU that share fast memory; 32 of them that go in step, its lanes");
 }
 
 static void help_engine(const td_engine *engine)
@@ -184,7 +186,8 @@ static void help_engine(const td_engine *engine)
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
     print_settings("Settings", engine->name, engine->settings);
     print_words(gpu);
-    printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name, gpu ? " --devices cuda:0" : "");
+    printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
+           gpu ? " --devices cuda:0" : "");
     printf("\ndocs/engines/%s.md tells how it works.\n", engine->name);
 }
 

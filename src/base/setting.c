@@ -133,7 +133,8 @@ char *td_setting_print(char buffer[TD_SETTING_BYTES], const td_setting *entry, d
     return buffer;
 }
 
-/* Edits between a key and prefix.name, or -1. Both parts must be near; a name that is right may have any prefix, or none. */
+/* Edits between a key and prefix.name, or -1. Both parts must be near; a name that is right may have any prefix, or
+ * none. */
 static int key_edits(const char *key, const char *prefix, const char *name)
 {
     char before[64];

@@ -91,7 +91,7 @@ typedef struct td_device_ops {
     bool (*supports)(const td_device *device, td_feature feature);
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
-    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* see td_devices_host_bytes; optional: none */
+    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* of td_devices_host_bytes; optional */
 } td_device_ops;
 
 /* What is counted, for reports. */

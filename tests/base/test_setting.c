@@ -91,8 +91,9 @@ TEST(what_a_table_does_not_allow_is_refused_with_what_it_allows)
 {
     static const char *const bad[][2] = {
         {"cpu.step=1.5", "from 0 to 1"},       {"cpu.step=-0.1", "from 0 to 1"},      {"cpu.step=nan", "a number"},
-        {"cpu.step=", "a number"},             {"cpu.step=0.5x", "a number"},         {"cpu.piece=63", "from 64 to 1000000000"},
-        {"cpu.piece=2G", "from 64 to 1000000000"},  {"cpu.piece=-100", "a whole number"},  {"cpu.piece=many", "a whole number"},
+        {"cpu.step=", "a number"},             {"cpu.step=0.5x", "a number"},
+        {"cpu.piece=63", "from 64 to 1000000000"}, {"cpu.piece=2G", "from 64 to 1000000000"},
+        {"cpu.piece=-100", "a whole number"},  {"cpu.piece=many", "a whole number"},
         {"cpu.mode=pus", "auto|pull|push"},    {"cpu.mode=", "auto|pull|push"},       {"cpu.mode=auto|pull", "auto|pull|push"},
         {"cpu.mode=1", "auto|pull|push"},
     };
