@@ -7,25 +7,21 @@
  * moves words from one buffer to another byte by byte, and the weight is made of the key again.
  *
  * Lists of a few edges are sorted by insertion instead. Workers take pieces of the edges and
- * do the lists that begin there; lists that are longer than a block are left for
- * later, when all workers do one of them together, block by block, each block with counts of its own.
+ * do the lists that begin there; lists longer than a block are left for later, when all
+ * workers do one of them together.
  */
 #include "layout/lists.h"
 
 #include "base/alloc.h"
+#include "layout/radix.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 enum {
-    PIECE = 1 << 15,  /* edges in which a worker does the lists that begin there */
-    BLOCK = 1 << 17,  /* edges one worker does in a row; a list of more is left for all */
-    MOST_BLOCKS = 64, /* of one list; its blocks grow instead */
-    FEW = 32,         /* edges sorted by insertion */
-    CLASSES = 256,
+    PIECE = 1 << 15, /* edges in which a worker does the lists that begin there */
+    FEW = 32,        /* edges sorted by insertion */
 };
-
-typedef uint64_t counts[CLASSES];
 
 typedef struct ordering {
     const td_graph *graph;
@@ -40,15 +36,12 @@ typedef struct ordering {
     _Atomic uint64_t long_count;
 } ordering;
 
-/* A list being sorted, in blocks. */
+/* A list being sorted. */
 typedef struct list {
     const ordering *job;
-    td_pool *pool;
-    uint64_t begin, edges, block;
-    counts *counts;         /* per block */
-    uint64_t *words, room;  /* for two copies of the list, each in room for so many */
-    uint64_t *other;
-    int shift;              /* of the digit that words are being sorted by */
+    td_blocks blocks;
+    uint64_t begin;
+    uint64_t *words, *spare; /* unless it is sorted by class */
 } list;
 
 /* Keys. */
@@ -140,35 +133,12 @@ static void insert_by_words(const ordering *job, uint64_t begin, uint32_t edges)
 
 /* Longer ones. */
 
-static td_status each_block(list *self, td_range_fn work)
-{
-    if (self->edges <= self->block) return work(self, 0, self->edges, 0);
-    return td_pool_for(self->pool, self->edges, self->block, work, self);
-}
-
-/* Makes the blocks' counts the places where their edges of each class begin, class after class, block after
- * block. False if all edges are of one class. */
-static bool places_of(list *self)
-{
-    uint64_t blocks = (self->edges + self->block - 1) / self->block, next = 0, most = 0;
-    for (int class = 0; class < CLASSES; class++) {
-        uint64_t first = next;
-        for (uint64_t b = 0; b < blocks; b++) {
-            uint64_t count = self->counts[b][class];
-            self->counts[b][class] = next;
-            next += count;
-        }
-        if (next - first > most) most = next - first;
-    }
-    return most < self->edges;
-}
-
 static td_status count_classes(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    list *self = context;
-    uint64_t *mine = self->counts[begin / self->block];
-    memset(mine, 0, sizeof(counts));
+    const list *self = context;
+    uint64_t *mine = td_block_counts(&self->blocks, begin);
+    memset(mine, 0, sizeof(td_counts));
     for (uint64_t e = self->begin + begin; e < self->begin + end; e++) mine[class_at(self->job, e)]++;
     return TD_OK;
 }
@@ -176,7 +146,7 @@ static td_status count_classes(void *context, uint64_t begin, uint64_t end, int 
 static inline void move_edges(const list *self, uint64_t begin, uint64_t end, size_t weight_bytes)
 {
     const ordering *job = self->job;
-    uint64_t *next = self->counts[begin / self->block];
+    uint64_t *next = td_block_counts(&self->blocks, begin);
     for (uint64_t e = self->begin + begin; e < self->begin + end; e++)
         move_edge(job, self->begin + next[class_at(job, e)]++, e, weight_bytes);
 }
@@ -196,15 +166,15 @@ static td_status move_to_classes(void *context, uint64_t begin, uint64_t end, in
 
 static td_status sort_by_class(list *self)
 {
-    TD_CHECK(each_block(self, count_classes));
-    places_of(self);
-    return each_block(self, move_to_classes);
+    TD_CHECK(td_blocks_each(&self->blocks, count_classes, self));
+    td_blocks_place(&self->blocks);
+    return td_blocks_each(&self->blocks, move_to_classes, self);
 }
 
 static td_status pack_block(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    list *self = context;
+    const list *self = context;
     pack(self->job, self->begin + begin, self->begin + end, self->words + begin);
     return TD_OK;
 }
@@ -212,50 +182,29 @@ static td_status pack_block(void *context, uint64_t begin, uint64_t end, int wor
 static td_status unpack_block(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    list *self = context;
+    const list *self = context;
     unpack(self->job, self->begin + begin, self->begin + end, self->words + begin);
-    return TD_OK;
-}
-
-static inline uint8_t digit_of(uint64_t word, int shift) { return (uint8_t)(word >> shift); }
-
-static td_status count_digits(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    list *self = context;
-    uint64_t *mine = self->counts[begin / self->block];
-    memset(mine, 0, sizeof(counts));
-    for (uint64_t i = begin; i < end; i++) mine[digit_of(self->words[i], self->shift)]++;
-    return TD_OK;
-}
-
-static td_status move_words(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    list *self = context;
-    uint64_t *next = self->counts[begin / self->block];
-    for (uint64_t i = begin; i < end; i++) self->other[next[digit_of(self->words[i], self->shift)]++] = self->words[i];
     return TD_OK;
 }
 
 static td_status sort_by_words(list *self)
 {
     int digits = (int)td_weight_bytes(self->job->graph->weights);
-    self->other = self->words + self->room;
-    TD_CHECK(each_block(self, pack_block));
-    for (int digit = 0; digit < digits; digit++) {
-        self->shift = 32 + 8 * digit;
-        TD_CHECK(each_block(self, count_digits));
-        if (!places_of(self)) continue;
-        TD_CHECK(each_block(self, move_words));
-        uint64_t *sorted = self->other;
-        self->other = self->words;
-        self->words = sorted;
-    }
-    return each_block(self, unpack_block);
+    const td_blocks *blocks = &self->blocks;
+    TD_CHECK(td_blocks_each(blocks, pack_block, self));
+    TD_CHECK(td_radix_sort(&self->words, &self->spare, blocks->elements, 4, 3 + digits, blocks->counts, blocks->pool));
+    return td_blocks_each(blocks, unpack_block, self);
 }
 
-static td_status sort_list(list *self) { return self->job->by_class ? sort_by_class(self) : sort_by_words(self); }
+/* `words` has room for two of the list. */
+static td_status sort_list(const ordering *job, uint32_t v, uint64_t *words, uint64_t room, td_counts *counts,
+                           td_pool *pool)
+{
+    list self = {job, td_blocks_of(td_degree(job->from, v), counts, pool), job->from->offsets[v], words, NULL};
+    if (job->by_class) return sort_by_class(&self);
+    self.spare = words + room;
+    return sort_by_words(&self);
+}
 
 /* All lists. */
 
@@ -284,39 +233,33 @@ static td_status order_piece(void *context, uint64_t begin, uint64_t end, int wo
 {
     ordering *job = context;
     const uint64_t *offsets = job->from->offsets;
-    counts counts;
+    td_counts counts;
     uint64_t *words = job->words != NULL ? job->words + (uint64_t)worker * 2 * job->room : NULL;
     for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
         uint64_t edges = offsets[v + 1] - offsets[v];
-        list self = {.job = job, .begin = offsets[v], .edges = edges, .block = BLOCK, .counts = &counts,
-                     .words = words, .room = job->room};
-        if (edges > BLOCK)
+        if (edges > TD_BLOCK)
             job->longs[atomic_fetch_add_explicit(&job->long_count, 1, memory_order_relaxed)] = v;
         else if (edges > FEW)
-            TD_CHECK(sort_list(&self));
+            TD_CHECK(sort_list(job, v, words, job->room, &counts, NULL));
         else
             order_few(job, offsets[v], (uint32_t)edges);
     }
     return TD_OK;
 }
 
-static td_status order_longs(ordering *job, td_pool *pool)
+static td_status order_longs(const ordering *job, td_pool *pool)
 {
     td_status status = TD_OK;
-    counts *counts = NULL;
+    td_counts *counts = NULL;
     uint64_t *words = NULL, longest = 0;
     for (uint64_t i = 0; i < job->long_count; i++) {
         uint64_t edges = td_degree(job->from, job->longs[i]);
         if (edges > longest) longest = edges;
     }
-    TD_TRY(TD_NEW(&counts, MOST_BLOCKS, "counts of long lists"));
+    TD_TRY(TD_NEW(&counts, TD_MOST_BLOCKS, "counts of long lists"));
     if (!job->by_class) TD_TRY(TD_NEW(&words, 2 * longest, "words of long lists"));
-    for (uint64_t i = 0; i < job->long_count; i++) {
-        uint64_t edges = td_degree(job->from, job->longs[i]), share = (edges + MOST_BLOCKS - 1) / MOST_BLOCKS;
-        list self = {.job = job, .pool = pool, .begin = job->from->offsets[job->longs[i]], .edges = edges,
-                     .block = share > BLOCK ? share : BLOCK, .counts = counts, .words = words, .room = longest};
-        TD_TRY(sort_list(&self));
-    }
+    for (uint64_t i = 0; i < job->long_count; i++)
+        TD_TRY(sort_list(job, job->longs[i], words, longest, counts, pool));
 done:
     td_free(counts);
     td_free(words);
@@ -332,7 +275,7 @@ static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int
     for (uint64_t v = begin; v < end; v++) {
         uint64_t degree = td_degree(&graph->out, (uint32_t)v);
         if (both) degree += td_degree(&graph->in, (uint32_t)v);
-        job->cold[v] = (uint8_t)(CLASSES - 1 - td_degree_class(degree));
+        job->cold[v] = (uint8_t)(TD_CLASSES - 1 - td_degree_class(degree));
     }
     return TD_OK;
 }
@@ -346,9 +289,9 @@ static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
         TD_TRY(td_pool_for(pool, graph->vertices, PIECE, class_vertices, job));
     }
     job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    job->room = graph->edges < BLOCK ? graph->edges : BLOCK;
+    job->room = graph->edges < TD_BLOCK ? graph->edges : TD_BLOCK;
     if (!job->by_class) TD_TRY(TD_NEW(&job->words, (uint64_t)td_pool_threads(pool) * 2 * job->room, "words of lists"));
-    TD_TRY(TD_NEW(&job->longs, graph->edges / BLOCK, "vertices with long lists"));
+    TD_TRY(TD_NEW(&job->longs, graph->edges / TD_BLOCK, "vertices with long lists"));
     TD_TRY(td_pool_for(pool, graph->edges, PIECE, order_piece, job));
     if (job->long_count > 0) TD_TRY(order_longs(job, pool));
 done:
