@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "base/pool.h"
+#include "device/emulator/sanitizer.h"
 
 #include <stdatomic.h>
 
@@ -246,6 +247,36 @@ TEST(strings_are_copied)
     text[0] = 'X';
     CHECK_STR(copy, "graph.tg");
     td_free(copy);
+}
+
+/* What /proc says of the mapping that holds this address: "... rd wr mr mw me ac hg". */
+static void read_flags(const void *address, char flags[512])
+{
+    char line[512];
+    unsigned long begin, end;
+    bool here = false;
+    FILE *file = fopen("/proc/self/smaps", "r");
+    flags[0] = '\0';
+    if (file == NULL) SKIP("the system does not list mappings");
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) here = (uintptr_t)address >= begin && (uintptr_t)address < end;
+        if (here && strncmp(line, "VmFlags:", 8) == 0) strcpy(flags, line);
+    }
+    fclose(file);
+}
+
+/* So that they are used at random, and pinned, at the price of one page per 2 MiB. */
+TEST(large_blocks_stand_on_huge_pages)
+{
+    char flags[512];
+    unsigned char *block = NULL;
+    if (TD_ADDRESS_CHECKED || TD_THREADS_CHECKED) SKIP("under a sanitizer no block is a mapping of its own");
+    CHECK_OK(TD_NEW(&block, 5 << 20, "block"));
+    CHECK_EQ((uintptr_t)block % (2 << 20), 64);
+    read_flags(block, flags);
+    td_free(block);
+    if (flags[0] == '\0') SKIP("the system does not list flags of mappings");
+    CHECK_CONTAINS(flags, " hg");
 }
 
 TEST(huge_pages_can_be_turned_off)
