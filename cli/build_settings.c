@@ -10,7 +10,7 @@ const td_arg_option td_build_settings_options[] = {
     OPTION("weights", TEXT, weights, "LO:HI",
            "random weights from the seed, alike in both directions; reals if LO or HI has a point"),
     OPTION("out-only", FLAG, out_only, NULL, "no in-adjacency: half the size, no pulling"),
-    OPTION("order", TEXT, order, "ORDER", "vertices in another order: hot, indegree, random or none"),
+    OPTION("order", TEXT, order, "ORDER", "vertices in another order: hot, indegree, random, rcm or none"),
     {0},
 };
 

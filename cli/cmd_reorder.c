@@ -20,7 +20,7 @@ typedef struct reorder_settings {
 
 static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
-    OPTION("by", TEXT, by, "ORDER", "hot, indegree, random or none (default: hot)"),
+    OPTION("by", TEXT, by, "ORDER", "hot, indegree, random, rcm or none (default: hot)"),
     OPTION("seed", COUNT, seed, "N", "of the random order (default: 1)"),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
@@ -114,6 +114,8 @@ const td_command td_cmd_reorder = {
                "            out-edges last\n"
                "  indegree  by descending in-degree\n"
                "  random    at random, from the seed\n"
+               "  rcm       reverse Cuthill-McKee: neighbours near each other, for grids and\n"
+               "            road networks\n"
                "  none      as the input has them",
     .examples = "tandem reorder web.tg -o hot.tg\n"
                 "tandem reorder web.tg -o mixed.tg --by random --seed 7\n"

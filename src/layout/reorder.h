@@ -7,11 +7,12 @@
 #include "store/graph.h"
 
 /* name, what it does */
-#define TD_ORDER_LIST(X)                                                                             \
-    X(NONE, "none", "as the input numbers them")                                                     \
-    X(HOT, "hot", "by in-degree, then breadth-first, vertices without out-edges last (CGgraph)")     \
-    X(INDEGREE, "indegree", "by descending in-degree")                                               \
-    X(RANDOM, "random", "at random, from a seed")
+#define TD_ORDER_LIST(X)                                                                         \
+    X(NONE, "none", "as the input numbers them")                                                 \
+    X(HOT, "hot", "by in-degree, then breadth-first, vertices without out-edges last (CGgraph)") \
+    X(INDEGREE, "indegree", "by descending in-degree")                                           \
+    X(RANDOM, "random", "at random, from a seed")                                                \
+    X(RCM, "rcm", "breadth-first from an end, low degrees first, backwards (Cuthill and McKee)")
 
 typedef enum td_order {
 #define TD_ORDER_CODE(code, name, text) TD_ORDER_##code,
@@ -24,7 +25,8 @@ const char *td_order_name(td_order order);
 const char *td_order_text(td_order order);
 td_status td_order_named(const char *name, td_order *out);
 
-/* Replaces *graph; on failure it is gone and NULL. `seed` is for the random order. */
+/* Replaces *graph; on failure it is gone and NULL. `seed` is for the random order. What comes out
+ * does not depend on the number of workers. */
 td_status td_graph_reorder(td_graph **graph, td_order order, uint64_t seed, td_pool *pool);
 
 #endif

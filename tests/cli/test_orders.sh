@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # What is wrong is said before any work, with what is allowed.
-list='allowed are none, hot, indegree and random'
+list='allowed are none, hot, indegree, random and rcm'
 fails 2 "unknown order 'warm'; $list" reorder a -o b.tg --by warm
 fails 2 "unknown order 'HOT'; $list" convert a -o b.tg --order HOT
 fails 2 "unknown order 'ho'; $list" gen path --vertices 3 -o b.tg --order ho
@@ -20,7 +20,7 @@ checksum() { "$TANDEM" info "$1" --json - --quiet | key checksum; }
 
 printf '%s\n' '10 20 5' '20 30 1' '40 20 2' '30 20 7' '20 50 3' '40 50 1' '50 50 1' >hand.txt
 succeeds convert hand.txt -o plain.tg
-for order in none hot indegree random; do
+for order in none hot indegree random rcm; do
     succeeds reorder plain.tg -o $order.tg --by $order --seed 5
     succeeds info $order.tg --check
     equal "$(edges $order.tg)" "$(edges plain.tg)" "edges by $order"
@@ -28,7 +28,7 @@ for order in none hot indegree random; do
     equal "$(checksum converted.tg)" "$(checksum $order.tg)" "convert --order $order and reorder"
 done
 equal "$(checksum none.tg)" "$(checksum plain.tg)" 'the order none'
-for order in hot indegree random; do
+for order in hot indegree random rcm; do
     if [ "$(checksum $order.tg)" != "$(checksum plain.tg)" ]; then good; else bad "$order changes nothing"; fi
 done
 succeeds reorder plain.tg -o default.tg
@@ -40,7 +40,7 @@ equal "$(checksum plain.tg)" "$(checksum hot.tg)" 'a file reordered in its place
 succeeds gen rmat --scale 10 --weights 1:100 -o g.tg
 for program in 'bfs --source 3' 'sssp --source 3'; do
     succeeds run $program g.tg --verify -o plain.tsv
-    for order in hot indegree random; do
+    for order in hot indegree random rcm; do
         succeeds run $program g.tg --order $order --seed 9 --verify -o ordered.tsv
         equal "$(sort ordered.tsv | cksum)" "$(sort plain.tsv | cksum)" "$program --order $order"
     done
@@ -70,5 +70,13 @@ succeeds reorder g.tg -o two.tg --by random --seed 1 --threads 2
 succeeds reorder g.tg -o other.tg --by random --seed 2
 equal "$(checksum two.tg)" "$(checksum one.tg)" 'one seed, two numbers of threads'
 if [ "$(checksum other.tg)" != "$(checksum one.tg)" ]; then good; else bad 'another seed, the same order'; fi
+
+# Nor does any other order.
+succeeds gen rmat --scale 13 --degree 16 -o big.tg --quiet
+for order in hot indegree rcm; do
+    succeeds reorder big.tg -o one.tg --by $order --threads 1
+    succeeds reorder big.tg -o two.tg --by $order --threads 3
+    equal "$(checksum two.tg)" "$(checksum one.tg)" "$order by one thread and by three"
+done
 
 finish

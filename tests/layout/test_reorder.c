@@ -72,6 +72,11 @@ static void check_same_ids(const td_graph *one, const td_graph *other)
     td_free(theirs);
 }
 
+static void check_same_sequence(const td_graph *one, const td_graph *other)
+{
+    for (uint32_t v = 0; v < one->vertices; v++) CHECK_EQ(td_graph_id(other, v), td_graph_id(one, v));
+}
+
 static void check_same_graph(const td_graph *one, const td_graph *other)
 {
     CHECK_OK(td_graph_check(other, NULL));
@@ -141,6 +146,7 @@ TEST(an_order_upon_another_still_has_the_original_ids)
     td_graph_destroy(graph);
 }
 
+/* Except by rcm, which walks edges either way where it can. */
 TEST(a_graph_without_in_adjacency_stays_without_and_has_the_same_order)
 {
     for (int order = 0; order < TD_ORDERS; order++) {
@@ -153,7 +159,7 @@ TEST(a_graph_without_in_adjacency_stays_without_and_has_the_same_order)
         CHECK_OK(td_graph_reorder(&half, (td_order)order, 3, NULL));
         CHECK(half->in.offsets == NULL);
         check_same_graph(before, half);
-        for (uint32_t v = 0; v < whole->vertices; v++) CHECK_EQ(td_graph_id(half, v), td_graph_id(whole, v));
+        if (order != TD_ORDER_RCM) check_same_sequence(half, whole);
         td_graph_destroy(before);
         td_graph_destroy(half);
         td_graph_destroy(whole);
@@ -231,6 +237,109 @@ TEST(hot_of_a_graph_drawn_by_hand)
     CHECK_OK(td_graph_reorder(&graph, TD_ORDER_HOT, 1, NULL));
     for (uint32_t v = 0; v < 5; v++) CHECK_EQ(td_graph_id(graph, v), wanted[v]);
     td_graph_destroy(graph);
+}
+
+/* Backwards, rcm is breadth-first along edges of either direction: finders never go back; what
+ * one vertex found is in order of degrees, then of ids. */
+static uint32_t first_neighbour(const td_graph *graph, const td_adjacency *way, uint32_t v)
+{
+    uint64_t end = way->offsets[v + 1];
+    return end > way->offsets[v] ? graph->vertices - 1 - way->targets[end - 1] : TD_NO_VERTEX;
+}
+
+static void check_rcm(const td_graph *graph)
+{
+    uint32_t last_finder = 0, last = TD_NO_VERTEX;
+    for (uint32_t place = 0; place < graph->vertices; place++) {
+        uint32_t v = graph->vertices - 1 - place;
+        uint32_t out = first_neighbour(graph, &graph->out, v), in = first_neighbour(graph, &graph->in, v);
+        uint32_t finder = out < in ? out : in;
+        if (finder >= place) finder = place; /* a root */
+        CHECK(finder >= last_finder);
+        if (finder == last_finder && finder < place && last != TD_NO_VERTEX) {
+            uint64_t here = td_degree(&graph->out, v) + td_degree(&graph->in, v);
+            uint64_t before = td_degree(&graph->out, last) + td_degree(&graph->in, last);
+            CHECK(before < here || (before == here && td_graph_id(graph, last) < td_graph_id(graph, v)));
+        }
+        last = finder < place ? v : TD_NO_VERTEX;
+        last_finder = finder;
+    }
+}
+
+TEST(rcm_is_breadth_first_backwards_by_ascending_degree)
+{
+    for (int i = 0; i < TEST_GRAPHS; i++) {
+        td_graph *graph = reordered(i, TEST_UNWEIGHTED, TD_ORDER_RCM, NULL);
+        check_rcm(graph);
+        td_graph_destroy(graph);
+    }
+}
+
+static uint32_t bandwidth_of(const td_graph *graph)
+{
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < graph->vertices; v++)
+        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++) {
+            uint32_t u = graph->out.targets[e], apart = u > v ? u - v : v - u;
+            if (apart > most) most = apart;
+        }
+    return most;
+}
+
+/* From a corner, a grid of 30 columns has levels of at most 30, whatever its numbers were. */
+TEST(rcm_brings_neighbours_together)
+{
+    static const struct { const char *name; uint32_t most; } cases[] = {
+        {"path", 1}, {"directed path", 1}, {"directed cycle", 2}, {"grid 30x40", 31}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        td_graph *graph = reordered(test_graph_named(cases[i].name), TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
+        CHECK(bandwidth_of(graph) > cases[i].most);
+        CHECK_OK(td_graph_reorder(&graph, TD_ORDER_RCM, 1, NULL));
+        if (bandwidth_of(graph) > cases[i].most)
+            TEST_FAIL("%s: bandwidth %u, not at most %u", cases[i].name, bandwidth_of(graph), cases[i].most);
+        td_graph_destroy(graph);
+    }
+}
+
+/* Levels of more edges than one thread walks alone, a list that is shared out, vertices without out-edges, several
+ * components. */
+static td_graph *busy_graph(const td_build_options *build, td_pool *pool)
+{
+    enum { VERTICES = 20000, EDGES = 300000, HUB = 90000 };
+    td_graph *graph = NULL;
+    test_sketch sketch = {.seed = 5, .id_factor = 1};
+    CHECK_OK(td_edges_create(&sketch.edges, "busy"));
+    CHECK_OK(td_edges_chunk(sketch.edges, 0, &sketch.chunk));
+    sketch.edges->vertices = VERTICES;
+    sketch.edges->declared = true;
+    CHECK_OK(td_chunk_reserve(sketch.chunk, EDGES + HUB, false));
+    for (uint64_t e = 0; e < EDGES; e++) {
+        uint64_t half = VERTICES / 2 * test_draw(&sketch, 2), source = test_draw(&sketch, 1 + test_draw(&sketch, 8000));
+        test_put(&sketch, half + source, half + test_draw(&sketch, 9900));
+    }
+    for (uint64_t e = 0; e < HUB; e++) test_put(&sketch, 7, test_draw(&sketch, 9900));
+    CHECK_OK(td_graph_build(&graph, sketch.edges, build, pool));
+    td_edges_destroy(sketch.edges);
+    return graph;
+}
+
+TEST(workers_together_find_the_order_one_finds_alone)
+{
+    static const td_build_options builds[] = {{0}, {.symmetrize = true}, {.out_only = true}};
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 3));
+    for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)
+        for (int order = TD_ORDER_HOT; order < TD_ORDERS; order++) {
+            td_graph *one = busy_graph(&builds[i], pool), *other = busy_graph(&builds[i], pool);
+            CHECK_OK(td_graph_reorder(&one, (td_order)order, 9, NULL));
+            CHECK_OK(td_graph_reorder(&other, (td_order)order, 9, pool));
+            check_same_sequence(one, other);
+            if (order == TD_ORDER_HOT && one->in.offsets != NULL) check_hot(one);
+            if (order == TD_ORDER_RCM && one->in.offsets != NULL) check_rcm(one);
+            td_graph_destroy(one);
+            td_graph_destroy(other);
+        }
+    td_pool_destroy(pool);
 }
 
 static uint64_t kept_in_place(const td_graph *one, const td_graph *other)
