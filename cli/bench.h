@@ -22,7 +22,7 @@ typedef struct td_bench {
     td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
 } td_bench;
 
-extern const td_bench td_bench_convert, td_bench_cpu, td_bench_gpu;
+extern const td_bench td_bench_convert, td_bench_cpu, td_bench_gpu, td_bench_reorder;
 
 /* A graph by name (k20, u20, grid1000, stars) or from a file. Its vertices are called by their numbers, so that the
  * ids of a reordered copy are the numbers in the first (bench_graphs.c). */
@@ -42,6 +42,9 @@ typedef struct td_bench_page {
 
 /* On the standard output unless the report goes there, and into the report if there is one. */
 void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first);
+
+/* A cell of eleven columns: the runs after which a cost is won back, 0 for never. */
+void td_bench_print_payoff(double runs);
 
 /* One line of a table: what, how much, against what, their ratio, the ratio aimed at.
  * Also a row of the report's array "figures". */

@@ -173,10 +173,8 @@ static void print_payoff(const bench *b, int c)
     snprintf(text, sizeof text, "  %.3f s, paid after", b->reorder_seconds[contenders[c].graph]);
     printf("%-*s", FIRST_COLUMN, text);
     for (int p = 0; p < PROGRAMS; p++) {
-        double runs = runs_to_pay(b, c, p);
         if (b->seconds[c][p] == 0) printf(" %10s", "-");
-        else if (runs > 0) printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
-        else printf(" %10s", "never");
+        else td_bench_print_payoff(runs_to_pay(b, c, p));
     }
     printf("\n");
 }

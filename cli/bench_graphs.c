@@ -134,6 +134,13 @@ td_status td_bench_compare(const char *graph, const td_run *first, const td_run 
                    graph, name);
 }
 
+void td_bench_print_payoff(double runs)
+{
+    if (runs == 0) printf(" %10s", "never");
+    else if (runs > 9999) printf(" %10s", "> 9999");
+    else printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
+}
+
 void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first)
 {
     td_progress_end();

@@ -13,13 +13,14 @@ enum { MOST_GRAPHS = 64 };
 static const td_arg_option options[] = {
     OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
     OPTION("trials", COUNT, trials, "N", "measurements to take the median of (default: 5)", .least = 1, .most = 99),
-    OPTION("devices", TEXT, devices, "DEVICE", "gpu: which one, cuda:0 (the default) or emu"),
+    OPTION("devices", TEXT, devices, "DEVICE",
+           "gpu, reorder: which GPU, cuda:0 (the default) or emu; reorder: cpu for none"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "where files may be written (default: $TMPDIR or /tmp)"),
     {0},
 };
 
-static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, &td_bench_gpu, NULL};
+static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, &td_bench_gpu, &td_bench_reorder, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -92,7 +93,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure, as ratios in one run",
-    .positional = "convert|cpu|gpu [GRAPH ...]",
+    .positional = "convert|cpu|gpu|reorder [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -108,9 +109,12 @@ const td_command td_cmd_bench = {
                "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and "
                "of random reads. By default "
                "k20, u20 and grid1000. On emu times are virtual.\n"
+               "reorder: every order of the vertices against that of the input, by every engine, and after how many runs "
+               "its cost is won back; the engines on a GPU where there is one. By default k18, u18 and grid500.\n"
                "docs/performance.md keeps the results.",
     .examples = "tandem bench convert\n"
                 "tandem bench convert --scale 18 --json figures.json\n"
                 "tandem bench cpu k20 web.tg --trials 9\n"
-                "tandem bench gpu k23 u23 grid3000 --json figures.json",
+                "tandem bench gpu k23 u23 grid3000 --json figures.json\n"
+                "tandem bench reorder k20 web.tg --devices cpu",
 };

@@ -81,7 +81,8 @@ static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *wo
     else if (job->graph->weights == TD_WEIGHT_U32)
         for (uint64_t e = begin; e < end; e++) *words++ = word_of(((const uint32_t *)weights)[e], targets[e]);
     else
-        for (uint64_t e = begin; e < end; e++) *words++ = word_of(ordered_bits(((const float *)weights)[e]), targets[e]);
+        for (uint64_t e = begin; e < end; e++)
+            *words++ = word_of(ordered_bits(((const float *)weights)[e]), targets[e]);
 }
 
 static void unpack(const ordering *job, uint64_t begin, uint64_t end, const uint64_t *words)

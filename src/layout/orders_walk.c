@@ -39,7 +39,7 @@ typedef struct walk {
     td_sorter *sorter;
     const td_adjacency *ways[2]; /* out-edges, and in-edges if a walk goes both ways */
     uint32_t *degrees;           /* the lowest first; NULL: by number alone */
-    uint32_t *finder;            /* per vertex: one more than the place of who found it; roots: no more than their own */
+    uint32_t *finder;            /* one more than the place of who found the vertex; of a root, its own place */
     uint32_t *order, *sinks;     /* sinks: vertices without out-edges go there instead; may be NULL */
     uint64_t used, sink_count;
     uint64_t level, depth;       /* of the last walk: where its last level begins, how many it has */
@@ -236,7 +236,10 @@ static td_status key_by_finder(void *context, uint64_t begin, uint64_t end, int 
     (void)worker;
     walk *self = context;
     uint64_t *words = self->sorter->words;
-    for (uint64_t i = begin; i < end; i++) words[i] = (uint64_t)self->finder[(uint32_t)words[i]] << 32 | (uint32_t)words[i];
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t v = (uint32_t)words[i];
+        words[i] = (uint64_t)self->finder[v] << 32 | v;
+    }
     return TD_OK;
 }
 
@@ -286,7 +289,8 @@ static td_status find_together(walk *self)
 
 static bool for_all(const walk *self, uint64_t edges)
 {
-    return edges >= LEVEL && edges >= self->graph->vertices / VERTICES_PER_EDGE && td_pool_threads(self->sorter->pool) > 1;
+    bool many = edges >= LEVEL && edges >= self->graph->vertices / VERTICES_PER_EDGE;
+    return many && td_pool_threads(self->sorter->pool) > 1;
 }
 
 static td_status walk_from(walk *self, uint32_t root)

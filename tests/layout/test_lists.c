@@ -58,7 +58,8 @@ static td_adjacency ordered(const td_graph *graph, const td_adjacency *from, td_
     return to;
 }
 
-static void check_order(const td_graph *graph, const td_adjacency *from, td_list_order order, bool weighted, td_pool *pool)
+static void check_order(const td_graph *graph, const td_adjacency *from, td_list_order order, bool weighted,
+                        td_pool *pool)
 {
     td_adjacency to = ordered(graph, from, order, weighted, pool);
     for (uint32_t v = 0; v < graph->vertices; v++) check_list(graph, from, &to, order, v);
