@@ -2,7 +2,7 @@
 # Every program on real graphs, with attached weights, by the resident engine on the
 # devices in $DEVICES (an emulated GPU unless told otherwise), passes --verify and finds
 # what the cpu engine finds. The smallest graphs on an emulated GPU, all of them on a
-# real one, or those that TANDEM_TEST_GRAPHS names.
+# real one, the smaller first, or those that TANDEM_TEST_GRAPHS names.
 . "$(dirname "$0")/../cli/lib.sh"
 
 devices=${DEVICES:-emu}
@@ -16,7 +16,7 @@ emu*) names=${TANDEM_TEST_GRAPHS:-karate.mtx chesapeake.mtx formats/4.wel} ;;
 *) names=${TANDEM_TEST_GRAPHS:-all} ;;
 esac
 if [ "$names" = all ]; then
-    names=$(cd "$data" && ls -- *.xz | sed 's/\.xz$//')
+    names=$(cd "$data" && ls -Sr -- *.xz | sed 's/\.xz$//')
     [ -e "$data/cnr-2000/cnr-2000.graph" ] && names+=' cnr-2000/cnr-2000.graph'
 fi
 
@@ -54,6 +54,7 @@ same_results() { # WHAT
 }
 
 for name in $names; do
+    began=$SECONDS
     input=$data/$name
     [ -e "$input" ] || input=$data/$name.xz
     t convert "$input" -o graph.tg --weights 1:100 --seed 3
@@ -75,5 +76,6 @@ for name in $names; do
             same_results "$program on $name, $mode, $devices"
         done
     done
+    printf '%s: %d s\n' "$name" $((SECONDS - began))
 done
 finish
