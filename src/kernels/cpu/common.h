@@ -42,9 +42,8 @@ static inline td_context kernel_context(const td_cpu_job *job)
 /* How far ahead of their use things are fetched: list entries, queue entries. */
 enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
 
-/* Vertices that a pull sums up before it gives them their values. A program that applies
- * in place piece by piece does so at once: what it finds then travels on in the same pull. */
-enum { ROW = PROGRAM_FUSED ? 1 : 256 };
+/* In a pull, in edges: entries of lists and what they lead to. A list is long from LONG_LIST on. */
+enum { LIST_AHEAD = 512, MESSAGES_AHEAD = 96, LONG_LIST = 16 };
 
 static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, uint32_t u)
 {

@@ -18,7 +18,7 @@ typedef struct NAME(view) {
     program_value *values, *next;
     program_message *next_messages;
     const uint64_t *out; /* offsets, for out-degrees */
-    bool async, track;
+    bool track;
     bool partial;        /* only marked vertices are pulled: shares are added as differences */
 } NAME(view);
 
@@ -26,14 +26,38 @@ static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
 {
     NAME(view) view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
                        .values = job->values, .next = PROGRAM_SENDS_VALUE ? job->next_values : job->values,
-                       .next_messages = job->next_messages, .out = job->graph->out.offsets, .async = job->async,
-                       .track = job->track, .partial = partial};
+                       .next_messages = job->next_messages, .out = job->graph->out.offsets, .track = job->track,
+                       .partial = partial};
     return view;
 }
 
-/* Adds up a stretch of one list. Long ones by the vector unit, whose gathers keep
- * many misses in flight; the order of additions is then the compiler's. */
-static inline program_accum NAME(fold_list)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
+#define EDGE(e) CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e)
+
+/* Adds up a long stretch of one list: in two sums, so that an addition need not wait for the
+ * one before it, and with the list itself fetched ahead, because reads from anywhere between
+ * its entries keep the core from seeing that it is read in order. */
+static inline program_accum NAME(fold_long)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
+{
+    const td_context *c = &view->context;
+    const uint32_t *targets = list->targets;
+    const program_message *messages = view->messages;
+    const void *weights = list->weights;
+    (void)weights;
+    program_accum even = program_zero(c), odd = even;
+    uint64_t e = begin;
+    for (; e + 4 <= end; e += 4) {
+        td_fetch(targets + e + LIST_AHEAD);
+        even = program_sum(even, program_sum(EDGE(e), EDGE(e + 1)));
+        odd = program_sum(odd, program_sum(EDGE(e + 2), EDGE(e + 3)));
+    }
+    for (; e < end; e++) even = program_sum(even, EDGE(e));
+    return program_sum(even, odd);
+}
+
+/* Adds up a short one. Where the lists behind it are next (`ahead`), what they lead to is fetched
+ * meanwhile, so that memory is busy while a vertex gets its value. */
+static inline program_accum NAME(fold_short)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end,
+                                             bool ahead)
 {
     const td_context *c = &view->context;
     const uint32_t *targets = list->targets;
@@ -41,24 +65,14 @@ static inline program_accum NAME(fold_list)(const NAME(view) *view, const td_adj
     const void *weights = list->weights;
     (void)weights;
     program_accum sum = program_zero(c);
-    if (PROGRAM_FUSED || view->async) {
-        for (uint64_t e = begin; e < end; e++)
-            sum = program_sum(sum, CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e));
-        return sum;
+    if (ahead) td_fetch(targets + begin + LIST_AHEAD);
+    for (uint64_t e = begin; e < end; e++) {
+        if (ahead) td_fetch(&messages[targets[e + MESSAGES_AHEAD]]);
+        sum = program_sum(sum, EDGE(e));
     }
-    if (PROGRAM_SUM == TD_SUM_ADD && end - begin >= 16) {
-#pragma omp simd reduction(+ : sum)
-        for (uint64_t e = begin; e < end; e++) sum += CONTRIBUTION(c, messages[targets[e]], weights, e);
-        return sum;
-    }
-#define EDGE(e) CONTRIBUTION(c, messages[targets[e]], weights, e)
-    uint64_t e = begin;
-    for (; e + 4 <= end; e += 4)
-        sum = program_sum(sum, program_sum(program_sum(EDGE(e), EDGE(e + 1)), program_sum(EDGE(e + 2), EDGE(e + 3))));
-    for (; e < end; e++) sum = program_sum(sum, EDGE(e));
-#undef EDGE
     return sum;
 }
+#undef EDGE
 
 /* The same over active neighbours only: programs that add must not hear anyone twice. */
 static inline program_accum NAME(fold_active)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
@@ -73,10 +87,12 @@ static inline program_accum NAME(fold_active)(const NAME(view) *view, const td_a
     return sum;
 }
 
-static inline program_accum NAME(fold)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end,
+                                       bool ahead)
 {
     if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD) return NAME(fold_active)(view, list, begin, end);
-    return NAME(fold_list)(view, list, begin, end);
+    if (end - begin >= LONG_LIST) return NAME(fold_long)(view, list, begin, end);
+    return NAME(fold_short)(view, list, begin, end, ahead);
 }
 
 /* Places begin..end of a vertex's list, which may be two lists one behind the other. */
@@ -85,11 +101,11 @@ static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const NAME(
 {
     const td_adjacency *one = &view->list, *two = &job->pull[1];
     uint64_t first = one->offsets[v], length = one->offsets[v + 1] - first;
-    if (job->lists == 1 || end <= length) return NAME(fold)(view, one, first + begin, first + end);
+    if (job->lists == 1 || end <= length) return NAME(fold)(view, one, first + begin, first + end, false);
     uint64_t second = two->offsets[v];
-    if (begin >= length) return NAME(fold)(view, two, second + begin - length, second + end - length);
-    return program_sum(NAME(fold)(view, one, first + begin, first + length),
-                       NAME(fold)(view, two, second, second + end - length));
+    if (begin >= length) return NAME(fold)(view, two, second + begin - length, second + end - length, false);
+    return program_sum(NAME(fold)(view, one, first + begin, first + length, false),
+                       NAME(fold)(view, two, second, second + end - length, false));
 }
 
 static inline void NAME(activate)(td_cpu_job *job, uint32_t v, td_cpu_tally *tally)
@@ -111,7 +127,8 @@ static inline void NAME(finish_fused)(td_cpu_job *job, const NAME(view) *view, u
 }
 
 /* A vertex has its sum: its new value, and what follows from it. */
-static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum, td_cpu_tally *tally)
+static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum, bool track,
+                                td_cpu_tally *tally)
 {
     if (PROGRAM_FUSED) {
         NAME(finish_fused)(job, view, v, sum, tally);
@@ -128,7 +145,7 @@ static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_
     tally->share += program_share(c, v, fresh, degree);
     if (view->partial) tally->share -= program_share(c, v, old, degree);
 #endif
-    if (view->track && program_activates(c, fresh, old)) NAME(activate)(job, v, tally);
+    if (track && program_activates(c, fresh, old)) NAME(activate)(job, v, tally);
 }
 
 static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
@@ -136,48 +153,26 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
     return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
-/* The same for a row of vertices when nobody watches who changes: no test in the loop. */
-static inline void NAME(finish_row)(const NAME(view) *view, uint64_t first, uint64_t count, const program_accum *sums,
-                                    td_cpu_tally *tally)
+/* Whole lists, one behind the other in memory. */
+static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, const NAME(view) view, uint64_t first,
+                                                             uint64_t last, bool track, td_cpu_tally *tally)
 {
-    const td_context *c = &view->context;
-    double change = tally->change, share = tally->share;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t v = (uint32_t)(first + i), degree = (uint32_t)(view->out[first + i + 1] - view->out[first + i]);
-        (void)degree;
-        program_value old = read_value(&view->values[v]), fresh = program_apply(c, v, old, sums[i]);
-        write_value(&view->next[v], fresh);
-        if (!PROGRAM_SENDS_VALUE) write_message(&view->next_messages[v], program_send(c, fresh, degree));
-        change = measure(c, change, fresh, old);
-#if PROGRAM_SHARES
-        share += program_share(c, v, fresh, degree);
-#endif
+    const uint64_t *offsets = view.list.offsets;
+    uint64_t begin = offsets[first], edges = offsets[job->graph->vertices];
+    tally->edges += offsets[last] - begin;
+    for (uint64_t v = first; v < last; v++) {
+        uint64_t end = offsets[v + 1];
+        program_accum sum = NAME(fold)(&view, &view.list, begin, end, end + MESSAGES_AHEAD <= edges);
+        NAME(finish)(job, &view, (uint32_t)v, sum, track, tally);
+        begin = end;
     }
-    tally->change = change;
-    tally->share = share;
 }
 
-/* Whole lists, one behind the other in memory: first the sums of a row of vertices, in a
- * loop so short that the core has the misses of many lists in flight, then their values. */
-static inline void NAME(pull_rows)(td_cpu_job *job, const NAME(view) *view, uint64_t first, uint64_t last,
-                                   td_cpu_tally *tally)
+/* Where nobody watches who changes, a loop without the test for it. */
+static inline void NAME(pull_lists)(td_cpu_job *job, const NAME(view) *view, uint64_t first, uint64_t last, td_cpu_tally *tally)
 {
-    const NAME(view) mine = *view;
-    const uint64_t *offsets = mine.list.offsets;
-    program_accum sums[ROW];
-    uint64_t begin = offsets[first];
-    tally->edges += offsets[last] - begin;
-    for (uint64_t v = first, count; v < last; v += count) {
-        count = last - v < ROW ? last - v : ROW;
-        for (uint64_t i = 0; i < count; i++) {
-            uint64_t end = offsets[v + i + 1];
-            sums[i] = NAME(fold)(&mine, &mine.list, begin, end);
-            begin = end;
-        }
-        if (!PROGRAM_FUSED && !mine.track) NAME(finish_row)(&mine, v, count, sums, tally);
-        else
-            for (uint64_t i = 0; i < count; i++) NAME(finish)(job, &mine, (uint32_t)(v + i), sums[i], tally);
-    }
+    if (view->track) NAME(walk)(job, *view, first, last, true, tally);
+    else NAME(walk)(job, *view, first, last, false, tally);
 }
 
 /* Part of one vertex's list, whole or cut at either end. */
@@ -189,7 +184,7 @@ static inline void NAME(pull_part)(td_cpu_job *job, const NAME(view) *view, uint
     tally->edges += end - begin;
     if (begin > 0) partials[0] = sum;
     else if (end < td_cpu_pull_degree(job, v)) partials[1] = sum;
-    else NAME(finish)(job, view, v, sum, tally);
+    else NAME(finish)(job, view, v, sum, view->track, tally);
 }
 
 static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uint64_t piece, td_cpu_tally *tally)
@@ -204,7 +199,7 @@ static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uin
         v++;
     }
     if (job->lists == 1 && !job->defer_sinks)
-        NAME(pull_rows)(job, view, v, to.vertex, tally);
+        NAME(pull_lists)(job, view, v, to.vertex, tally);
     else
         for (; v < to.vertex; v++)
             NAME(pull_part)(job, view, (uint32_t)v, 0, td_cpu_pull_degree(job, (uint32_t)v), partials, tally);
@@ -234,7 +229,7 @@ static void NAME(merge)(td_cpu_job *job)
         program_accum sum = partials[p][1];
         for (uint64_t q = p + 1; q < job->pieces && job->cuts[q].vertex == to.vertex && job->cuts[q].place > 0; q++)
             sum = program_sum(sum, partials[q][0]);
-        NAME(finish)(job, &view, to.vertex, sum, &job->tallies[0]);
+        NAME(finish)(job, &view, to.vertex, sum, view.track, &job->tallies[0]);
     }
 }
 
@@ -249,7 +244,7 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
                 uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 if (NAME(deferred)(job, v)) continue;
                 uint64_t degree = td_cpu_pull_degree(job, v);
-                NAME(finish)(job, &view, v, NAME(fold_vertex)(job, &view, v, 0, degree), &tally);
+                NAME(finish)(job, &view, v, NAME(fold_vertex)(job, &view, v, 0, degree), view.track, &tally);
                 tally.edges += degree;
             }
     job->tallies[worker] = tally;
