@@ -6,18 +6,8 @@
 #include "programs/program.h"
 
 typedef float program_value;
-typedef float program_message;
-typedef double program_accum;
-
-#define PROGRAM_GAS 1
-#define PROGRAM_WEIGHTED 1
-#define PROGRAM_SUM TD_SUM_ADD
 #define PROGRAM_VIEW TD_VIEW_FORWARD
-#define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
-#define PROGRAM_FUSED 0
-#define PROGRAM_FIRST_HIT 0
-#define PROGRAM_SENDS_VALUE 1
-#define PROGRAM_MEASURE TD_MEASURE_MAX
+#include "programs/field.h"
 
 enum { ADSORPTION_INJECTION, ADSORPTION_CONTINUATION, ADSORPTION_SEEDS };
 
@@ -28,55 +18,13 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
     return (float)c->input[0][v];
 }
 
-TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value score)
-{
-    (void)c, (void)v, (void)score;
-    return true;
-}
-
-TD_INLINE program_message program_send(const td_context *c, program_value score, uint32_t degree)
-{
-    (void)c, (void)degree;
-    return score;
-}
-
-TD_INLINE program_accum program_zero(const td_context *c)
-{
-    (void)c;
-    return 0;
-}
-
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message score, float weight)
-{
-    (void)c;
-    return (double)score * (double)weight;
-}
-
-TD_INLINE program_accum program_gather(const td_context *c, program_message score, uint32_t weight)
-{
-    (void)c;
-    return (double)score * (double)weight;
-}
-
-TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
+TD_INLINE double program_flow(double score, double weight) { return score * weight; }
 
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum sum)
 {
     (void)old;
     double mean = c->input[1][v] > 0 ? sum / c->input[1][v] : 0;
     return (float)(c->parameter[ADSORPTION_INJECTION] * c->input[0][v] + c->parameter[ADSORPTION_CONTINUATION] * mean);
-}
-
-TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh != old;
-}
-
-TD_INLINE double program_change(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh > old ? (double)fresh - (double)old : (double)old - (double)fresh;
 }
 
 static const td_setting program_parameters[] = {

@@ -5,18 +5,8 @@
 #include "programs/program.h"
 
 typedef double program_value;
-typedef double program_message;
-typedef double program_accum;
-
-#define PROGRAM_GAS 1
-#define PROGRAM_WEIGHTED 1
-#define PROGRAM_SUM TD_SUM_ADD
 #define PROGRAM_VIEW TD_VIEW_BOTH
-#define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
-#define PROGRAM_FUSED 0
-#define PROGRAM_FIRST_HIT 0
-#define PROGRAM_SENDS_VALUE 1
-#define PROGRAM_MEASURE TD_MEASURE_MAX
+#include "programs/field.h"
 
 enum { CIRCUIT_SOURCES, CIRCUIT_GROUND };
 
@@ -31,54 +21,12 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
     return circuit_is_held(c, v) ? c->input[0][v] : 0;
 }
 
-TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value volts)
-{
-    (void)c, (void)v, (void)volts;
-    return true;
-}
-
-TD_INLINE program_message program_send(const td_context *c, program_value volts, uint32_t degree)
-{
-    (void)c, (void)degree;
-    return volts;
-}
-
-TD_INLINE program_accum program_zero(const td_context *c)
-{
-    (void)c;
-    return 0;
-}
-
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message volts, float ohms)
-{
-    (void)c;
-    return volts / (double)ohms;
-}
-
-TD_INLINE program_accum program_gather(const td_context *c, program_message volts, uint32_t ohms)
-{
-    (void)c;
-    return volts / (double)ohms;
-}
-
-TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
+TD_INLINE double program_flow(double volts, double ohms) { return volts / ohms; }
 
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum current)
 {
     if (circuit_is_held(c, v) || c->input[1][v] <= 0) return old;
     return (c->input[2] != 0 ? current - old * c->input[2][v] : current) / c->input[1][v];
-}
-
-TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh != old;
-}
-
-TD_INLINE double program_change(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh > old ? fresh - old : old - fresh;
 }
 
 static const td_setting program_parameters[] = {

@@ -4,19 +4,9 @@
 #include "programs/program.h"
 
 typedef float program_value;
-typedef float program_message;
-typedef double program_accum;
-
-#define PROGRAM_GAS 1
-#define PROGRAM_WEIGHTED 1
-#define PROGRAM_SUM TD_SUM_ADD
 #define PROGRAM_VIEW TD_VIEW_BOTH
-#define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
-#define PROGRAM_FUSED 0
-#define PROGRAM_FIRST_HIT 0
-#define PROGRAM_SENDS_VALUE 1
-#define PROGRAM_MEASURE TD_MEASURE_MAX
 #define PROGRAM_OWN_VALUE 1
+#include "programs/field.h"
 
 enum { HEAT_STEP, HEAT_INITIAL };
 
@@ -27,53 +17,11 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
     return (float)c->input[0][v];
 }
 
-TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value heat)
-{
-    (void)c, (void)v, (void)heat;
-    return true;
-}
-
-TD_INLINE program_message program_send(const td_context *c, program_value heat, uint32_t degree)
-{
-    (void)c, (void)degree;
-    return heat;
-}
-
-TD_INLINE program_accum program_zero(const td_context *c)
-{
-    (void)c;
-    return 0;
-}
-
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message heat, float conductivity)
-{
-    (void)c;
-    return (double)heat * (double)conductivity;
-}
-
-TD_INLINE program_accum program_gather(const td_context *c, program_message heat, uint32_t conductivity)
-{
-    (void)c;
-    return (double)heat * (double)conductivity;
-}
-
-TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
+TD_INLINE double program_flow(double heat, double conductivity) { return heat * conductivity; }
 
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value heat, program_accum sum)
 {
     return (float)((double)heat + c->parameter[HEAT_STEP] * (sum - c->input[1][v] * (double)heat));
-}
-
-TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh != old;
-}
-
-TD_INLINE double program_change(const td_context *c, program_value fresh, program_value old)
-{
-    (void)c;
-    return fresh > old ? (double)fresh - (double)old : (double)old - (double)fresh;
 }
 
 static const td_setting program_parameters[] = {
