@@ -84,6 +84,57 @@ is_json() {
     fi
 }
 
+# Real graphs: the folder that TANDEM_SHARED_DATA names, the graphs in it, every program on one of them.
+
+need_graphs() { # ends the test, as skipped, where they are absent; $data
+    data=${TANDEM_SHARED_DATA:-}
+    [ -r "$data/README.md" ] && return
+    echo 'skip: the folder of real graphs is absent (TANDEM_SHARED_DATA)'
+    exit 77
+}
+
+graph_names() { # DEFAULT: those that TANDEM_TEST_GRAPHS names, or these; `all` is every one, the smaller first
+    local names=${TANDEM_TEST_GRAPHS:-$1}
+    if [ "$names" != all ]; then
+        echo "$names"
+    else
+        (cd "$data" && ls -Sr -- *.xz | sed 's/\.xz$//')
+        [ ! -e "$data/cnr-2000/cnr-2000.graph" ] || echo cnr-2000/cnr-2000.graph
+    fi
+}
+
+# Converts one into graph.tg, with weights; $source is a vertex in the thick of it. False if it does not, which is
+# a failure unless the tool was built without what the file needs.
+take_graph() { # NAME
+    local input=$data/$1
+    [ -e "$input" ] || input=$data/$1.xz
+    t convert "$input" -o graph.tg --weights 1:100 --seed 3
+    if [[ $err == *'built without'* ]]; then
+        skip "$1: $err"
+        return 1
+    fi
+    if [ $status -ne 0 ]; then
+        bad "converting $1 ends with $status: $err"
+        return 1
+    fi
+    source=$("$TANDEM" run kcore graph.tg --top 1 --quiet | awk 'NR == 2 { print $1 }')
+}
+
+all_programs='bfs sssp wcc labels pagerank mst kcore adsorption nn heat circuit'
+
+modes() { # PROGRAM
+    case $1 in nn | heat) echo --sync ;; *) echo --sync --async ;; esac
+}
+
+# Voltages settle slowly on long graphs, and a network with cycles need not settle at all: both are limited.
+arguments() { # PROGRAM
+    case $1 in
+    bfs | sssp) echo "--source $source" ;;
+    nn) echo '--iterations 10' ;;
+    circuit) echo "--tolerance 1e-4 --iterations ${circuit_iterations:-300}" ;;
+    esac
+}
+
 finish() {
     printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
     [ $failed -eq 0 ]

@@ -2,12 +2,7 @@
 # Every graph of the folder of real graphs converts to the vertices and edges
 # that the folder's own table states.
 . "$(dirname "$0")/lib.sh"
-
-data=${TANDEM_SHARED_DATA:-}
-if [ ! -r "$data/README.md" ]; then
-    echo 'skip the folder of real graphs is absent (TANDEM_SHARED_DATA)'
-    exit 77
-fi
+need_graphs
 
 # The rows of the table: name, file, vertices, edges.
 rows=$(sed -n 's/^| [^|]* | \([^ |]*\) | \([0-9,]*\) | \([0-9,]*\) |.*/\1 \2 \3/p' "$data/README.md" | tr -d ,)
