@@ -43,7 +43,11 @@ typedef struct bench {
 /* Which engines. */
 
 static bool on_cpu(const td_engine *engine) { return strcmp(engine->device, "cpu") == 0; }
-static bool takes_part(const bench *b, const td_engine *engine) { return on_cpu(engine) || b->gpu != NULL; }
+/* The stream engine, with all of a GPU's memory, is the resident one. */
+static bool takes_part(const bench *b, const td_engine *engine)
+{
+    return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "stream") != 0);
+}
 
 static td_status choose_gpu(bench *b)
 {

@@ -150,8 +150,8 @@ static td_status check_gpu_edges(job *self)
     if (text == NULL) return TD_OK;
     bool share = strchr(text, '%') != NULL;
     if (td_parse_size_or_share(text, whole, &bytes) != TD_OK) return td_fail_context(TD_USAGE, "option --gpu-edges");
-    if (bytes < 2 || (share && bytes > whole))
-        return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%% to 100%%, or a size, is allowed", text);
+    if (bytes < 2) return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
+    if (share && bytes > whole) bytes = whole; /* all of them are no cap */
     self->options.gpu_edges = share ? (double)bytes / (double)whole : (double)bytes;
     return TD_OK;
 }
@@ -169,6 +169,7 @@ static void fill_options(job *self)
     options->settings = &self->set;
     options->devices = s->devices;
     options->gpu_memory = s->gpu_memory;
+    options->traces = s->trace != NULL;
 }
 
 static td_status check_line(job *self, const char *program)

@@ -172,6 +172,12 @@ typedef struct td_iteration {
     uint64_t edges;           /* processed */
     double change;            /* the measured change, 0 where none is measured */
     double start, seconds;    /* since the run began; how long */
+    /* Of engines whose edges cross a link: subgraphs by the way they went, bytes that crossed, bytes of use. */
+    uint32_t subgraphs_resident, subgraphs_whole, subgraphs_extracted, subgraphs_direct;
+    uint32_t rounds;          /* launches over subgraphs on the device */
+    uint32_t evictions;
+    uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
+    double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
 } td_iteration;
 
 /* Called after every iteration by the thread that runs; false cancels. */

@@ -234,6 +234,11 @@ td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t thr
 bool td_device_supports(const td_device *device, td_feature feature) { return device->ops->supports(device, feature); }
 uint64_t td_device_clock(td_device *device) { return device->ops->now(device); }
 
+void td_device_host_worked(td_device *device, uint64_t bytes)
+{
+    if (device->ops->host_worked != NULL) device->ops->host_worked(device, bytes);
+}
+
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS])
 {
     return device->ops->counters != NULL ? device->ops->counters(device, out) : 0;

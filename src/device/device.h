@@ -92,6 +92,7 @@ typedef struct td_device_ops {
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* of td_devices_host_bytes; optional */
+    void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
 } td_device_ops;
 
 /* What is counted, for reports. */
@@ -176,6 +177,9 @@ td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, u
 td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
 bool td_device_supports(const td_device *device, td_feature feature);
 uint64_t td_device_clock(td_device *device);
+
+/* The host's workers collected so many bytes for the device since it was last told anything: virtual time goes on. */
+void td_device_host_worked(td_device *device, uint64_t bytes);
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /* the kind's own, since it was opened */
 
 /* For tests: the Nth operation from now (allocation, copy, fill, launch, finish) of any device fails as if

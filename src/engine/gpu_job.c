@@ -168,6 +168,34 @@ td_status td_gpu_make_values(td_gpu_job *job)
     return TD_OK;
 }
 
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n)
+{
+    uint64_t edges = place(of, n), piece = 0;
+    found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    found->words = edges / 32 + TD_GPU_TILE / 32;
+    TD_CHECK(TD_NEW_ZEROED(&found->bits, found->words, "begins of lists"));
+    TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
+    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "begins of lists"));
+    for (uint64_t v = 0, begin = 0; v < n; v++) {
+        uint64_t end = place(of, v + 1);
+        if (begin == end) continue;
+        for (; piece * TD_GPU_TILE <= begin; piece++) found->before[piece] = (uint32_t)found->count;
+        found->bits[begin / 32] |= 1u << (begin & 31u);
+        found->lists[found->count++] = (uint32_t)v;
+        begin = end;
+    }
+    for (; piece < found->pieces; piece++) found->before[piece] = (uint32_t)found->count;
+    return TD_OK;
+}
+
+void td_gpu_free_heads(td_gpu_heads *heads)
+{
+    td_free(heads->bits);
+    td_free(heads->lists);
+    td_free(heads->before);
+    *heads = (td_gpu_heads){0};
+}
+
 /* Counting, and the results. */
 
 void td_gpu_start_counting(td_gpu_job *job)

@@ -77,6 +77,14 @@ td_status td_gpu_hand_over(td_gpu_job *job);
 /* Whether the program looks at a vertex's in- and out-edges alike. */
 bool td_gpu_view_is_both(const td_run *run, const td_cpu_kernels *traits);
 
+/* Where the lists of a pull begin (td_gpu_args.heads, lists, lists_before). `place` is a vertex's offset. */
+typedef struct td_gpu_heads {
+    uint32_t *bits, *lists, *before;
+    uint64_t words, count, pieces;
+} td_gpu_heads;
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n);
+void td_gpu_free_heads(td_gpu_heads *heads);
+
 void td_gpu_swap(void *a, void *b); /* two pointers, whatever they point to */
 
 static inline uint64_t td_gpu_words(const td_gpu_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }

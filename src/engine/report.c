@@ -72,7 +72,27 @@ static void put_parameters(td_json *json, const td_run_report *report)
 
 /* What happened. */
 
-static void put_row(td_json *json, const td_iteration *row)
+/* Of an engine whose edges cross a link. */
+static void put_link(td_json *json, const td_iteration *row)
+{
+    uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
+    td_json_u64(json, "subgraphs_resident", row->subgraphs_resident);
+    td_json_u64(json, "subgraphs_whole", row->subgraphs_whole);
+    td_json_u64(json, "subgraphs_extracted", row->subgraphs_extracted);
+    td_json_u64(json, "subgraphs_direct", row->subgraphs_direct);
+    td_json_u64(json, "bytes_whole", row->bytes_whole);
+    td_json_u64(json, "bytes_extracted", row->bytes_extracted);
+    td_json_u64(json, "bytes_direct", row->bytes_direct);
+    td_json_u64(json, "bytes_useful", row->bytes_useful);
+    td_json_real(json, "useful_over_moved", moved > 0 ? (double)row->bytes_useful / (double)moved : 0);
+    td_json_u64(json, "rounds", row->rounds);
+    td_json_u64(json, "evictions", row->evictions);
+    td_json_real(json, "copy_seconds", row->copy_seconds);
+    td_json_real(json, "compute_seconds", row->compute_seconds);
+    td_json_real(json, "both_seconds", row->both_seconds);
+}
+
+static void put_row(td_json *json, const td_iteration *row, bool link)
 {
     td_json_row(json, NULL);
     td_json_u64(json, "number", row->number);
@@ -83,13 +103,15 @@ static void put_row(td_json *json, const td_iteration *row)
     td_json_real(json, "change", row->change);
     td_json_real(json, "start", row->start);
     td_json_real(json, "seconds", row->seconds);
+    if (link) put_link(json, row);
     td_json_end_object(json);
 }
 
 static void put_rows(td_json *json, const td_run *run)
 {
+    bool link = strcmp(run->engine, "stream") == 0;
     td_json_array(json, "rows");
-    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i]);
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], link);
     td_json_end_array(json);
 }
 
@@ -207,13 +229,13 @@ void td_run_report_json(td_json *json, const td_run_report *report)
 
 /* The trace. */
 
-static void open_event(td_json *json, const char *name, double start_us, double us)
+static void open_event(td_json *json, const char *name, uint64_t lane, double start_us, double us)
 {
     td_json_row(json, NULL);
     td_json_string(json, "name", name);
     td_json_string(json, "ph", "X");
     td_json_u64(json, "pid", 1);
-    td_json_u64(json, "tid", 1);
+    td_json_u64(json, "tid", lane);
     td_json_real(json, "ts", start_us);
     td_json_real(json, "dur", us);
     td_json_object(json, "args");
@@ -230,7 +252,7 @@ static double us_since(uint64_t zero, uint64_t began) { return (double)(began - 
 static void put_span(td_json *json, const td_span *span, uint64_t zero)
 {
     if (span->name == NULL) return;
-    open_event(json, span->name, us_since(zero, span->began), span->seconds * 1e6);
+    open_event(json, span->name, 1, us_since(zero, span->began), span->seconds * 1e6);
     close_event(json);
 }
 
@@ -238,11 +260,35 @@ static void put_iteration(td_json *json, const td_iteration *row, double start_u
 {
     char name[64];
     snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
-    open_event(json, name, start_us + row->start * 1e6, row->seconds * 1e6);
+    open_event(json, name, 1, start_us + row->start * 1e6, row->seconds * 1e6);
     td_json_u64(json, "active_vertices", row->active_vertices);
     td_json_u64(json, "active_edges", row->active_edges);
     td_json_u64(json, "edges", row->edges);
     td_json_real(json, "change", row->change);
+    close_event(json);
+}
+
+/* The names of the lanes below the command's own. */
+static void put_lanes(td_json *json)
+{
+    static const char *const names[TD_LANES] = {"copies", "kernels", "workers"};
+    for (uint64_t lane = 0; lane < TD_LANES; lane++) {
+        td_json_row(json, NULL);
+        td_json_string(json, "name", "thread_name");
+        td_json_string(json, "ph", "M");
+        td_json_u64(json, "pid", 1);
+        td_json_u64(json, "tid", 2 + lane);
+        td_json_object(json, "args");
+        td_json_string(json, "name", names[lane]);
+        close_event(json);
+    }
+}
+
+static void put_event(td_json *json, const td_run_event *event, double start_us)
+{
+    open_event(json, event->name, 2 + (uint64_t)event->lane, start_us + event->start * 1e6, event->seconds * 1e6);
+    if (event->subgraph != UINT32_MAX) td_json_u64(json, "subgraph", event->subgraph);
+    td_json_u64(json, "bytes", event->bytes);
     close_event(json);
 }
 
@@ -256,10 +302,12 @@ void td_run_trace_json(td_json *json, const td_run_report *report)
     put_span(json, &report->load, zero);
     put_span(json, &report->reorder, zero);
     put_span(json, &report->run_span, zero);
-    open_event(json, "prepare", run_us, prepare_us);
+    open_event(json, "prepare", 1, run_us, prepare_us);
     td_json_u64(json, "array_bytes", run->array_bytes);
     close_event(json);
     for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], run_us + prepare_us);
+    if (run->event_count > 0) put_lanes(json);
+    for (uint32_t i = 0; i < run->event_count; i++) put_event(json, &run->events[i], run_us + prepare_us);
     put_span(json, &report->verify, zero);
     put_span(json, &report->output, zero);
     td_json_end_array(json);

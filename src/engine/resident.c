@@ -80,7 +80,7 @@ static void choose_lists(const td_gpu_job *job, bool *push, bool *pull)
 static uint64_t piece_count(const td_gpu_job *job)
 {
     uint64_t edges = td_gpu_view_edges(job);
-    return edges / TD_GPU_PIECE + edges / job->args.heavy + 2;
+    return edges / TD_GPU_WARP_PIECE + edges / job->args.heavy + 2;
 }
 
 static td_status make_frontier(td_gpu_job *job)
@@ -114,7 +114,7 @@ static td_status make_sweep(td_gpu_job *job)
     return TD_OK;
 }
 
-static td_status make_arrays(td_gpu_job *job)
+td_status td_resident_make_arrays(td_gpu_job *job)
 {
     const td_program_info *info = job->run->program->info;
     uint64_t n = job->graph->vertices;
@@ -129,7 +129,7 @@ static td_status make_arrays(td_gpu_job *job)
 }
 
 /* Blocks of the loops, all of which run at once. */
-static td_status fit_loops(td_gpu_job *job)
+td_status td_resident_fit_loops(td_gpu_job *job)
 {
     const td_gpu_kernels *k = job->kernels;
     bool plain = job->args.balance == TD_BALANCE_WARP;
@@ -159,10 +159,14 @@ static td_status fill_args(td_gpu_job *job)
     if (job->push != NULL) TD_CHECK(td_resident_longest(job, &longest));
     a->has_heavy = longest >= a->heavy;
     a->async = job->run->async;
+    a->end_edge = UINT64_MAX;
+    a->end_vertex = job->graph->vertices;
+    a->sampled = a->samples;
     a->first_hit = job->traits->first_hit && !job->run->async;
     a->out = job->held->out.view.offsets;
     if (job->push != NULL) a->push = job->push->view;
     else a->push.offsets = a->out;
+    a->told = a->push.offsets;
     if (job->pull == NULL) return TD_OK;
     a->pull = job->pull->view;
     if (!job->adds_up) return TD_OK;
@@ -182,8 +186,8 @@ static td_status set_up(td_gpu_job *job)
     TD_CHECK(td_resident_check_fit(job));
     TD_CHECK(td_resident_load(job, push, pull));
     TD_CHECK(fill_args(job));
-    TD_CHECK(make_arrays(job));
-    TD_CHECK(fit_loops(job));
+    TD_CHECK(td_resident_make_arrays(job));
+    TD_CHECK(td_resident_fit_loops(job));
     return td_stream_finish(job->stream);
 }
 

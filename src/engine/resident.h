@@ -46,6 +46,8 @@ static inline bool td_resident_adds_up(const td_cpu_kernels *kernels, bool pulls
 typedef struct td_resident_bytes {
     uint64_t graph, edges, program;
     uint64_t host; /* held in the host's memory while loading, at its peak */
+    uint64_t lists, edge_bytes; /* how many lists the edges are of; bytes of one edge */
+    bool both, pushes, pulls;   /* one list of both ways; what is told along, what is gathered along */
 } td_resident_bytes;
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_resident_bytes *out);
@@ -63,6 +65,33 @@ td_status td_resident_find_heads(td_gpu_job *job);
 uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece); /* vertices whose lists end before it */
 td_status td_resident_longest(td_gpu_job *job, uint64_t *longest); /* list that is told along */
 td_status td_resident_make_shards(td_gpu_job *job);
+
+/* resident_rounds.c. The frontier is a bitmap, a queue, or both. */
+typedef struct td_gpu_frontier {
+    uint64_t vertices, edges;
+    bool listed; /* queue[0] holds it, its length is in the counters */
+    bool mapped; /* `active` holds it */
+} td_gpu_frontier;
+
+td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now); /* first values, first frontier */
+bool td_resident_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now);
+uint64_t td_resident_push_bound(const td_gpu_job *job); /* edges of a frontier up to which it pushes */
+void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges);
+td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now);
+td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound); /* rounds of pushes in one launch */
+td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t left); /* peeling */
+double td_resident_delta(const td_graph *graph);
+td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
+
+/* resident_sweep.c: what a program does with every vertex between sweeps; components from a few edges of every vertex, and the
+ * one that is then left out. */
+td_status td_resident_vertex_steps(td_gpu_job *job);
+td_status td_resident_sample(td_gpu_job *job);
+td_status td_resident_find_commonest(td_gpu_job *job);
+
+/* resident.c: the arrays of a frontier, of sums, of sweeps; launches of loops. */
+td_status td_resident_make_arrays(td_gpu_job *job);
+td_status td_resident_fit_loops(td_gpu_job *job);
 
 /* The schedules. */
 td_status td_resident_rounds(td_gpu_job *job);

@@ -5,7 +5,7 @@
 #include "engine/resident.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "layout/lists.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -129,48 +129,15 @@ static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adj
     return td_stream_finish(job->stream);
 }
 
-/* Both lists of every vertex, one behind the other. */
-typedef struct joining {
-    const td_graph *graph;
-    td_adjacency both;
-    size_t weight;
-} joining;
-
-static td_status join_lists(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    joining *self = context;
-    const td_adjacency *parts[2] = {&self->graph->in, &self->graph->out};
-    for (uint64_t v = begin; v < end; v++) {
-        uint64_t at = self->both.offsets[v];
-        for (int i = 0; i < 2; i++) {
-            uint64_t first = parts[i]->offsets[v], count = parts[i]->offsets[v + 1] - first;
-            memcpy(self->both.targets + at, parts[i]->targets + first, count * sizeof(uint32_t));
-            if (self->both.weights != NULL)
-                memcpy((char *)self->both.weights + at * self->weight, (const char *)parts[i]->weights + first * self->weight,
-                       count * self->weight);
-            at += count;
-        }
-    }
-    return TD_OK;
-}
-
 static td_status load_both(td_gpu_job *job)
 {
     td_status status = TD_OK;
-    const td_graph *graph = job->graph;
-    joining self = {.graph = graph, .weight = td_weight_bytes(graph->weights)};
-    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && self.weight > 0;
-    TD_TRY(TD_NEW(&self.both.offsets, (uint64_t)graph->vertices + 1, "undirected lists"));
-    TD_TRY(TD_NEW(&self.both.targets, 2 * graph->edges, "undirected lists"));
-    if (weighted) TD_TRY(td_new_bytes(&self.both.weights, 2 * graph->edges, self.weight, "undirected lists"));
-    for (uint64_t v = 0; v <= graph->vertices; v++) self.both.offsets[v] = graph->in.offsets[v] + graph->out.offsets[v];
-    TD_TRY(td_pool_for(job->options->pool, graph->vertices, 4096, join_lists, &self));
-    TD_TRY(load_list(job, &job->held->both, &self.both, 2 * graph->edges, true));
+    td_adjacency both = {0};
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
+    TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
+    TD_TRY(load_list(job, &job->held->both, &both, 2 * job->graph->edges, true));
 done:
-    td_free(self.both.offsets);
-    td_free(self.both.targets);
-    td_free(self.both.weights);
+    td_lists_free(&both);
     return status;
 }
 
@@ -243,6 +210,8 @@ static uint64_t place_of(const td_gpu_job *job, uint64_t v)
     return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
 }
 
+static uint64_t place_of_vertex(const void *job, uint64_t v) { return place_of(job, v); }
+
 uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece)
 {
     uint64_t low = 0, high = job->graph->vertices;
@@ -255,31 +224,12 @@ uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece)
     return (uint32_t)low;
 }
 
-typedef struct heads {
-    uint32_t *bits, *lists, *before;
-    uint64_t count, pieces;
-} heads;
-
-static td_status find_heads(const td_gpu_job *job, heads *found)
+static td_status find_heads(const td_gpu_job *job, td_gpu_heads *found)
 {
-    uint64_t n = job->graph->vertices, edges = place_of(job, n), piece = 0;
-    found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    TD_CHECK(TD_NEW_ZEROED(&found->bits, edges / 32 + TD_GPU_TILE / 32, "begins of lists"));
-    TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
-    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "begins of lists"));
-    for (uint64_t v = 0, begin = 0; v < n; v++) {
-        uint64_t end = place_of(job, v + 1);
-        if (begin == end) continue;
-        for (; piece * TD_GPU_TILE <= begin; piece++) found->before[piece] = (uint32_t)found->count;
-        found->bits[begin / 32] |= 1u << (begin & 31u);
-        found->lists[found->count++] = (uint32_t)v;
-        begin = end;
-    }
-    for (; piece < found->pieces; piece++) found->before[piece] = (uint32_t)found->count;
-    return TD_OK;
+    return td_gpu_find_heads(found, place_of_vertex, job, job->graph->vertices);
 }
 
-static td_status send_heads(td_gpu_job *job, const heads *found)
+static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
 {
     td_resident_list *list = job->pull;
     uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
@@ -293,7 +243,7 @@ td_status td_resident_find_heads(td_gpu_job *job)
 {
     td_status status = TD_OK;
     td_resident_list *list = job->pull;
-    heads found = {0};
+    td_gpu_heads found = {0};
     job->args.pull_edges = place_of(job, job->graph->vertices);
     job->pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     if (list->lists == NULL) {
@@ -304,9 +254,7 @@ td_status td_resident_find_heads(td_gpu_job *job)
     job->args.lists = list->lists;
     job->args.lists_before = list->lists_before;
 done:
-    td_free(found.bits);
-    td_free(found.lists);
-    td_free(found.before);
+    td_gpu_free_heads(&found);
     return status;
 }
 

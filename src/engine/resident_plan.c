@@ -70,7 +70,7 @@ static uint64_t sum_bytes(const sizes *self)
 
 static uint64_t piece_bytes(const sizes *self)
 {
-    return (self->list_edges / TD_GPU_PIECE + self->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
+    return (self->list_edges / TD_GPU_WARP_PIECE + self->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
 }
 
 static uint64_t edge_bytes(const sizes *self) { return self->lists * self->list_edges * (sizeof(uint32_t) + self->weight_bytes); }
@@ -125,6 +125,11 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
     out->graph = graph_bytes(&self);
     out->edges = edge_bytes(&self);
     out->host = host_bytes(&self);
+    out->lists = self.lists;
+    out->edge_bytes = sizeof(uint32_t) + self.weight_bytes;
+    out->both = self.both;
+    out->pushes = self.pushes;
+    out->pulls = self.pulls;
     out->program = sizeof(td_gpu_control) + value_bytes(&self) + frontier_bytes(&self) + sweep_bytes(&self) +
                    sum_bytes(&self) + td_run_input_bytes(program, graph, options);
     return TD_OK;

@@ -12,13 +12,6 @@
 static const double PUSH_BELOW = 0.25; /* of all edges: a push's edge costs an atomic, a pull's does not */
 enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of what unsettled vertices have */
 
-/* The frontier is a bitmap, a queue, or both. */
-typedef struct frontier {
-    uint64_t vertices, edges;
-    bool listed; /* queue[0] holds it, its length is in the counters */
-    bool mapped; /* `active` holds it */
-} frontier;
-
 /* Direction. */
 
 /* Edges of a frontier from which a first-hit pull looks at fewer. */
@@ -29,21 +22,21 @@ static uint64_t hit_bound(const td_gpu_job *job)
     return bound < td_gpu_words(job) / 2 ? td_gpu_words(job) / 2 : bound;
 }
 
-static uint64_t push_bound(const td_gpu_job *job)
+uint64_t td_resident_push_bound(const td_gpu_job *job)
 {
     if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
     if (job->args.first_hit) return hit_bound(job);
     return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
 }
 
-static bool chooses_push(const td_gpu_job *job, const frontier *now)
+bool td_resident_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
 {
     if (!job->traits->fused) return false;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
-    return now->edges < push_bound(job);
+    return now->edges < td_resident_push_bound(job);
 }
 
-static void settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
+void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 {
     job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
     job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
@@ -51,7 +44,7 @@ static void settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 
 /* Pull. */
 
-static td_status make_mapped(td_gpu_job *job, frontier *now)
+td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
 {
     if (now->mapped) return TD_OK;
     TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -108,27 +101,27 @@ static td_status pull_open(td_gpu_job *job)
     return td_gpu_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
 }
 
-static td_status check_finite(const td_gpu_job *job, const td_gpu_tally *sum)
+td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum)
 {
     if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
     return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
                    job->run->program->info->name, job->args.context.iteration);
 }
 
-static td_status pull(td_gpu_job *job, frontier *now)
+static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
-    if (job->traits->fused) TD_CHECK(make_mapped(job, now));
-    if (job->traits->fused) settle(job, now->vertices, now->edges);
+    if (job->traits->fused) TD_CHECK(td_resident_make_mapped(job, now));
+    if (job->traits->fused) td_resident_settle(job, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
-    TD_CHECK(check_finite(job, sum));
+    TD_CHECK(td_gpu_check_finite(job, sum));
     if (job->traits->fused) td_gpu_swap(&job->args.active, &job->args.next_active);
     job->next_dirty = true;
-    *now = (frontier){sum->activated, sum->activated_edges, false, true};
+    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
     job->args.context.global = sum->share;
     row.edges = job->args.first_hit ? sum->edges : td_gpu_view_edges(job);
     row.change = sum->change;
@@ -137,7 +130,7 @@ static td_status pull(td_gpu_job *job, frontier *now)
 
 /* Push. */
 
-static td_status make_listed(td_gpu_job *job, frontier *now)
+static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
 {
     if (job->next_dirty && !job->args.first_hit)
         TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -157,7 +150,7 @@ typedef struct loop_shape {
     uint64_t least, most; /* edges */
 } loop_shape;
 
-static loop_shape choose_shape(const td_gpu_job *job, const frontier *now)
+static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now)
 {
     uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
     if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
@@ -167,7 +160,7 @@ static loop_shape choose_shape(const td_gpu_job *job, const frontier *now)
 
 enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
 
-static td_status launch_loop(td_gpu_job *job, const frontier *now, uint64_t bound, uint64_t rounds)
+static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64_t bound, uint64_t rounds)
 {
     loop_shape shape = choose_shape(job, now);
     job->args.leave_edges = shape.most < bound ? shape.most : bound;
@@ -187,7 +180,7 @@ static td_status launch_loop(td_gpu_job *job, const frontier *now, uint64_t boun
 }
 
 /* After a loop: its rounds are iterations, and what it left is the frontier. */
-static td_status take_rounds(td_gpu_job *job, frontier *now, const char *direction, uint64_t began)
+static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *direction, uint64_t began)
 {
     uint32_t rounds = job->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
@@ -196,10 +189,10 @@ static td_status take_rounds(td_gpu_job *job, frontier *now, const char *directi
         uint64_t edges = job->args.lean ? row->edges : now->edges;
         td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges, .edges = edges};
         if (!row->split) {
-            settle(job, now->vertices, edges);
+            td_resident_settle(job, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
         }
-        *now = (frontier){row->vertices, row->edges, true, !job->args.first_hit};
+        *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->args.first_hit};
     }
     if (job->args.lean) now->edges = job->control->left_edges;
     if (rounds % 2 == 0) return TD_OK;
@@ -208,17 +201,19 @@ static td_status take_rounds(td_gpu_job *job, frontier *now, const char *directi
     return TD_OK;
 }
 
-static td_status push(td_gpu_job *job, frontier *now)
+td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
     TD_CHECK(make_listed(job, now));
-    TD_CHECK(launch_loop(job, now, push_bound(job), left));
+    TD_CHECK(launch_loop(job, now, bound, left));
     return take_rounds(job, now, "push", began);
 }
 
+static td_status push(td_gpu_job *job, td_gpu_frontier *now) { return td_resident_loop(job, now, td_resident_push_bound(job)); }
+
 /* The schedules. */
 
-static td_status start(td_gpu_job *job, frontier *now)
+td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now)
 {
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
@@ -227,7 +222,7 @@ static td_status start(td_gpu_job *job, frontier *now)
     job->args.context.global = sum->share;
     job->unsettled_edges = td_gpu_view_edges(job);
     job->unsettled_vertices = job->graph->vertices;
-    *now = (frontier){sum->activated, sum->activated_edges, false, true};
+    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
     return TD_OK;
 }
 
@@ -238,11 +233,11 @@ static bool settled(const td_gpu_job *job)
 
 td_status td_resident_rounds(td_gpu_job *job)
 {
-    frontier now;
-    TD_CHECK(start(job, &now));
+    td_gpu_frontier now;
+    TD_CHECK(td_resident_start(job, &now));
     while (job->args.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
-        bool pushes = chooses_push(job, &now);
+        bool pushes = td_resident_chooses_push(job, &now);
         TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
         job->run->converged = !pushes && settled(job);
     }
@@ -251,30 +246,30 @@ td_status td_resident_rounds(td_gpu_job *job)
 }
 
 /* Of the vertices left, those of this level become the frontier. */
-static td_status next_level(td_gpu_job *job, frontier *now, uint32_t left)
+td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t left)
 {
     TD_CHECK(td_gpu_reset(job));
     job->args.queue_count = left;
     TD_CHECK(td_gpu_launch(job, &job->kernels->peel, left));
     TD_CHECK(td_gpu_read(job, 0));
     td_gpu_swap(&job->args.left, &job->args.next_left);
-    *now = (frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
+    *now = (td_gpu_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
     return TD_OK;
 }
 
 td_status td_resident_peel(td_gpu_job *job)
 {
-    frontier now;
-    TD_CHECK(start(job, &now));
+    td_gpu_frontier now;
+    TD_CHECK(td_resident_start(job, &now));
     TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
     for (uint32_t left = job->graph->vertices; left > 0;) {
-        TD_CHECK(next_level(job, &now, left));
+        TD_CHECK(td_resident_next_level(job, &now, left));
         left = job->control->left_count;
         bool anyone = now.vertices > 0;
         uint64_t lowest = job->control->tally.lowest;
         while (now.vertices > 0 && job->args.context.iteration < job->limit)
-            TD_CHECK(chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
+            TD_CHECK(td_resident_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
         if (job->args.context.iteration >= job->limit) return TD_OK;
         job->args.context.phase = anyone ? job->args.context.phase + 1 : (uint32_t)lowest;
     }
@@ -286,7 +281,7 @@ td_status td_resident_peel(td_gpu_job *job)
  * a round has little to do (docs/lab.md). */
 static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
 
-static double choose_delta(const td_graph *graph)
+double td_resident_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
@@ -295,11 +290,11 @@ static double choose_delta(const td_graph *graph)
 
 td_status td_resident_priorities(td_gpu_job *job)
 {
-    frontier now;
+    td_gpu_frontier now;
     double farthest = job->graph->weight_max * job->graph->vertices;
-    double delta = job->delta > 0 ? job->delta : choose_delta(job->graph);
+    double delta = job->delta > 0 ? job->delta : td_resident_delta(job->graph);
     job->args.one_over_delta = 1 / fmax(delta, farthest * 0x1p-31); /* priorities fit 32 bits */
-    TD_CHECK(start(job, &now));
+    TD_CHECK(td_resident_start(job, &now));
     TD_CHECK(make_listed(job, &now));
     bool more = now.vertices > 0;
     while (more) {

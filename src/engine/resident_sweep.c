@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "engine/sweep.h"
 
-
-static td_status vertex_steps(td_gpu_job *job)
+td_status td_resident_vertex_steps(td_gpu_job *job)
 {
     for (job->args.step = 0; job->args.step < (uint32_t)job->traits->steps; job->args.step++)
         TD_CHECK(td_gpu_launch(job, &job->kernels->between, job->graph->vertices));
@@ -14,7 +13,7 @@ static td_status vertex_steps(td_gpu_job *job)
 }
 
 /* The commonest label among vertices drawn at random. */
-static td_status find_commonest(td_gpu_job *job)
+td_status td_resident_find_commonest(td_gpu_job *job)
 {
     uint32_t labels[TD_GPU_DRAWN];
     for (uint64_t i = 0; i < TD_GPU_DRAWN; i++) labels[i] = td_sweep_drawn(job->graph, i);
@@ -26,7 +25,7 @@ static td_status find_commonest(td_gpu_job *job)
     return TD_OK;
 }
 
-static td_status sample(td_gpu_job *job)
+td_status td_resident_sample(td_gpu_job *job)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
@@ -35,10 +34,10 @@ static td_status sample(td_gpu_job *job)
         for (job->args.share = 0; job->args.share < 2; job->args.share++) {
             job->args.step = i;
             TD_CHECK(td_gpu_launch(job, &job->kernels->sample, job->graph->vertices));
-            if (i > 0 || job->args.share > 0) TD_CHECK(vertex_steps(job));
+            if (i > 0 || job->args.share > 0) TD_CHECK(td_resident_vertex_steps(job));
         }
     }
-    TD_CHECK(find_commonest(job));
+    TD_CHECK(td_resident_find_commonest(job));
     TD_CHECK(td_gpu_read(job, 0));
     job->args.skipping = true;
     row.edges = row.active_edges = job->control->tally.edges;
@@ -52,7 +51,7 @@ static td_status sweep_once(td_gpu_job *job, bool *again)
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_gpu_launch(job, &job->kernels->sweep, job->graph->vertices));
     TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->sweep_pieces, UINT32_MAX, 0));
-    TD_CHECK(vertex_steps(job));
+    TD_CHECK(td_resident_vertex_steps(job));
     if (job->args.edges != NULL) TD_CHECK(td_gpu_launch(job, &job->kernels->collect, job->graph->vertices));
     TD_CHECK(td_gpu_read(job, 0));
     *again = job->kernels->again(&job->args.context, job->control->tally.total);
@@ -65,7 +64,7 @@ td_status td_resident_sweep(td_gpu_job *job)
     bool again = true;
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
-    if (job->traits->samples && job->args.samples > 0) TD_CHECK(sample(job));
+    if (job->traits->samples && job->args.samples > 0) TD_CHECK(td_resident_sample(job));
     while (again && !(job->has_limit && job->args.context.iteration >= job->limit)) TD_CHECK(sweep_once(job, &again));
     job->run->converged = !again;
     return TD_OK;

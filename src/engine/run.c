@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/cpu.h"
 #include "engine/resident.h"
+#include "engine/stream.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,6 +22,7 @@ void td_run_destroy(td_run *run)
     td_free(run->parents);
     td_free(run->edges);
     td_free(run->rows);
+    td_free(run->events);
     for (int i = 0; i < TD_INPUTS; i++) td_free(run->inputs[i]);
     td_free(run);
 }
@@ -35,6 +37,18 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_it
         run->row_room = room;
     }
     run->rows[run->row_count++] = *row;
+    return TD_OK;
+}
+
+td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event)
+{
+    if (!options->traces || run->event_count == MOST_ROWS) return TD_OK;
+    if (run->event_count == run->event_room) {
+        uint32_t room = run->event_room == 0 ? 256 : run->event_room * 2;
+        TD_CHECK(TD_RESIZE(&run->events, room, "events of a trace"));
+        run->event_room = room;
+    }
+    run->events[run->event_count++] = *event;
     return TD_OK;
 }
 
@@ -146,8 +160,9 @@ void td_kept_release(td_kept *kept)
 
 static td_status run_engine(td_run *run, const td_run_options *options)
 {
-    bool resident = options->engine != NULL && strcmp(options->engine, "resident") == 0;
-    return resident ? td_resident_run(run, options) : td_cpu_run(run, options);
+    const char *engine = options->engine != NULL ? options->engine : "cpu";
+    if (strcmp(engine, "stream") == 0) return td_stream_run(run, options);
+    return strcmp(engine, "resident") == 0 ? td_resident_run(run, options) : td_cpu_run(run, options);
 }
 
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)

@@ -25,6 +25,16 @@ typedef struct td_kept {
 } td_kept;
 void td_kept_release(td_kept *kept);
 
+/* What happened on a lane besides iterations, for traces: copies, extraction, kernels. */
+typedef enum td_lane { TD_LANE_COPIES, TD_LANE_KERNELS, TD_LANE_WORKERS, TD_LANES } td_lane;
+typedef struct td_run_event {
+    td_lane lane;
+    const char *name;
+    uint32_t subgraph;     /* or UINT32_MAX: many */
+    double start, seconds; /* by the device's clock, since the run began */
+    uint64_t bytes;
+} td_run_event;
+
 typedef struct td_run_options {
     td_pool *pool;
     td_mode mode;
@@ -39,6 +49,7 @@ typedef struct td_run_options {
     double gpu_edges;     /* the most of it for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
     const char *engine;   /* "cpu", "resident"; NULL: cpu */
     td_kept *kept;        /* or NULL */
+    bool traces;          /* events are kept */
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;
 } td_run_options;
@@ -65,6 +76,8 @@ typedef struct td_run {
     double prepare_seconds, seconds;
     td_iteration *rows;
     uint32_t row_count, row_room;
+    td_run_event *events;
+    uint32_t event_count, event_room;
     char device[48];      /* that it ran on; empty: the cpu */
     double device_seconds;/* by the device's own clock: virtual time on the emulator */
     uint64_t device_peak, launches;
@@ -84,6 +97,7 @@ void td_run_destroy(td_run *run);
 
 /* For engines. */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row);
+td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
 
 /* The program's own inputs (src/programs/prepare.c). */
 td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts);

@@ -290,10 +290,11 @@ static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
         TD_TRY(td_pool_for(pool, graph->vertices, PIECE, class_vertices, job));
     }
     job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    job->room = graph->edges < TD_BLOCK ? graph->edges : TD_BLOCK;
+    uint64_t edges = job->from->offsets[graph->vertices]; /* a joined list has more than the graph */
+    job->room = edges < TD_BLOCK ? edges : TD_BLOCK;
     if (!job->by_class) TD_TRY(TD_NEW(&job->words, (uint64_t)td_pool_threads(pool) * 2 * job->room, "words of lists"));
-    TD_TRY(TD_NEW(&job->longs, graph->edges / TD_BLOCK, "vertices with long lists"));
-    TD_TRY(td_pool_for(pool, graph->edges, PIECE, order_piece, job));
+    TD_TRY(TD_NEW(&job->longs, edges / TD_BLOCK, "vertices with long lists"));
+    TD_TRY(td_pool_for(pool, edges, PIECE, order_piece, job));
     if (job->long_count > 0) TD_TRY(order_longs(job, pool));
 done:
     td_free(job->cold);
@@ -321,6 +322,6 @@ td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_lis
     ordering job = {.graph = graph, .from = from, .targets = targets, .weights = weights,
                     .weight_bytes = carried ? td_weight_bytes(graph->weights) : 0};
     if (order == TD_LISTS_STORED || (order == TD_LISTS_LIGHT && from->weights == NULL))
-        return td_pool_for(pool, graph->edges, PIECE, copy_piece, &job);
+        return td_pool_for(pool, from->offsets[graph->vertices], PIECE, copy_piece, &job);
     return order_lists(&job, order, pool);
 }

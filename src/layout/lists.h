@@ -34,4 +34,8 @@ static inline uint32_t td_degree_class(uint64_t degree)
 td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_list_order order, uint32_t *targets,
                          void *weights, td_pool *pool);
 
+/* The undirected view of a directed graph as one adjacency: behind a vertex's in-list its out-list. */
+td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out, td_pool *pool);
+void td_lists_free(td_adjacency *lists);
+
 #endif

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "engine/cpu.h"
 #include "engine/resident.h"
+#include "engine/stream.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,8 @@ const td_engine td_engines[] = {
      td_cpu_settings, td_cpu_uses},
     {"resident", "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch", "cuda or emu",
      td_resident_settings, td_resident_uses},
+    {"stream", "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross the link", "cuda or emu",
+     td_stream_settings, td_stream_uses},
     {0},
 };
 
@@ -148,22 +151,36 @@ static td_status plan_resident(td_plan *plan, const td_program *program, const t
     return TD_OK;
 }
 
-/* A GPU that nobody named is used where it pays: not for little work, nor for what it cannot hold. Opening one takes
- * a few tenths of a second, in which a processor is through with this many edges. */
-enum { LITTLE_WORK = 1 << 25 };
-
 static td_status gpu_memory_left(const td_run_options *options, uint64_t *left)
 {
     td_loop *loop = NULL;
     td_device *device = NULL;
     *left = 0;
     TD_CHECK(td_loop_create(&loop));
-    if (td_devices_open(&device, "cuda:0", &(td_device_options){.loop = loop, .gpu_memory = options->gpu_memory}) == TD_OK)
+    if (td_devices_open(&device, options->devices != NULL ? options->devices : "cuda:0", &(td_device_options){.loop = loop, .gpu_memory = options->gpu_memory}) == TD_OK)
         *left = td_device_left(device);
     td_devices_close(device);
     td_loop_destroy(loop);
     return TD_OK;
 }
+
+/* The stream engine holds what the device has room for; without one to ask, what the caps allow. */
+static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_stream_bytes need;
+    td_stream_shape shape;
+    uint64_t left = options->gpu_memory;
+    if (left == 0) TD_CHECK(gpu_memory_left(options, &left));
+    if (td_stream_plan(program, graph, options, left, &need, &shape) != TD_OK) return plan_resident(plan, program, graph, options);
+    plan->device_graph_bytes = need.on_device;
+    plan->device_program_bytes = need.vertices;
+    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host;
+    return TD_OK;
+}
+
+/* A GPU that nobody named is used where it pays: not for little work, nor for what it cannot hold. Opening one takes
+ * a few tenths of a second, in which a processor is through with this many edges. */
+enum { LITTLE_WORK = 1 << 25 };
 
 static td_status stand_aside(td_plan *plan, const td_graph *graph, const td_run_options *options, bool *aside)
 {
@@ -210,6 +227,7 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     else snprintf(plan.why, sizeof plan.why, "asked for");
     plan.device_graph_bytes = plan.device_program_bytes = 0;
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
+    else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
     plan.program_bytes += td_run_input_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;

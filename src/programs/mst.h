@@ -45,13 +45,14 @@ TD_INLINE void mst_offer(const td_context *c, program_value *root, uint32_t othe
 }
 
 /* `weight` comes in ordered bits, below TD_UNREACHED. */
-TD_INLINE void program_visit(const td_context *c, program_value *values, uint32_t u, uint32_t v, uint32_t weight,
+TD_INLINE bool program_visit(const td_context *c, program_value *values, uint32_t u, uint32_t v, uint32_t weight,
                              uint64_t edge)
 {
     uint32_t a = values[u].component, b = values[v].component;
-    if (a == b) return;
+    if (a == b) return false; /* and they stay together */
     mst_offer(c, &values[a], b, weight, edge);
     mst_offer(c, &values[b], a, weight, edge);
+    return true;
 }
 
 /* Of two components that chose the same edge the smaller stays a root. */

@@ -20,7 +20,7 @@
  * A *sweep* program sees every edge once per sweep, on shared per-vertex state:
  *
  *   program_init       the state a vertex starts with
- *   program_visit      one edge
+ *   program_visit      one edge; whether it may matter to a later sweep
  *   program_between    one vertex, after a sweep, in PROGRAM_STEPS steps
  *   program_again      whether another sweep is needed
  */

@@ -21,7 +21,7 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
     return v;
 }
 
-TD_INLINE void program_visit(const td_context *c, program_value *parents, uint32_t u, uint32_t v, uint32_t weight,
+TD_INLINE bool program_visit(const td_context *c, program_value *parents, uint32_t u, uint32_t v, uint32_t weight,
                              uint64_t edge)
 {
     (void)c, (void)weight, (void)edge;
@@ -29,14 +29,15 @@ TD_INLINE void program_visit(const td_context *c, program_value *parents, uint32
     while (a != b) {
         uint32_t high = a > b ? a : b, low = a > b ? b : a;
         uint32_t above = TD_LOAD_LAZY(&parents[high]);
-        if (above == low) return;
+        if (above == low) return false;
         if (above == high) {
-            if (TD_SWAP_IF(&parents[high], high, low)) return;
+            if (TD_SWAP_IF(&parents[high], high, low)) return false;
             above = TD_LOAD(&parents[high]); /* below `high` by now, so that this ends */
         }
         a = TD_LOAD_LAZY(&parents[above]);
         b = TD_LOAD_LAZY(&parents[low]);
     }
+    return false;
 }
 
 TD_INLINE uint64_t program_between(const td_context *c, program_value *parents, uint32_t v, int step)

@@ -29,6 +29,7 @@ typedef struct td_topology {
     bool races;        /* look for them in kernels */
     uint64_t patience; /* accesses of a launch without progress, after which it is given up */
     td_gpu_model gpu[TD_EMULATED_DEVICES];
+    double gather_rate;    /* bytes per ns that the host's workers collect */
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */
     int host_link[TD_EMULATED_DEVICES]; /* its number in to_device and to_host; GPUs may share one */
     td_link_model to_device[TD_EMULATED_DEVICES], to_host[TD_EMULATED_DEVICES];

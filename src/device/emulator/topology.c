@@ -25,6 +25,7 @@ void td_topology_default(td_topology *out)
     out->races = true;
     out->patience = UINT64_C(1) << 32;
     out->pageable_share = 0.25;
+    out->gather_rate = 8;
     for (int i = 0; i < TD_EMULATED_DEVICES; i++) {
         out->gpu[i] = plain_gpu;
         out->host_link[i] = i;
@@ -217,6 +218,8 @@ static td_status line_pageable(reading *r)
     return TD_OK;
 }
 
+static td_status line_gather(reading *r) { return read_byte_rate(r, r->word[1], &r->topology->gather_rate); }
+
 static td_status line_check(reading *r)
 {
     bool on = strcmp(r->word[1], "on") == 0;
@@ -237,6 +240,7 @@ static const struct {
 } lines[] = {
     {"gpus", 1, 1, line_gpus}, {"gpu", 1, 1, line_select}, {"model", 1, MOST_WORDS - 1, line_model},
     {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"pageable", 1, 1, line_pageable},
+    {"host-gather", 1, 1, line_gather},
     {"check", 1, 1, line_check}, {"patience", 1, 1, line_patience},
 };
 

@@ -9,7 +9,8 @@ enum {
     TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */
     TD_GPU_CLUSTER_THREADS = 512, /* of a block of a cluster */
     TD_GPU_TILE = 1024,        /* edges in a piece of a pull */
-    TD_GPU_PIECE = 4096,       /* edges in a piece of a heavy vertex */
+    TD_GPU_PIECE = 4096,       /* edges in a piece of a heavy vertex, for a block */
+    TD_GPU_WARP_PIECE = 1024,  /* the same for a warp */
     TD_GPU_ALONE = 4,          /* edges a thread of a first-hit pull looks at by itself */
     TD_GPU_LATE = 4096,        /* edges a warp of a first-hit pull looks at before it leaves the rest to a block */
     TD_GPU_SLOTS = 4,          /* of a loop's counters: read, written, cleared, and read a round ago */
@@ -38,6 +39,7 @@ typedef struct td_gpu_tally {
     double change, share;
     uint64_t lowest; /* peeling: the least value of those that stay */
     uint64_t late;   /* first-hit pulls: vertices left to blocks */
+    uint64_t host_bytes; /* read of the host's memory, in whole sectors */
 } td_gpu_tally;
 
 /* The counters of a loop of rounds. A round reads slot i, adds to slot i + 1 and clears slot i + 2. */
@@ -71,6 +73,7 @@ typedef struct td_gpu_args {
     uint32_t vertices;
     uint32_t weights;             /* td_weight_kind */
     td_gpu_list pull, push;       /* what a vertex gathers from, what it tells; undirected views are one list */
+    const uint64_t *told;         /* offsets of the whole lists that vertices tell, for their degrees: a push may go over parts */
     const uint64_t *out;          /* offsets of the out-lists, for out-degrees */
     void *values, *next_values, *messages, *next_messages;
     uint32_t *active, *next_active; /* bitmaps */
@@ -92,6 +95,22 @@ typedef struct td_gpu_args {
     uint32_t *parents;
     uint64_t *edges;              /* of a forest */
     uint32_t *drawn, *labels;
+    /* Streams: the edges of a list that a launch goes over, where they are at the time. */
+    uint64_t first_edge, end_edge;/* those outside are left to other launches */
+    const uint64_t *skip;         /* sums over the vertices of the edges that their lists begin with and that are not meant; 0: none */
+    const uint64_t *light;        /* the same of the edges that are too light to leave a step of distances; 0: no difference is made */
+    uint32_t *rest, *heavy_rest;  /* bitmaps: vertices whose lists' rest, the light and the heavy one, is still to be told; 0: none */
+    uint64_t *useful;             /* of every subgraph: edges of active vertices */
+    uint32_t subgraph_shift;      /* a subgraph has 2^shift edges */
+    const uint32_t *chosen, *chosen_places; /* extracted lists: their vertices, and where each begins */
+    uint32_t bound;               /* priorities up to it are near */
+    uint32_t sampled;             /* edges that a skipping sweep leaves out at the begin of a list */
+    uint8_t from_host;            /* the edges are read from the host's memory, and that is counted */
+    uint8_t weight_bytes;         /* of an edge */
+    uint8_t heavies;              /* the launch is about edges that are not light */
+    uint8_t again;                /* vertices are taken from next_active, while others are added to it */
+    uint8_t adding;               /* a first-hit pull adds to what an earlier launch found */
+    uint8_t keeps;                /* a sweep notes in next_active the vertices that have edges for the next */
     td_gpu_control *control;
     double one_over_delta;
     uint64_t leave_edges, stay_edges; /* a loop ends when the frontier has more, or fewer */

@@ -12,6 +12,46 @@ TD_DEVICE td_context kernel_context(const td_gpu_args *a)
 
 TD_DEVICE uint32_t degree_in(const uint64_t *offsets, uint32_t v) { return (uint32_t)(offsets[v + 1] - offsets[v]); }
 
+/* The part of a vertex's list that the launch goes over. */
+typedef struct list_part {
+    uint64_t begin, end;
+} list_part;
+
+TD_DEVICE list_part part_of(const td_gpu_args *a, const uint64_t *offsets, uint32_t v)
+{
+    list_part part = {offsets[v], offsets[v + 1]};
+    uint64_t split = part.begin;
+    if (a->skip != 0) part.begin += a->skip[v + 1] - a->skip[v];
+    if (a->light != 0) {
+        split += a->light[v + 1] - a->light[v];
+        if (split < part.begin) split = part.begin;
+        if (a->heavies) part.begin = split;
+        else part.end = split;
+    }
+    if (part.begin < a->first_edge) part.begin = a->first_edge;
+    if (part.end > a->end_edge) part.end = a->end_edge;
+    if (part.end < part.begin) part.end = part.begin;
+    return part;
+}
+
+/* Bytes that reading these edges moves over the link: memory comes in sectors. */
+TD_DEVICE uint64_t sector_bytes(const td_gpu_args *a, list_part part)
+{
+    const uint64_t sector = 32;
+    uint64_t begin = part.begin * sizeof(uint32_t) / sector, end = (part.end * sizeof(uint32_t) + sector - 1) / sector;
+    uint64_t weight = a->weight_bytes, first = part.begin * weight / sector, last = (part.end * weight + sector - 1) / sector;
+    return part.begin == part.end || !a->from_host ? 0 : (end - begin + last - first) * sector;
+}
+
+/* The word of a bitmap, as far as its vertices are among those of the launch. */
+TD_DEVICE uint32_t word_within(const td_gpu_args *a, const uint32_t *map, uint32_t w)
+{
+    uint32_t word = TD_LOAD(&map[w]);
+    if (w == a->first_vertex / 32) word &= ~0u << (a->first_vertex & 31u);
+    if (w == a->end_vertex / 32) word &= (1u << (a->end_vertex & 31u)) - 1;
+    return word;
+}
+
 #if PROGRAM_GAS
 TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, program_message message, const void *weights,
                                      uint64_t e)
@@ -63,10 +103,10 @@ TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
     return owner;
 }
 
-/* A vertex that is heavy for a block, cut into pieces that all blocks take. */
-TD_DEVICE void cut_heavy(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree)
+/* A heavy vertex, cut into pieces of so many edges that all blocks or warps take. */
+TD_DEVICE void cut_heavy(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree, uint32_t piece)
 {
-    uint32_t count = (degree + TD_GPU_PIECE - 1) / TD_GPU_PIECE, at = TD_ADD(piece_count, count);
+    uint32_t count = (degree + piece - 1) / piece, at = TD_ADD(piece_count, count);
     for (uint32_t i = 0; i < count; i++) pieces[at + i] = (uint64_t)u << 32 | i;
 }
 
@@ -106,7 +146,7 @@ TD_KERNEL(init, td_gpu_args)
 #endif
             starts = program_starts(&c, v, value);
             activated += starts;
-            if (starts) activated_edges += degree_in(a.push.offsets, v);
+            if (starts) activated_edges += degree_in(a.told, v);
 #endif
         }
         uint32_t word = TD_BALLOT(TD_ALL_LANES, starts);

@@ -28,7 +28,7 @@ TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, u
     task.message = message_of(a, u);
     r->taken_edges += task.degree;
     if (task.degree < a->heavy) return task;
-    cut_heavy(a->pieces, &r->now->pieces, u, task.degree);
+    cut_heavy(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
     task.degree = 0;
     return task;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/gpu/collective.h"
 #include "kernels/gpu/common.h"
+#include "kernels/gpu/useful.h"
 #if PROGRAM_GAS
 #include "kernels/gpu/pull.h"
 #include "kernels/gpu/shards.h"
@@ -16,6 +17,7 @@
 #if PROGRAM_FUSED
 #include "kernels/gpu/push.h"
 #include "kernels/gpu/parents.h"
+#include "kernels/gpu/stream.h"
 #endif
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
@@ -36,7 +38,7 @@ extern "C"
 #endif
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 const td_gpu_kernels PROGRAM_SYMBOL = {
-    KERNEL(init),
+    KERNEL(init), KERNEL(useful),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if PROGRAM_FUSED
@@ -47,15 +49,16 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
 #endif
 #if PROGRAM_FUSED
     KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
+    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
 #endif
 #if PROGRAM_HAS_PRIORITY
-    KERNEL(priorities), KERNEL(priorities_otherwise),
+    KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(far_lowest), KERNEL(far_split),
 #endif
 #if PROGRAM_PEELS
     KERNEL(peel), KERNEL(fill_left),
 #endif
 #else
-    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(between), KERNEL(draw), KERNEL(label_all),
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw), KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
     KERNEL(collect),
 #endif

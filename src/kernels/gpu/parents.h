@@ -4,12 +4,14 @@ TD_KERNEL(find_parents, td_gpu_args)
 {
     const td_context c = a.context;
     const program_value *values = (const program_value *)a.values, none = program_zero(&c);
-    for (uint32_t v = td_global_thread() / TD_WARP; v < a.vertices; v += td_global_threads() / TD_WARP) {
+    for (uint32_t v = a.first_vertex + td_global_thread() / TD_WARP; v < a.end_vertex; v += td_global_threads() / TD_WARP) {
         program_value mine = values[v];
-        uint32_t parent = program_starts(&c, v, mine) ? v : TD_NO_VERTEX;
-        uint64_t end = a.pull.offsets[v + 1];
+        uint32_t parent = program_starts(&c, v, mine) ? v : a.adding ? a.parents[v] : TD_NO_VERTEX;
+        list_part part = part_of(&a, a.pull.offsets, v);
+        uint64_t end = part.end;
+        TD_WARP_BARRIER(TD_ALL_LANES); /* all have read what one of them will write */
         bool open = mine != none && parent == TD_NO_VERTEX;
-        for (uint64_t base = a.pull.offsets[v]; open && base < end; base += TD_WARP) {
+        for (uint64_t base = part.begin; open && base < end; base += TD_WARP) {
             uint64_t e = base + td_lane();
             uint32_t u = e < end ? a.pull.targets[e] : v;
             bool gave = e < end && values[u] != mine && contribution(&a, &c, message_of(&a, u), a.pull.weights, e) == mine;

@@ -72,6 +72,7 @@ TD_DEVICE void run_priorities(const td_gpu_args *a, bool plain)
         push_round r = round_of(a, slot, round);
         r.bound = bound;
         r.far = a->far[far_at];
+        r.puts_off = true;
         r.far_count = &control->far_count[far_at];
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
         bool split = count == 0;

@@ -16,7 +16,7 @@ TD_DEVICE void activate(const td_gpu_args *a, uint32_t v, pull_sums *sums)
 {
     TD_OR(&a->next_active[v / 32], 1u << (v & 31u));
     sums->activated++;
-    sums->activated_edges += degree_in(a->push.offsets, v);
+    sums->activated_edges += degree_in(a->told, v);
 }
 
 TD_DEVICE void finish_fused(const td_gpu_args *a, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)

@@ -12,8 +12,18 @@ TD_DEVICE void settle(const td_gpu_args *a, const td_context *c, uint32_t v, uin
     program_accum told = contribution(a, c, message_of(a, by), 0, 0);
     TD_POKE(&values[v], program_apply(c, v, TD_PEEK(&values[v]), told));
     sums->activated++;
-    sums->activated_edges += degree_in(a->push.offsets, v);
+    sums->activated_edges += degree_in(a->told, v);
 }
+
+/* What was looked at in the host's memory is counted apart as well. */
+TD_DEVICE void add_hits(const td_gpu_args *a, const hit_sums *sums)
+{
+    add_tally(a, sums->looked, sums->activated, sums->activated_edges);
+    if (a->from_host) block_add_u64(&a->control->tally.host_bytes, sums->looked * sizeof(uint32_t));
+}
+
+/* Edges that a lane looks at by itself; what is read from the host's memory is read by the line. */
+TD_DEVICE uint32_t hit_alone(const td_gpu_args *a) { return a->adding ? 0 : TD_GPU_ALONE; }
 
 /* The lanes look at begin..end together; returns the vertex hit, or TD_NO_VERTEX. */
 TD_DEVICE uint32_t look_together(const td_gpu_args *a, uint64_t begin, uint64_t end, uint64_t *looked)
@@ -33,16 +43,18 @@ TD_KERNEL(pull_hit, td_gpu_args)
     const td_context c = kernel_context(&a);
     const program_value *values = (const program_value *)a.values, none = program_zero(&c);
     hit_sums sums = {0, 0, 0};
-    uint32_t words = (a.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint32_t last = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
-        bool open = v < a.vertices && TD_PEEK(&values[v]) == none;
+        bool open = v >= a.first_vertex && v < a.end_vertex && TD_PEEK(&values[v]) == none;
         if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
-            if (td_lane() == 0) a.next_active[w] = 0;
+            if (td_lane() == 0 && !a.adding) a.next_active[w] = 0;
             continue;
         }
-        uint64_t begin = open ? a.pull.offsets[v] : 0, end = open ? a.pull.offsets[v + 1] : 0;
-        for (int i = 0; i < TD_GPU_ALONE && begin < end && by == TD_NO_VERTEX; i++, begin++) {
+        list_part part = {0, 0};
+        if (open) part = part_of(&a, a.pull.offsets, v);
+        uint64_t begin = part.begin, end = part.end;
+        for (uint32_t i = 0; i < hit_alone(&a) && begin < end && by == TD_NO_VERTEX; i++, begin++) {
             uint32_t u = TD_READ_ONLY(&a.pull.targets[begin]);
             if (bit_of(a.active, u)) by = u;
             sums.looked++;
@@ -62,9 +74,9 @@ TD_KERNEL(pull_hit, td_gpu_args)
         if (late) a.late[TD_ADD(&a.control->tally.late, (uint64_t)1)] = v;
         if (by != TD_NO_VERTEX) settle(&a, &c, v, by, &sums);
         uint32_t word = TD_BALLOT(TD_ALL_LANES, by != TD_NO_VERTEX);
-        if (td_lane() == 0) a.next_active[w] = word;
+        if (td_lane() == 0) a.next_active[w] = a.adding ? a.next_active[w] | word : word;
     }
-    add_tally(&a, sums.looked, sums.activated, sums.activated_edges);
+    add_hits(&a, &sums);
 }
 
 /* One late vertex per block. */
@@ -78,8 +90,9 @@ TD_KERNEL(pull_late, td_gpu_args)
         uint32_t v = a.late[i];
         if (td_thread() == 0) TD_STORE(&hit[0], TD_NO_VERTEX);
         TD_BARRIER();
-        uint64_t end = a.pull.offsets[v + 1];
-        for (uint64_t base = a.pull.offsets[v] + TD_GPU_ALONE + TD_GPU_LATE; base < end;) {
+        list_part part = part_of(&a, a.pull.offsets, v);
+        uint64_t end = part.end;
+        for (uint64_t base = part.begin + hit_alone(&a) + TD_GPU_LATE; base < end;) {
             for (int turn = 0; turn < 4; turn++, base += td_threads()) {
                 uint64_t e = base + td_thread();
                 if (e >= end) continue;
@@ -99,5 +112,5 @@ TD_KERNEL(pull_late, td_gpu_args)
         }
         TD_BARRIER();
     }
-    add_tally(&a, sums.looked, sums.activated, sums.activated_edges);
+    add_hits(&a, &sums);
 }

@@ -10,7 +10,8 @@ typedef struct push_round {
     uint64_t next_edges;
     uint32_t taken_edges, number;
     uint32_t bound;           /* priorities: those above it are put off */
-    uint32_t *far, *far_count;
+    uint32_t *far, *far_count;/* and listed, where there is a list; so are those queued in `out` */
+    bool puts_off;
 } push_round;
 
 #if PROGRAM_HAS_PRIORITY
@@ -38,7 +39,7 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
 TD_DEVICE void expect(const td_gpu_args *a, push_round *r, uint32_t v)
 {
     if (a->lean) TD_PREFETCH(&a->push.offsets[v]);
-    else r->next_edges += degree_in(a->push.offsets, v);
+    else r->next_edges += degree_in(a->told, v);
 }
 
 /* Edges that a lane has in hand at once, so that their reads are under way together. */
@@ -144,7 +145,7 @@ TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, co
     for (int k = 0; k < PUSH_BATCH; k++) {
         put_off[k] = false;
 #if PROGRAM_HAS_PRIORITY
-        put_off[k] = queued[k] && r->far != 0 && priority_of(a, c, fresh[k]) > r->bound;
+        put_off[k] = queued[k] && r->puts_off && priority_of(a, c, fresh[k]) > r->bound;
         queued[k] = queued[k] && !put_off[k];
 #endif
     }
@@ -154,12 +155,12 @@ TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, co
         if (queued[k]) expect(a, r, told[k]);
     push_places near = count_places(queued);
     if (td_lane() == 0 && near.total > 0) near.at = TD_ADD(&r->next->count, near.total);
-    if (PROGRAM_HAS_PRIORITY && r->far != 0) {
+    if (PROGRAM_HAS_PRIORITY && r->puts_off) {
         push_places far = count_places(put_off);
         if (td_lane() == 1 && far.total > 0) far.at = TD_ADD(r->far_count, far.total);
-        fill_places(&far, 1, r->far, put_off, told);
+        if (r->far != 0) fill_places(&far, 1, r->far, put_off, told);
     }
-    fill_places(&near, 0, r->out, queued, told);
+    if (r->out != 0) fill_places(&near, 0, r->out, queued, told);
 }
 
 #include "kernels/gpu/expand.h"
@@ -176,7 +177,7 @@ TD_DEVICE push_round round_of(const td_gpu_args *a, uint32_t slot, uint32_t numb
     td_gpu_slot *slots = a->control->slot;
     uint32_t odd = number & 1u;
     push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, &slots[slot % TD_GPU_SLOTS], &slots[(slot + 1) % TD_GPU_SLOTS],
-                    0, 0, number, 0, 0, 0};
+                    0, 0, number, 0, 0, 0, false};
     if (!a->first_hit) {
         r.map = odd ? a->next_active : a->active;
         r.next_map = odd ? a->active : a->next_active;
@@ -220,7 +221,7 @@ TD_DEVICE void count_ahead(const td_gpu_args *a, const push_round *r)
 {
     uint64_t edges = 0;
     uint32_t count = TD_LOAD(&r->next->count);
-    for (uint32_t i = td_global_thread(); i < count; i += td_global_threads()) edges += degree_in(a->push.offsets, r->out[i]);
+    for (uint32_t i = td_global_thread(); i < count; i += td_global_threads()) edges += degree_in(a->told, r->out[i]);
     TD_WARP_BARRIER(TD_ALL_LANES);
     warp_add_u64(&a->control->left_edges, edges);
 }

@@ -1,37 +1,84 @@
 /* Sweeps: a program's visit of every edge, and its work on every vertex in between. */
 
-/* Edges `begin` .. of a vertex, by all lanes of a warp. */
+/* One edge, which leads to v. Where vertices are kept for the next sweep, those are that have an edge for it. */
+TD_DEVICE void visit_to(const td_gpu_args *a, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+{
+    if (PROGRAM_ONCE && a->symmetric && v <= u) return;
+    bool again = program_visit(&a->context, (program_value *)a->values, u, v, weight, e);
+    if (!a->keeps || !again || (TD_LOAD(&a->next_active[u / 32]) >> (u & 31u) & 1u) != 0) return;
+    TD_OR(&a->next_active[u / 32], 1u << (u & 31u));
+}
+
 TD_DEVICE void visit(const td_gpu_args *a, uint32_t u, uint64_t e)
 {
-    uint32_t v = TD_READ_ONLY(&a->push.targets[e]);
-    if (PROGRAM_ONCE && a->symmetric && v <= u) return;
-    program_visit(&a->context, (program_value *)a->values, u, v, ordered_weight(a, a->push.weights, e), e);
+    visit_to(a, u, TD_READ_ONLY(&a->push.targets[e]), ordered_weight(a, a->push.weights, e), e);
 }
 
-/* What is left of a vertex's list: nothing of those that may be skipped. */
-TD_DEVICE uint64_t visit_begin(const td_gpu_args *a, uint32_t u)
+/* What is to be visited of a vertex's list: not what samples were. */
+TD_DEVICE list_part visit_part(const td_gpu_args *a, uint32_t u)
 {
-    uint64_t begin = a->push.offsets[u], end = a->push.offsets[u + 1];
-#if PROGRAM_SAMPLES
-    if (a->skipping && program_label((const program_value *)a->values, u) == a->left_out) return end;
-#endif
-    return a->skipping && begin + a->samples < end ? begin + a->samples : a->skipping ? end : begin;
+    list_part part = part_of(a, a->push.offsets, u);
+    uint64_t sampled = a->push.offsets[u] + (a->skipping ? a->sampled : 0);
+    if (part.begin < sampled) part.begin = sampled;
+    if (part.begin > part.end) part.begin = part.end;
+    return part;
 }
 
-/* 32 vertices a warp, their edges shared out by a scan of the degrees; heavy vertices are cut into pieces. */
+/* Whether a vertex need not be looked at: it has nothing left, or belongs to the component that is left out. */
+TD_DEVICE bool is_left_out(const td_gpu_args *a, uint32_t u)
+{
+    if (a->active != 0 && !bit_of(a->active, u)) return true;
+#if PROGRAM_SAMPLES
+    return a->skipping && program_label((const program_value *)a->values, u) == a->left_out;
+#else
+    return false;
+#endif
+}
+
+/* A long list by all lanes, four edges side by side each: whole lines of memory that may be the host's. */
+enum { SWEEP_LANE = 4, SWEEP_BLOCK = SWEEP_LANE * TD_WARP, SWEEP_LONG = 48 };
+
+TD_DEVICE void visit_lines(const td_gpu_args *a, uint32_t u, list_part part)
+{
+    for (uint64_t base = part.begin / SWEEP_BLOCK * SWEEP_BLOCK; base < part.end; base += SWEEP_BLOCK) {
+        uint32_t v[SWEEP_LANE], weight[SWEEP_LANE];
+        uint64_t e = base + td_lane() * SWEEP_LANE;
+        TD_UNROLL
+        for (uint32_t k = 0; k < SWEEP_LANE; k++) { /* all reads are under way before the first is used */
+            bool is = e + k >= part.begin && e + k < part.end;
+            v[k] = is ? TD_READ_ONLY(&a->push.targets[e + k]) : TD_NO_VERTEX;
+            weight[k] = is ? ordered_weight(a, a->push.weights, e + k) : 0;
+        }
+        TD_UNROLL
+        for (uint32_t k = 0; k < SWEEP_LANE; k++)
+            if (v[k] != TD_NO_VERTEX) visit_to(a, u, v[k], weight[k], e + k);
+    }
+}
+
+/* 32 vertices a warp: of those at the host long lists one by one, the other edges shared out by a scan of the degrees; heavy
+ * vertices are cut into pieces. */
 TD_KERNEL(sweep, td_gpu_args)
 {
-    uint64_t edges = 0;
-    uint32_t words = (a.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint64_t edges = 0, read = 0;
+    uint32_t last = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
         uint32_t u = w * 32 + td_lane();
-        uint64_t begin = u < a.vertices ? visit_begin(&a, u) : 0;
-        uint32_t degree = u < a.vertices ? (uint32_t)(a.push.offsets[u + 1] - begin) : 0;
+        list_part part = {0, 0};
+        if (u >= a.first_vertex && u < a.end_vertex && !is_left_out(&a, u)) part = visit_part(&a, u);
+        uint64_t begin = part.begin;
+        uint32_t degree = (uint32_t)(part.end - part.begin);
         edges += degree;
+        read += sector_bytes(&a, part);
         if (degree >= a.heavy) {
-            cut_heavy(a.pieces, &a.control->slot[0].pieces, u, degree);
+            cut_heavy(a.pieces, &a.control->slot[0].pieces, u, degree, TD_GPU_WARP_PIECE);
             degree = 0;
         }
+        for (uint32_t lanes = a.from_host ? TD_BALLOT(TD_ALL_LANES, degree >= SWEEP_LONG) : 0; lanes != 0; lanes &= lanes - 1) {
+            uint32_t lane = TD_LOWEST_BIT(lanes);
+            list_part theirs = {TD_SHUFFLE(TD_ALL_LANES, part.begin, lane), TD_SHUFFLE(TD_ALL_LANES, part.end, lane)};
+            visit_lines(&a, w * 32 + lane, theirs);
+        }
+        if (a.from_host && degree >= SWEEP_LONG) degree = 0;
         uint32_t total, before = warp_scan(degree, &total);
         for (uint32_t base = 0; base < total; base += TD_WARP) {
             uint32_t i = base + td_lane(), owner = owner_of(before, i);
@@ -41,17 +88,18 @@ TD_KERNEL(sweep, td_gpu_args)
         }
     }
     block_add_u64(&a.control->tally.edges, edges);
+    if (a.from_host) block_add_u64(&a.control->tally.host_bytes, read);
 }
 
 TD_KERNEL(sweep_pieces, td_gpu_args)
 {
     uint32_t count = a.control->slot[0].pieces;
-    for (uint32_t p = td_block(); p < count; p += td_blocks()) {
+    for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
         uint32_t u = (uint32_t)(a.pieces[p] >> 32);
-        uint64_t begin = a.push.offsets[u] + (a.skipping ? a.samples : 0) + (a.pieces[p] & 0xffffffffu) * TD_GPU_PIECE;
-        uint64_t end = a.push.offsets[u + 1];
-        if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
-        for (uint64_t e = begin + td_thread(); e < end; e += td_threads()) visit(&a, u, e);
+        list_part part = visit_part(&a, u);
+        uint64_t begin = part.begin + (a.pieces[p] & 0xffffffffu) * TD_GPU_WARP_PIECE;
+        list_part piece = {begin, part.end > begin + TD_GPU_WARP_PIECE ? begin + TD_GPU_WARP_PIECE : part.end};
+        visit_lines(&a, u, piece);
     }
 }
 
@@ -68,6 +116,16 @@ TD_KERNEL(sample, td_gpu_args)
         edges++;
     }
     block_add_u64(&a.control->tally.edges, edges);
+}
+
+/* The vertices that a sweep has to look at, as a bitmap, before anyone counts their edges. */
+TD_KERNEL(choose, td_gpu_args)
+{
+    uint32_t words = (a.vertices + 31) / 32;
+    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+        uint32_t u = w * 32 + td_lane(), word = TD_BALLOT(TD_ALL_LANES, u < a.vertices && !is_left_out(&a, u));
+        if (td_lane() == 0) a.next_active[w] = word;
+    }
 }
 
 TD_KERNEL(between, td_gpu_args)

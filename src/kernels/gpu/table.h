@@ -6,16 +6,17 @@
 #include "kernels/gpu/args.h"
 
 typedef struct td_gpu_kernels {
-    td_kernel init;
+    td_kernel init, useful;
     /* gas */
     td_kernel pull, apply, clear_sums, pull_shards;
     td_kernel list_words, map_queue;
     td_kernel pull_hit, pull_late;
     td_kernel levels, levels_otherwise, find_parents;
-    td_kernel priorities, priorities_otherwise;
+    td_kernel push_part, push_part_pieces, push_extracted;
+    td_kernel priorities, priorities_otherwise, far_lowest, far_split;
     td_kernel peel, fill_left;
     /* sweep */
-    td_kernel sweep, sweep_pieces, sample, between, draw, label_all, collect;
+    td_kernel sweep, sweep_pieces, sample, choose, between, draw, label_all, collect;
     bool (*again)(const td_context *context, uint64_t total);
 } td_gpu_kernels;
 

@@ -1,0 +1,316 @@
+/* The stream engine: a run whose edges do not fit the GPU is set up and taken down here. A run whose edges do
+ * fit is the resident engine's. */
+#include "engine/stream.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/parents.h"
+
+#include <string.h>
+
+enum {
+    SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX, SET_LISTS, SET_DIRECTION,
+    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SETTINGS,
+};
+
+const td_setting td_stream_settings[] = {
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAM_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
+                     "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; hbase: whole ones, a fixed "
+                     "number of times; lbase: whole ones, once (Graphie)"},
+    [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 1024, 1e12, NULL,
+                      "bytes of a subgraph, rounded down to a power of two of edges; smaller by itself where few fit the device"},
+    [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
+                   "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
+    [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL, "useful share from which a subgraph is copied whole (rules=paper)"},
+    [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL, "the same for one whose useful share grows"},
+    [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
+                 "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from the host's memory"},
+    [SET_LEVELS] = {"levels", TD_SETTING_WHOLE, 0, 0, 1000, NULL,
+                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the measured rates"},
+    [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL, "times that variant=hbase goes over a subgraph"},
+    [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
+                    "share of the device memory for edges that keeps the begin of every list; -1: all but what copies need, for programs "
+                    "that look there first"},
+    [SET_LISTS] = {"lists", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
+                   "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, lightest edges first"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push", "bfs: how an iteration goes over the edges"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL, "degree from which a vertex is cut into pieces for all warps"},
+    [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                   "edges of a frontier up to which many rounds run in one launch, reading the host's memory"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+    [SETTINGS] = {0},
+};
+
+bool td_stream_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS, pushes = gas && k->fused;
+    if (strcmp(setting, "direction") == 0) return k->first_hit;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0) return pushes;
+    if (strcmp(setting, "heavy") == 0) return !gas || pushes;
+    if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
+    return true;
+}
+
+/* Setting up. */
+
+enum { LEAN_DEGREE = 8 }; /* mean degree up to which frontiers stay small */
+
+static td_status read_settings(td_stream_job *self)
+{
+    double set[SETTINGS];
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_stream_settings, set, NULL));
+    self->variant = (td_stream_variant)set[SET_VARIANT];
+    self->rules = (int)set[SET_RULES];
+    self->alpha = set[SET_ALPHA];
+    self->beta = set[SET_BETA];
+    self->low = (td_stream_low)set[SET_LOW];
+    self->levels = (uint32_t)set[SET_LEVELS];
+    self->repeats = (uint32_t)set[SET_REPEATS];
+    self->small_edges = (uint64_t)set[SET_SMALL];
+    gpu->direction = set[SET_DIRECTION] == 0 ? TD_DIRECTION_AUTO : set[SET_DIRECTION] == 1 ? TD_DIRECTION_PULL : TD_DIRECTION_PUSH;
+    gpu->args.balance = TD_BALANCE_WARP;
+    gpu->args.heavy = (uint32_t)set[SET_HEAVY];
+    gpu->small = self->small_edges;
+    gpu->rounds = TD_GPU_ROUNDS;
+    gpu->delta = set[SET_DELTA];
+    gpu->args.samples = (uint32_t)set[SET_SAMPLES];
+    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
+    if (gpu->delta > 0 && !gpu->prioritised)
+        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit replaces by rounds");
+    return TD_OK;
+}
+
+static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
+
+static td_status send(td_stream_job *self, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to;
+    TD_CHECK(td_device_new(self->held->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    return td_stream_copy(self->held->stream, to, host, count * bytes, TD_TO_DEVICE);
+}
+
+/* Where the lists begin that are added up. */
+static td_status find_heads(td_stream_job *self)
+{
+    td_status status = TD_OK;
+    td_stream_graph *held = self->held;
+    td_gpu_heads found = {0};
+    if (held->heads_of != self->pull) {
+        TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
+        TD_TRY(send(self, &held->heads, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
+        TD_TRY(send(self, &held->headed, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
+        TD_TRY(send(self, &held->heads_before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
+        TD_TRY(td_stream_finish(held->stream));
+        held->heads_of = self->pull;
+    }
+    self->gpu.args.heads = held->heads;
+    self->gpu.args.lists = held->headed;
+    self->gpu.args.lists_before = held->heads_before;
+    self->gpu.args.pull_edges = self->pull->edges;
+done:
+    td_gpu_free_heads(&found);
+    return status;
+}
+
+/* Out-degrees are needed whichever way the lists go. */
+static td_status find_out_offsets(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    const td_graph *graph = gpu->graph;
+    void *offsets = NULL;
+    gpu->args.out = self->held->lists[0].seen.offsets;
+    if (self->held->lists[0].offsets == graph->out.offsets) return TD_OK;
+    TD_CHECK(td_gpu_new(gpu, &offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
+    gpu->args.out = offsets;
+    return td_stream_copy(gpu->stream, offsets, graph->out.offsets, ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
+}
+
+static td_status fill_args(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    const td_graph *graph = gpu->graph;
+    a->context = gpu->run->context;
+    a->vertices = a->end_vertex = graph->vertices;
+    a->end_edge = UINT64_MAX;
+    a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
+    a->weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)a->weights);
+    a->symmetric = graph->symmetric;
+    a->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
+    a->async = gpu->run->async;
+    a->first_hit = gpu->traits->first_hit && !gpu->run->async;
+    TD_CHECK(find_out_offsets(self));
+    a->push.offsets = a->out;
+    if (self->push != NULL) {
+        a->has_heavy = self->push->longest >= a->heavy;
+        a->push = self->push->seen;
+    }
+    a->told = a->push.offsets;
+    if (self->pull == NULL) return TD_OK;
+    a->pull = self->pull->seen;
+    return gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused ? find_heads(self) : TD_OK;
+}
+
+/* Bitmaps and counters that only this engine has. */
+static td_status make_arrays(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    uint64_t words = td_gpu_words(gpu), most = self->held->lists[0].subgraphs;
+    if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
+    gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
+    TD_CHECK(td_resident_make_arrays(gpu));
+    if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
+        TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
+    }
+    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
+    TD_CHECK(td_stream_fill(gpu->stream, self->rest, 0, words * sizeof(uint32_t)));
+    if (self->push != NULL && self->push->light != NULL) {
+        TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
+        TD_CHECK(td_stream_fill(gpu->stream, self->heavy, 0, words * sizeof(uint32_t)));
+    }
+    TD_CHECK(td_gpu_new(gpu, &a->useful, most + 1, sizeof(uint64_t), "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
+    TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
+    return self->held->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
+}
+
+/* The paper's bound: as often as the GPU can go over a subgraph while another is copied. */
+static void choose_levels(td_stream_job *self)
+{
+    enum { MOST_LEVELS = 8 };
+    const double gpu_rate = 1000; /* bytes a ns: more than any link's by far */
+    if (self->levels > 0) return;
+    double ratio = self->held->copy_rate > 0 ? gpu_rate / self->held->copy_rate : 1;
+    self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
+}
+
+static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_gpu_job_start(gpu, self->held->device, self->held->stream));
+    TD_CHECK(td_stream_hold(self, shape));
+    gpu->device->peak = gpu->device->now;
+    self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) && !gpu->has_limit;
+    TD_CHECK(fill_args(self));
+    TD_CHECK(make_arrays(self));
+    if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
+    choose_levels(self);
+    return td_stream_finish(gpu->stream);
+}
+
+static void tear_down(td_stream_job *self, bool failed)
+{
+    td_kept *kept = self->gpu.options->kept;
+    td_stream_graph *held = self->held;
+    if (held != NULL && held->copies != NULL) (void)td_stream_finish(held->copies);
+    if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
+    for (int i = 0; i < 2; i++)
+        if (self->chunk_done[i] != NULL) td_mark_destroy(held->device, self->chunk_done[i]);
+    td_gpu_job_close(&self->gpu);
+    td_free(self->useful);
+    td_free(self->useful_before);
+    td_free(self->way);
+    td_free(self->waiting);
+    td_free(self->active);
+    bool keeps = kept != NULL && kept->state == held;
+    if (!keeps) td_stream_release(held);
+    else if (failed && held != NULL) td_kept_release(kept);
+}
+
+/* Running. */
+
+static td_status find_parents(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_iteration row = {0};
+    uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
+    TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->args.parents, n, sizeof(uint32_t), "parents"));
+    gpu->args.pull = self->pull->seen;
+    gpu->args.skip = gpu->args.light = NULL;
+    gpu->args.adding = false;
+    gpu->args.first_vertex = 0;
+    gpu->args.end_vertex = gpu->graph->vertices;
+    gpu->args.first_edge = gpu->args.end_edge = 0; /* everyone, without edges: only those that start have themselves */
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->find_parents, n * 32));
+    gpu->args.adding = true;
+    self->row = &row;
+    td_stream_all_useful(self, self->pull);
+    TD_CHECK(td_stream_cross(self, self->pull, TD_WORK_PARENTS));
+    TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->args.parents, bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_finish(gpu->stream));
+    if (gpu->args.weights == TD_WEIGHT_NONE) return TD_OK;
+    return td_run_solve_parents(gpu->run, &gpu->graph->out, gpu->run->values);
+}
+
+static td_status run_schedule(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_stream_sweep(self);
+    if (!gpu->traits->fused) return td_stream_pulls(self);
+    if (gpu->prioritised) return td_stream_priorities(self);
+    return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_stream_peel(self) : td_stream_rounds(self);
+}
+
+/* Whether what a run before left on a GPU says that everything fits. */
+static bool fits_as_before(td_run *run, const td_run_options *options)
+{
+    const td_kept *kept = options->kept;
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    if (kept == NULL || kept->release != td_resident_release) return false;
+    const td_resident_graph *held = kept->state;
+    uint64_t room = td_device_left(held->device) + held->device->now;
+    return held->graph == run->graph && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
+}
+
+static td_status run_resident(td_run *run, const td_run_options *options)
+{
+    TD_CHECK(td_resident_run(run, options));
+    run->engine = "stream";
+    return TD_OK;
+}
+
+td_status td_stream_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_stream_job self = {0};
+    td_stream_bytes bytes = {0};
+    td_stream_shape shape;
+    uint64_t began = td_clock_ns();
+    if (fits_as_before(run, options)) return run_resident(run, options);
+    run->engine = "stream";
+    TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
+    TD_TRY(read_settings(&self));
+    TD_TRY(td_stream_open_held(&self));
+    uint64_t room = td_device_left(self.held->device) + self.held->device->now;
+    TD_TRY(td_stream_plan(run->program, run->graph, options, room, &bytes, &shape));
+    if (bytes.all) goto done;
+    TD_TRY(set_up(&self, &shape));
+    run->prepare_seconds += td_seconds_since(began);
+    self.gpu.run_began = td_clock_ns();
+    td_gpu_start_counting(&self.gpu);
+    TD_TRY(run_schedule(&self));
+    TD_TRY(td_stream_finish(self.gpu.stream));
+    run->seconds = td_seconds_since(self.gpu.run_began);
+    td_gpu_stop_counting(&self.gpu);
+    TD_TRY(td_gpu_hand_over(&self.gpu));
+    if (options->parents) TD_TRY(find_parents(&self));
+done:
+    tear_down(&self, status != TD_OK);
+    if (status != TD_OK || !bytes.all) return status;
+    td_kept_release(options->kept);
+    return run_resident(run, options);
+}

@@ -1,0 +1,183 @@
+/* The stream engine's parts: vertices on the GPU, edges at the host (Scaph, ATC'20, and beyond it).
+ *
+ * A list of edges that crosses the link (td_link_list) is cut into subgraphs of 2^shift edges. Wherever a subgraph is at
+ * the time - in a slot of device memory, extracted into a chunk, or still at the host, whose memory kernels can read - a
+ * launch is given the edges it goes over and the address they have there: kernels know nothing of it. In
+ * front of that, the first edges of every list can stay on the device for good (the prefix).
+ *
+ * stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots with their levels, stream_value.c says
+ * which way a subgraph goes, stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and
+ * the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c. */
+#ifndef TD_ENGINE_STREAM_H
+#define TD_ENGINE_STREAM_H
+
+#include "engine/gpu_job.h"
+#include "engine/resident.h"
+#include "engine/stream_slots.h"
+#include "layout/lists.h"
+
+typedef enum td_stream_variant { TD_STREAM_FULL, TD_STREAM_HVSP, TD_STREAM_LVSP, TD_STREAM_HBASE, TD_STREAM_LBASE } td_stream_variant;
+typedef enum td_stream_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_stream_low;
+
+/* How lists are held: what a run asks for, and what decides whether those of the run before will do. */
+typedef struct td_stream_shape {
+    td_list_order order;
+    uint32_t weighted, both;      /* weights go along; both lists of every vertex as one */
+    uint32_t pushes, pulls;       /* which lists there are */
+    uint32_t upper;               /* what a vertex's list begins with up to its own number is never meant */
+    uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
+    uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
+    uint64_t prefix_bytes;
+    double light;                 /* edges below this weight are light; 0: no difference is made */
+} td_stream_shape;
+
+typedef struct td_link_list {
+    const uint64_t *offsets;      /* at the host */
+    const uint32_t *targets;
+    const void *weights;
+    uint64_t *own_offsets;        /* what was made for it; NULL: the graph's own */
+    uint32_t *own_targets;
+    void *own_weights;
+    uint64_t edges;
+    size_t weight_bytes;
+    bool pinned[2];               /* targets, weights */
+    bool readable;                /* by kernels */
+    td_gpu_list seen;             /* offsets on the device; edges at the host, as kernels see them */
+    td_gpu_list prefix;           /* on the device: the beginnings of all lists; offsets 0: none */
+    uint64_t prefix_edges;
+    uint64_t *skip;               /* on the device: how much of the lists' beginnings the rest leaves out; 0: nothing */
+    uint64_t *own_skip;           /* the same at the host, for extraction */
+    uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no difference is made */
+    uint32_t shift, subgraphs;
+    uint32_t *first_vertex;       /* of every subgraph, and of the one behind the last: whose list its first edge is in */
+    uint64_t longest;
+} td_link_list;
+
+/* What stays from run to run of one graph. */
+typedef struct td_stream_graph {
+    const td_graph *graph;
+    char devices[128];
+    uint64_t gpu_memory;
+    td_stream_shape shape;
+    td_loop *loop;
+    td_device *first, *device;
+    td_stream *stream, *copies;
+    td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
+    td_slots slots;
+    void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_args), once they are */
+    const void *heads_of;
+    void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
+    bool chunk_pinned[2];
+    double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
+} td_stream_graph;
+
+/* Where a subgraph's useful edges go. */
+typedef enum td_stream_way { TD_WAY_NONE, TD_WAY_RESIDENT, TD_WAY_WHOLE, TD_WAY_EXTRACT, TD_WAY_DIRECT, TD_WAYS } td_stream_way;
+
+/* What a launch over a part of the lists does. */
+typedef enum td_stream_work { TD_WORK_PUSH, TD_WORK_HIT, TD_WORK_SUM, TD_WORK_SWEEP, TD_WORK_PARENTS } td_stream_work;
+
+typedef struct td_stream_job {
+    td_gpu_job gpu;
+    td_stream_graph *held;
+    td_link_list *push, *pull;
+    td_stream_variant variant;
+    td_stream_low low;
+    double alpha, beta;
+    uint32_t levels, repeats;
+    int rules;                    /* 0: by cost, 1: the paper's alpha and beta */
+    uint64_t *useful, *useful_before; /* of every subgraph, in this iteration and the one before; the host's */
+    uint64_t edges_useful, vertices_useful; /* of all subgraphs */
+    uint8_t *way;                 /* td_stream_way of every subgraph */
+    uint32_t *waiting;            /* subgraphs to be copied whole, those from `waiting_at` on */
+    uint32_t waiting_count, waiting_at;
+    td_link_list *crossing;       /* the list under way, and what is done with it */
+    td_stream_work work;
+    bool order_free;              /* vertices may be told again within an iteration */
+    uint32_t flights;             /* windows launched and not yet done */
+    uint32_t copies_under_way;
+    uint64_t clock;               /* when the two were last looked at */
+    uint64_t direct_asked, direct_bytes; /* the launch over edges at the host: when it was queued, what it is to read */
+    uint64_t lane_free[TD_LANES]; /* when the last event of a lane ended */
+    uint32_t *active;             /* the host's copy of the bitmap, for extraction */
+    int chunk_at;
+    td_mark *chunk_done[2];
+    uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or all) and of heavy ones */
+    uint64_t rest_count, heavy_count;
+    bool beginnings_done;         /* sweeps: by the sample, for the next one */
+    uint64_t small_edges;         /* of a frontier that loops on the device do */
+    td_iteration *row;            /* the iteration under way */
+    td_status status;             /* of a handler */
+    char message[TD_MESSAGE_BYTES];
+} td_stream_job;
+
+extern const td_setting td_stream_settings[];
+td_status td_stream_run(td_run *run, const td_run_options *options);
+bool td_stream_uses(const td_program *program, const char *setting);
+
+/* stream_plan.c: what a run takes and how the cap on edges is spent; refused with the least that would do. */
+typedef struct td_stream_bytes {
+    uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
+    uint64_t edges;     /* of all lists, at the host */
+    uint64_t on_device; /* edges there, at most */
+    uint64_t host;      /* held at the host besides the graph */
+    bool all;           /* they fit: it runs as the resident engine does */
+} td_stream_bytes;
+td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
+                         td_stream_bytes *out, td_stream_shape *shape);
+
+/* stream_graph.c */
+td_status td_stream_open_held(td_stream_job *self); /* the device, which what there is room for depends on */
+td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape);
+void td_stream_release(void *held);
+static inline uint64_t td_link_edge_bytes(const td_link_list *list) { return sizeof(uint32_t) + list->weight_bytes; }
+static inline uint64_t td_link_begin(const td_link_list *list, uint32_t subgraph) { return (uint64_t)subgraph << list->shift; }
+static inline uint64_t td_link_end(const td_link_list *list, uint32_t subgraph)
+{
+    uint64_t end = (uint64_t)(subgraph + 1) << list->shift;
+    return end < list->edges ? end : list->edges;
+}
+
+/* Of vertices low .. high - 1 the one whose list holds the edge: the last that begins at or before it. */
+static inline uint32_t td_link_vertex(const td_link_list *list, uint64_t edge, uint32_t low, uint32_t high)
+{
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->offsets[middle] <= edge) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/* stream_value.c: counts useful edges of the vertices in args.active, and chooses a way for every subgraph. */
+td_status td_stream_count_useful(td_stream_job *self, td_link_list *list);
+void td_stream_all_useful(td_stream_job *self, td_link_list *list);
+void td_stream_choose_ways(td_stream_job *self, const td_link_list *list);
+
+/* stream_cross.c: one iteration's work over all subgraphs that have a way. */
+td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_work work);
+
+/* An event of a lane ends now; it began when it was asked for, or when the one before ended. */
+td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked, uint64_t bytes);
+
+td_status td_stream_start_copies(td_stream_job *self); /* of the subgraphs waiting, as many as there are slots for */
+
+/* Launches the work over edges first..end, whose targets and weights have these addresses on the device (of edge 0). */
+td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets, const void *weights);
+
+/* The work over the beginnings of all lists, which are on the device. */
+td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work);
+
+/* stream_extract.c */
+td_status td_stream_fetch_active(td_stream_job *self);
+td_status td_stream_extract(td_stream_job *self);
+
+/* The schedules. */
+td_status td_stream_rounds(td_stream_job *self);
+td_status td_stream_peel(td_stream_job *self);
+td_status td_stream_priorities(td_stream_job *self);
+td_status td_stream_pulls(td_stream_job *self);
+td_status td_stream_sweep(td_stream_job *self);
+td_status td_stream_pull_hit(td_stream_job *self); /* the first-hit pull of one iteration */
+
+#endif

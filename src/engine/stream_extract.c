@@ -1,0 +1,233 @@
+/* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over it word by
+ * word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind another into a
+ * chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it needs, in the first
+ * chunk that has them side by side. While a chunk crosses the link and is gone over, the next is filled. */
+#include "engine/stream.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { TILES = 32, SLICES = 16, LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
+
+/* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in this order. */
+typedef struct extract {
+    uint32_t subgraph;
+    uint64_t first, end;     /* its edges */
+    uint64_t at, bytes;      /* within the chunk */
+    uint32_t parts;          /* lists, or parts of them */
+    uint64_t edges;
+} extract;
+
+typedef struct extraction {
+    td_stream_job *job;
+    const td_link_list *list;
+    extract *extracts;
+    char *chunk;
+    bool fills;              /* otherwise it counts */
+} extraction;
+
+static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+static uint64_t places_at(const extract *it) { return it->at + round_up(it->parts * sizeof(uint32_t)); }
+static uint64_t targets_at(const extract *it) { return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t)); }
+static uint64_t weights_at(const extract *it) { return targets_at(it) + round_up(it->edges * sizeof(uint32_t)); }
+
+static uint64_t bytes_of(const extract *it, const td_link_list *list)
+{
+    extract at_zero = *it;
+    at_zero.at = 0;
+    return weights_at(&at_zero) + round_up(it->edges * list->weight_bytes);
+}
+
+/* Where a worker is within what it makes of a subgraph. */
+typedef struct cursor {
+    extraction *self;
+    extract *it;
+    uint64_t first, end; /* edges of the subgraph */
+    uint32_t parts;
+    uint64_t edges;
+} cursor;
+
+static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
+{
+    extraction *self = at->self;
+    const td_link_list *list = self->list;
+    char *chunk = self->chunk;
+    ((uint32_t *)(chunk + at->it->at))[at->parts] = v;
+    ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
+    memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
+    if (list->weight_bytes > 0)
+        memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes, (const char *)list->weights + begin * list->weight_bytes,
+               count * list->weight_bytes);
+}
+
+static void take_vertex(cursor *at, uint32_t v)
+{
+    extraction *self = at->self;
+    uint64_t begin = self->list->offsets[v], end = self->list->offsets[v + 1];
+    const td_link_list *list = self->list;
+    uint64_t split = begin;
+    if (list->own_skip != NULL) begin += list->own_skip[v + 1] - list->own_skip[v];
+    if (list->own_light != NULL) { /* as part_of does it on the device */
+        split += list->own_light[v + 1] - list->own_light[v];
+        if (split < begin) split = begin;
+        if (self->job->gpu.args.heavies) begin = split;
+        else end = split;
+    }
+    if (begin < at->first) begin = at->first;
+    if (end > at->end) end = at->end;
+    while (begin < end) {
+        uint64_t count = end - begin < LONGEST_PART ? end - begin : LONGEST_PART;
+        if (self->fills) put_part(at, v, begin, count);
+        at->parts++;
+        at->edges += count;
+        begin += count;
+    }
+}
+
+static void take_word(cursor *at, uint32_t word, uint32_t first)
+{
+    for (uint32_t byte = 0; byte < 4; byte++) {
+        uint32_t bits = word >> (8 * byte) & 0xff;
+        for (uint32_t bit = 0; bits >> bit != 0; bit++)
+            if (bits >> bit & 1u) take_vertex(at, first + 8 * byte + bit);
+    }
+}
+
+static void go_through(extraction *self, extract *it)
+{
+    const td_link_list *list = self->list;
+    cursor at = {self, it, it->first, it->end, 0, 0};
+    uint32_t low = list->first_vertex[it->subgraph], high = self->job->gpu.graph->vertices;
+    uint32_t first = td_link_vertex(list, it->first, low, high), last = td_link_vertex(list, it->end - 1, first, high);
+    for (uint32_t w = first / 32; w <= last / 32; w++)
+        if (self->job->active[w] != 0) take_word(&at, self->job->active[w], w * 32);
+    if (self->fills) ((uint32_t *)(self->chunk + places_at(it)))[at.parts] = (uint32_t)at.edges;
+    it->parts = at.parts;
+    it->edges = at.edges;
+}
+
+static td_status work_on(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    extraction *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        if (!self->fills || self->extracts[i].parts > 0) go_through(self, &self->extracts[i]);
+    return TD_OK;
+}
+
+static void cut_slices(extraction *self, uint32_t s, uint32_t *count)
+{
+    uint64_t first = td_link_begin(self->list, s), end = td_link_end(self->list, s);
+    uint64_t step = (UINT64_C(1) << self->list->shift) / SLICES;
+    for (; first < end; first += step)
+        self->extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
+}
+
+/* Tiles for as many of the extracts from `first` on as fit the chunk; returns how many. */
+static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
+{
+    uint64_t tile = chunk_bytes / TILES, used = 0;
+    for (uint32_t i = first; i < count; i++) {
+        extract *it = &self->extracts[i];
+        it->bytes = bytes_of(it, self->list);
+        uint64_t tiles = it->parts == 0 ? 0 : (it->bytes + tile - 1) / tile;
+        if (used + tiles > TILES) return i - first;
+        it->at = used * tile;
+        used += tiles;
+    }
+    return count - first;
+}
+
+/* Copies what is in the chunk and goes over it. */
+static td_status send_chunk(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
+{
+    td_gpu_args *a = &job->gpu.args;
+    td_stream_graph *held = job->held;
+    td_mark *mark = NULL;
+    char *to = held->chunk[chunk];
+    for (uint32_t i = 0; i < count; i++)
+        if (extracts[i].parts > 0)
+            TD_CHECK(td_stream_copy(held->copies, to + extracts[i].at, (char *)held->staging[chunk] + extracts[i].at, extracts[i].bytes,
+                                TD_TO_DEVICE));
+    TD_CHECK(td_stream_mark(held->copies, &mark));
+    td_status status = td_stream_wait(job->gpu.stream, mark);
+    td_mark_destroy(job->gpu.device, mark);
+    TD_CHECK(status);
+    for (uint32_t i = 0; i < count; i++) {
+        if (extracts[i].parts == 0) continue;
+        a->chosen = (const uint32_t *)(to + extracts[i].at);
+        a->chosen_places = (const uint32_t *)(to + places_at(&extracts[i]));
+        a->push.targets = (const uint32_t *)(to + targets_at(&extracts[i]));
+        a->push.weights = to + weights_at(&extracts[i]);
+        a->queue_count = extracts[i].parts;
+        TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, extracts[i].parts));
+    }
+    td_mark_destroy(job->gpu.device, job->chunk_done[chunk]);
+    job->chunk_done[chunk] = NULL;
+    return td_stream_mark(job->gpu.stream, &job->chunk_done[chunk]);
+}
+
+/* A chunk is free again once the kernels over it have ended, which a finished copy stream that waited for them tells. */
+static td_status await_chunk(td_stream_job *job, int chunk)
+{
+    if (job->chunk_done[chunk] == NULL) return TD_OK;
+    TD_CHECK(td_stream_wait(job->held->copies, job->chunk_done[chunk]));
+    return td_stream_finish(job->held->copies);
+}
+
+static td_status send_all(extraction *self, uint32_t count)
+{
+    td_stream_job *job = self->job;
+    uint64_t bytes = td_link_edge_bytes(self->list) << self->list->shift;
+    for (uint32_t done = 0; done < count;) {
+        int chunk = job->chunk_at;
+        uint32_t fit = place_in_tiles(self, done, count, bytes);
+        TD_CHECK(await_chunk(job, chunk));
+        extraction part = *self;
+        part.extracts = self->extracts + done;
+        part.chunk = job->held->staging[chunk];
+        part.fills = true;
+        uint64_t asked = td_device_clock(job->gpu.device), bytes_before = job->row->bytes_extracted;
+        TD_CHECK(td_pool_for(job->gpu.options->pool, fit, 1, work_on, &part));
+        for (uint32_t i = 0; i < fit; i++) td_device_host_worked(job->gpu.device, part.extracts[i].bytes);
+        for (uint32_t i = 0; i < fit; i++) job->row->bytes_extracted += part.extracts[i].bytes;
+        TD_CHECK(td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, asked, job->row->bytes_extracted - bytes_before));
+        TD_CHECK(send_chunk(job, part.extracts, fit, chunk));
+        job->chunk_at = 1 - chunk;
+        done += fit;
+    }
+    return TD_OK;
+}
+
+/* The bitmap comes back first, before anything is queued that it would wait for. */
+td_status td_stream_fetch_active(td_stream_job *job)
+{
+    td_gpu_job *gpu = &job->gpu;
+    bool any = false;
+    for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->way[s] == TD_WAY_EXTRACT;
+    if (!any) return TD_OK;
+    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t), TD_TO_HOST));
+    return td_stream_finish(gpu->stream);
+}
+
+td_status td_stream_extract(td_stream_job *job)
+{
+    td_status status = TD_OK;
+    extraction self = {.job = job, .list = job->crossing};
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < self.list->subgraphs; s++) count += job->way[s] == TD_WAY_EXTRACT;
+    if (count == 0) return TD_OK;
+    job->row->subgraphs_extracted += count;
+    TD_TRY(TD_NEW_ZEROED(&self.extracts, (uint64_t)count * SLICES, "extracts"));
+    count = 0;
+    for (uint32_t s = 0; s < self.list->subgraphs; s++)
+        if (job->way[s] == TD_WAY_EXTRACT) cut_slices(&self, s, &count);
+    TD_TRY(td_pool_for(job->gpu.options->pool, count, 1, work_on, &self));
+    TD_TRY(send_all(&self, count));
+done:
+    if (status != TD_OK) (void)td_stream_finish(job->held->copies);
+    td_free(self.extracts);
+    return status;
+}

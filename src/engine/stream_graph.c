@@ -1,0 +1,485 @@
+/* The lists that cross the link: at the host in pinned memory, their offsets and their beginnings on the device, cut into
+ * subgraphs; and the device memory that subgraphs come to. Kept from run to run. */
+#include "engine/stream.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Giving back. */
+
+static void unpin_list(td_stream_graph *held, td_link_list *list)
+{
+    if (list->pinned[0]) td_device_unpin(held->device, (void *)(uintptr_t)list->targets);
+    if (list->pinned[1]) td_device_unpin(held->device, (void *)(uintptr_t)list->weights);
+}
+
+static void free_list(td_stream_graph *held, td_link_list *list)
+{
+    unpin_list(held, list);
+    td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
+    td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
+    td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
+    td_device_free(held->device, list->skip);
+    td_device_free(held->device, list->light);
+    td_free(list->own_offsets);
+    td_free(list->own_targets);
+    td_free(list->own_weights);
+    td_free(list->own_skip);
+    td_free(list->own_light);
+    td_free(list->first_vertex);
+    *list = (td_link_list){0};
+}
+
+static void free_chunks(td_stream_graph *held)
+{
+    for (int i = 0; i < 2; i++) {
+        if (held->chunk_pinned[i]) td_device_unpin(held->device, held->staging[i]);
+        td_free(held->staging[i]);
+        td_device_free(held->device, held->chunk[i]);
+        held->staging[i] = held->chunk[i] = NULL;
+        held->chunk_pinned[i] = false;
+    }
+}
+
+static void free_lists(td_stream_graph *held)
+{
+    for (int i = 0; i < 2; i++) free_list(held, &held->lists[i]);
+    for (uint32_t i = 0; i < held->slots.count; i++) {
+        td_device_free(held->device, held->slots.slots[i].targets);
+        td_device_free(held->device, held->slots.slots[i].weights);
+    }
+    td_slots_free(&held->slots);
+    td_device_free(held->device, held->heads);
+    td_device_free(held->device, held->headed);
+    td_device_free(held->device, held->heads_before);
+    held->heads = held->headed = held->heads_before = NULL;
+    held->heads_of = NULL;
+    free_chunks(held);
+}
+
+void td_stream_release(void *state)
+{
+    td_stream_graph *held = state;
+    if (held == NULL) return;
+    if (held->stream != NULL) (void)td_stream_finish(held->stream);
+    if (held->copies != NULL) (void)td_stream_finish(held->copies);
+    if (held->device != NULL) free_lists(held);
+    td_stream_close(held->copies);
+    td_stream_close(held->stream);
+    td_devices_close(held->first);
+    td_loop_destroy(held->loop);
+    td_free(held);
+}
+
+/* Lists at the host. */
+
+static void take_graphs_own(td_link_list *list, const td_adjacency *from, bool weighted)
+{
+    list->offsets = from->offsets;
+    list->targets = from->targets;
+    list->weights = weighted ? from->weights : NULL;
+}
+
+static void take_made(td_link_list *list, td_adjacency *made)
+{
+    if (made->offsets != NULL) list->offsets = list->own_offsets = made->offsets;
+    list->targets = list->own_targets = made->targets;
+    list->weights = list->own_weights = made->weights;
+    *made = (td_adjacency){0};
+}
+
+static td_status put_in_order(td_stream_job *self, td_link_list *list, td_list_order order)
+{
+    td_status status = TD_OK;
+    const td_graph *graph = self->gpu.graph;
+    td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets, (void *)(uintptr_t)list->weights};
+    td_adjacency made = {0};
+    TD_TRY(TD_NEW(&made.targets, list->edges, "lists in order"));
+    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "lists in order"));
+    TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, self->gpu.options->pool));
+    td_free(list->own_targets);
+    td_free(list->own_weights);
+    take_made(list, &made);
+done:
+    td_lists_free(&made);
+    return status;
+}
+
+static td_status make_host_list(td_stream_job *self, td_link_list *list, const td_adjacency *from, const td_stream_shape *shape)
+{
+    td_adjacency both = {0};
+    const td_graph *graph = self->gpu.graph;
+    list->edges = graph->edges * (shape->both ? 2 : 1);
+    list->weight_bytes = shape->weighted ? td_weight_bytes(graph->weights) : 0;
+    if (shape->both) {
+        TD_CHECK(td_lists_join(graph, shape->weighted, &both, self->gpu.options->pool));
+        take_made(list, &both);
+    } else {
+        take_graphs_own(list, from, shape->weighted);
+    }
+    return shape->order == TD_LISTS_STORED ? TD_OK : put_in_order(self, list, shape->order);
+}
+
+/* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */
+static void pin_list(td_stream_graph *held, td_link_list *list)
+{
+    void *targets = NULL, *weights = NULL;
+    uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
+    if (list->edges == 0) return;
+    list->pinned[0] = td_device_pin(held->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
+    if (bytes[1] > 0 && list->pinned[0])
+        list->pinned[1] = td_device_pin(held->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
+    bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
+    if (!all) td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
+    list->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
+    list->seen.targets = targets;
+    list->seen.weights = weights;
+}
+
+static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t slot_edges)
+{
+    uint64_t v = 0, n = self->gpu.graph->vertices;
+    while ((UINT64_C(2) << list->shift) <= slot_edges) list->shift++;
+    uint64_t count = (list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift;
+    if (count > INT32_MAX)
+        return td_fail(TD_LIMIT, "stream.subgraph cuts %llu edges into %llu subgraphs, and there may be 2147483647; make them larger",
+                       (unsigned long long)list->edges, (unsigned long long)count);
+    list->subgraphs = (uint32_t)count;
+    TD_CHECK(TD_NEW(&list->first_vertex, count + 1, "subgraphs"));
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
+        list->first_vertex[s] = (uint32_t)v;
+    }
+    list->first_vertex[count] = (uint32_t)n;
+    for (v = 0; v < n; v++) {
+        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
+        if (degree > list->longest) list->longest = degree;
+    }
+    return TD_OK;
+}
+
+static td_status send(td_stream_graph *held, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to;
+    TD_CHECK(td_device_new(held->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    return count == 0 ? TD_OK : td_stream_copy(held->stream, to, host, count * bytes, TD_TO_DEVICE);
+}
+
+/* The prefix: as many edges of the begin of every list as the memory for it allows, equally many of all that have them. */
+
+enum { LONGEST_PREFIX = 1 << 16 };
+
+static td_status find_longest_prefix(td_stream_job *self, const td_link_list *list, uint64_t room, uint32_t *most)
+{
+    uint64_t *longer, total = 0;
+    TD_CHECK(TD_NEW_ZEROED(&longer, LONGEST_PREFIX + 1, "lengths of lists"));
+    for (uint64_t v = 0; v < self->gpu.graph->vertices; v++) {
+        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
+        longer[degree < LONGEST_PREFIX ? degree : LONGEST_PREFIX]++;
+    }
+    for (uint32_t k = LONGEST_PREFIX; k > 0; k--) longer[k - 1] += longer[k]; /* lists of k - 1 edges and more */
+    for (*most = 0; *most < LONGEST_PREFIX && longer[*most + 1] > 0 && total + longer[*most + 1] <= room; ++*most)
+        total += longer[*most + 1];
+    td_free(longer);
+    return TD_OK;
+}
+
+typedef struct gathering {
+    const td_link_list *list;
+    const uint64_t *offsets; /* of the prefix */
+    uint32_t *targets;
+    char *weights;
+} gathering;
+
+static td_status gather_prefix(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    gathering *self = context;
+    const td_link_list *list = self->list;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t from = list->offsets[v], to = self->offsets[v], count = self->offsets[v + 1] - to;
+        memcpy(self->targets + to, list->targets + from, count * sizeof(uint32_t));
+        if (self->weights != NULL)
+            memcpy(self->weights + to * list->weight_bytes, (const char *)list->weights + from * list->weight_bytes,
+                   count * list->weight_bytes);
+    }
+    return TD_OK;
+}
+
+static td_status make_prefix(td_stream_job *self, td_link_list *list, uint64_t bytes)
+{
+    td_status status = TD_OK;
+    td_stream_graph *held = self->held;
+    uint64_t n = self->gpu.graph->vertices, *offsets = NULL;
+    gathering gather = {.list = list};
+    uint32_t most;
+    TD_CHECK(find_longest_prefix(self, list, bytes / td_link_edge_bytes(list), &most));
+    if (most == 0) return TD_OK;
+    TD_TRY(TD_NEW(&offsets, n + 1, "beginnings of lists"));
+    offsets[0] = 0;
+    for (uint64_t v = 0; v < n; v++) {
+        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
+        offsets[v + 1] = offsets[v] + (degree < most ? degree : most);
+    }
+    list->prefix_edges = offsets[n];
+    gather.offsets = offsets;
+    TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "beginnings of lists"));
+    if (list->weight_bytes > 0) TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
+    TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
+    TD_TRY(send(held, &list->skip, offsets, n + 1, sizeof *offsets, "offsets of beginnings"));
+    list->prefix.offsets = list->skip;
+    TD_TRY(send(held, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t), "beginnings of lists"));
+    if (gather.weights != NULL)
+        TD_TRY(send(held, &list->prefix.weights, gather.weights, list->prefix_edges, list->weight_bytes, "beginnings of lists"));
+    TD_TRY(td_stream_finish(held->stream));
+    if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
+done:
+    if (status != TD_OK) (void)td_stream_finish(held->stream);
+    td_free(offsets);
+    td_free(gather.targets);
+    td_free(gather.weights);
+    return status;
+}
+
+/* Of lists in the order of weights: how many edges are lighter than the width of a step of distances. */
+typedef struct lightness {
+    const td_graph *graph;
+    const td_link_list *list;
+    double limit;
+    uint64_t *counts;
+} lightness;
+
+static td_status count_light(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    lightness *self = context;
+    const td_adjacency weights = {.weights = (void *)(uintptr_t)self->list->weights};
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t low = self->list->offsets[v], high = self->list->offsets[v + 1];
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (td_weight_at(self->graph, &weights, middle) < self->limit) low = middle + 1;
+            else high = middle;
+        }
+        self->counts[v + 1] = low - self->list->offsets[v];
+    }
+    return TD_OK;
+}
+
+static td_status find_light(td_stream_job *self, td_link_list *list, double limit)
+{
+    td_status status = TD_OK;
+    uint64_t n = self->gpu.graph->vertices;
+    lightness count = {self->gpu.graph, list, limit, NULL};
+    TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
+    count.counts[0] = 0;
+    TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
+    for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
+    TD_TRY(send(self->held, &list->light, count.counts, n + 1, sizeof(uint64_t), "light edges"));
+    TD_TRY(td_stream_finish(self->held->stream));
+    if (self->held->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
+done:
+    td_free(count.counts);
+    return status;
+}
+
+/* Of sorted lists whose edges are meant once: how many lead to the vertex itself or below. */
+static td_status skip_lower(td_stream_job *self, td_link_list *list)
+{
+    td_status status = TD_OK;
+    uint64_t n = self->gpu.graph->vertices, *skip = NULL;
+    TD_TRY(TD_NEW(&skip, n + 1, "edges left out"));
+    skip[0] = 0;
+    for (uint64_t v = 0; v < n; v++) {
+        uint64_t low = list->offsets[v], high = list->offsets[v + 1];
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (list->targets[middle] <= v) low = middle + 1;
+            else high = middle;
+        }
+        skip[v + 1] = skip[v] + (low - list->offsets[v]);
+    }
+    TD_TRY(send(self->held, &list->skip, skip, n + 1, sizeof *skip, "edges left out"));
+    TD_TRY(td_stream_finish(self->held->stream));
+done:
+    td_free(skip);
+    return status;
+}
+
+static td_status make_list(td_stream_job *self, td_link_list *list, const td_adjacency *from, const td_stream_shape *shape)
+{
+    TD_CHECK(make_host_list(self, list, from, shape));
+    pin_list(self->held, list);
+    TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
+    TD_CHECK(send(self->held, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
+                  "the graph's offsets"));
+    return td_stream_finish(self->held->stream);
+}
+
+/* Slots and chunks. */
+
+static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
+{
+    uint64_t edges = UINT64_C(1) << held->lists[0].shift;
+    size_t weight = held->lists[0].weight_bytes;
+    TD_CHECK(td_slots_make(&held->slots, (uint32_t)shape->slots));
+    for (uint32_t i = 0; i < held->slots.count; i++) {
+        td_slot *slot = &held->slots.slots[i];
+        TD_CHECK(td_device_new(held->device, &slot->targets, edges, sizeof(uint32_t), "a subgraph"));
+        if (weight > 0) TD_CHECK(td_device_new(held->device, &slot->weights, edges, weight, "a subgraph's weights"));
+    }
+    return TD_OK;
+}
+
+static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape)
+{
+    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    void *seen;
+    for (uint64_t i = 0; i < shape->chunks; i++) {
+        TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
+        held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
+        TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
+    }
+    return TD_OK;
+}
+
+/* How fast a subgraph comes: the second of two copies counts. */
+static td_status measure_copies(td_stream_graph *held)
+{
+    td_link_list *list = &held->lists[0];
+    uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
+    if (bytes == 0 || held->slots.count == 0) return TD_OK;
+    for (int i = 0; i < 2; i++) {
+        began = td_device_clock(held->device);
+        TD_CHECK(td_stream_copy(held->copies, held->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_finish(held->copies));
+    }
+    uint64_t took = td_device_clock(held->device) - began;
+    held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    return TD_OK;
+}
+
+/* How fast workers collect lists: every so many vertices' own, until a part of a chunk is full. */
+enum { PROBE_LISTS = 1 << 14 };
+
+typedef struct probe {
+    const td_link_list *list;
+    uint64_t vertices, room; /* room: bytes for a list */
+    char *to;
+    _Atomic uint64_t bytes;
+} probe;
+
+static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    probe *self = context;
+    uint64_t bytes = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t v = self->vertices * i / PROBE_LISTS, from = self->list->offsets[v];
+        uint64_t size = (self->list->offsets[v + 1] - from) * sizeof(uint32_t);
+        if (size > self->room) size = self->room;
+        memcpy(self->to + i * self->room, self->list->targets + from, size);
+        bytes += size;
+    }
+    self->bytes += bytes;
+    return TD_OK;
+}
+
+static td_status measure_extraction(td_stream_job *self)
+{
+    td_stream_graph *held = self->held;
+    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .room = bytes / PROBE_LISTS, .to = held->staging[0]};
+    held->extract_rate = 0;
+    if (held->staging[0] == NULL) return TD_OK;
+    uint64_t began = td_device_clock(held->device);
+    TD_CHECK(td_pool_for(self->gpu.options->pool, PROBE_LISTS, 64, collect_lists, &lists));
+    td_device_host_worked(held->device, lists.bytes);
+    uint64_t took = td_device_clock(held->device) - began;
+    held->extract_rate = (double)lists.bytes / (double)(took == 0 ? 1 : took) / 2; /* it goes over the bitmap twice */
+    return TD_OK;
+}
+
+/* Whoever pulls along a list uses its beginnings most. */
+static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_stream_graph *held = self->held;
+    const td_graph *graph = self->gpu.graph;
+    bool one = shape->both || graph->symmetric || !shape->pulls || !shape->pushes;
+    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
+    held->shape = *shape;
+    TD_CHECK(make_list(self, &held->lists[0], first, shape));
+    if (!one) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
+    TD_CHECK(make_slots(held, shape));
+    TD_CHECK(make_chunks(held, shape));
+    TD_CHECK(measure_copies(held));
+    TD_CHECK(measure_extraction(self));
+    if (shape->upper) TD_CHECK(skip_lower(self, &held->lists[0]));
+    if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
+    td_link_list *list = &held->lists[one || self->gpu.prioritised ? 0 : 1];
+    TD_CHECK(make_prefix(self, list, shape->prefix_bytes));
+    return shape->light > 0 && list->prefix.offsets != NULL ? find_light(self, list, shape->light) : TD_OK;
+}
+
+/* Opening. */
+
+static td_status open_device(td_stream_graph *held, const td_run_options *options)
+{
+    const char *devices = td_gpu_wanted(options);
+    if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
+    memcpy(held->devices, devices, strlen(devices) + 1);
+    held->gpu_memory = options->gpu_memory;
+    TD_CHECK(td_loop_create(&held->loop));
+    TD_CHECK(td_gpu_open(options, "stream", held->loop, &held->first, &held->device));
+    TD_CHECK(td_stream_open(held->device, &held->stream));
+    return td_stream_open(held->device, &held->copies);
+}
+
+td_status td_stream_open_held(td_stream_job *self)
+{
+    td_kept *kept = self->gpu.options->kept;
+    td_stream_graph *held = kept != NULL && kept->release == td_stream_release ? kept->state : NULL;
+    if (held != NULL && (held->graph != self->gpu.graph || held->gpu_memory != self->gpu.options->gpu_memory ||
+                         strcmp(held->devices, td_gpu_wanted(self->gpu.options)) != 0)) {
+        td_kept_release(kept);
+        held = NULL;
+    }
+    if (held == NULL) {
+        TD_CHECK(TD_NEW_ZEROED(&held, 1, "device and lists"));
+        held->graph = self->gpu.graph;
+        td_status status = open_device(held, self->gpu.options);
+        if (status != TD_OK) {
+            td_stream_release(held);
+            return status;
+        }
+        if (kept != NULL) {
+            td_kept_release(kept);
+            *kept = (td_kept){held, td_stream_release};
+        }
+    }
+    self->held = held;
+    return TD_OK;
+}
+
+td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_stream_graph *held = self->held;
+    if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
+        free_lists(held);
+        td_status status = make_lists(self, shape);
+        if (status != TD_OK) {
+            (void)td_stream_finish(held->stream);
+            free_lists(held);
+            held->shape = (td_stream_shape){0};
+            return status;
+        }
+    }
+    bool two = held->lists[1].offsets != NULL;
+    self->push = shape->pushes ? &held->lists[0] : NULL;
+    self->pull = !shape->pulls ? NULL : two ? &held->lists[1] : &held->lists[0];
+    return TD_OK;
+}

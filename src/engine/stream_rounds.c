@@ -1,0 +1,224 @@
+/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the beginnings on the device (the prefix) and the rest
+ * at the host. Order-free programs go over beginnings until they have nothing new to tell, and only then does the rest of
+ * everyone's list cross, once for all the changes that a vertex went through; programs that go level by level do both in
+ * every round. Small frontiers run many rounds in one launch, as on the resident engine, their edges read from the host. */
+#include "engine/stream.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+static bool has_prefix(const td_stream_job *self) { return self->push->prefix.offsets != NULL; }
+
+static uint64_t total_useful(const td_stream_job *self)
+{
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < self->push->subgraphs; s++) sum += self->useful[s];
+    return sum;
+}
+
+/* What a round told becomes the frontier. */
+static td_status end_round(td_stream_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    const td_gpu_control *control = gpu->control;
+    TD_CHECK(td_gpu_read(gpu, 0));
+    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
+    TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
+    *now = (td_gpu_frontier){control->slot[1].count, control->slot[1].edges, false, true};
+    row->edges = control->tally.edges;
+    row->bytes_direct = control->tally.host_bytes;
+    return td_gpu_end_iteration(gpu, row, began, td_seconds_since(began));
+}
+
+/* Everyone in `active` tells the rest of its list, or all of it where there is no beginning on the device. */
+static td_status tell_rest(td_stream_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+{
+    uint64_t began = td_clock_ns();
+    td_gpu_job *gpu = &self->gpu;
+    self->row = row;
+    gpu->args.rest = NULL;
+    TD_CHECK(td_stream_count_useful(self, self->push));
+    uint64_t useful = total_useful(self);
+    TD_CHECK(td_gpu_reset(gpu));
+    if (beginnings) TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
+    if (useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_PUSH));
+    return end_round(self, row, began, now);
+}
+
+static td_status tell_beginnings(td_stream_job *self, td_gpu_frontier *now, td_iteration *row)
+{
+    uint64_t began = td_clock_ns();
+    td_gpu_job *gpu = &self->gpu;
+    gpu->args.rest = self->rest;
+    gpu->args.heavy_rest = self->heavy;
+    self->rest_count += now->vertices;
+    if (self->heavy != NULL) self->heavy_count += now->vertices;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
+    gpu->args.rest = gpu->args.heavy_rest = NULL;
+    return end_round(self, row, began, now);
+}
+
+/* Nobody's beginning is left to be told. */
+static td_status tell_put_aside(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_iteration row = {.direction = "rest", .active_vertices = self->rest_count};
+    td_gpu_swap(&self->gpu.args.active, &self->rest);
+    self->rest_count = 0;
+    return tell_rest(self, false, now, &row);
+}
+
+/* Nor any light edge: whoever is in this step of distances has its distance for good, and tells its heavy edges once. */
+static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_iteration row = {.direction = "heavy", .active_vertices = self->heavy_count};
+    td_gpu_swap(&self->gpu.args.active, &self->heavy);
+    self->heavy_count = 0;
+    self->gpu.args.heavies = true;
+    td_status status = tell_rest(self, false, now, &row);
+    self->gpu.args.heavies = false;
+    return status;
+}
+
+/* Many rounds in one launch while the frontier is small. */
+static td_status tell_in_loop(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    gpu->args.push = self->push->seen;
+    gpu->next_dirty = false;
+    uint64_t bound = td_resident_push_bound(gpu);
+    TD_CHECK(td_resident_loop(gpu, now, bound < self->small_edges ? bound : self->small_edges));
+    return td_resident_make_mapped(gpu, now);
+}
+
+static bool is_small(const td_stream_job *self, const td_gpu_frontier *now)
+{
+    return self->push->readable && self->variant == TD_STREAM_FULL && now->edges + now->vertices < self->small_edges;
+}
+
+/* The frontier and what it leads to, until nobody has anything to tell. */
+static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    while ((now->vertices > 0 || self->rest_count > 0) && gpu->args.context.iteration < gpu->limit) {
+        td_iteration row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
+        if (now->vertices == 0) {
+            TD_CHECK(tell_put_aside(self, now));
+        } else if (is_small(self, now)) {
+            TD_CHECK(tell_in_loop(self, now));
+        } else if (has_prefix(self) && self->order_free) {
+            row.direction = "begin";
+            TD_CHECK(tell_beginnings(self, now, &row));
+        } else {
+            TD_CHECK(tell_rest(self, has_prefix(self), now, &row));
+        }
+    }
+    return TD_OK;
+}
+
+/* Level by level, in either direction. */
+static td_status go_by_levels(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    while (now->vertices > 0 && gpu->args.context.iteration < gpu->limit) {
+        uint64_t began = td_clock_ns();
+        bool pushes = td_resident_chooses_push(gpu, now);
+        td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+        if (pushes && is_small(self, now)) {
+            TD_CHECK(tell_in_loop(self, now));
+            continue;
+        }
+        td_resident_settle(gpu, now->vertices, now->edges);
+        if (pushes) {
+            TD_CHECK(tell_rest(self, has_prefix(self), now, &row));
+            continue;
+        }
+        self->row = &row;
+        TD_CHECK(td_stream_pull_hit(self));
+        td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
+        TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
+        *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
+        row.edges = gpu->control->tally.edges;
+        TD_CHECK(td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began)));
+    }
+    return TD_OK;
+}
+
+td_status td_stream_rounds(td_stream_job *self)
+{
+    td_gpu_frontier now;
+    TD_CHECK(td_resident_start(&self->gpu, &now));
+    TD_CHECK(self->gpu.args.first_hit ? go_by_levels(self, &now) : tell_all(self, &now));
+    self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
+    return TD_OK;
+}
+
+td_status td_stream_peel(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_frontier now;
+    TD_CHECK(td_resident_start(gpu, &now));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->fill_left, gpu->graph->vertices));
+    for (uint32_t left = gpu->graph->vertices; left > 0;) {
+        gpu->args.push = self->push->seen;
+        TD_CHECK(td_resident_next_level(gpu, &now, left));
+        left = gpu->control->left_count;
+        bool anyone = now.vertices > 0;
+        uint64_t lowest = gpu->control->tally.lowest;
+        TD_CHECK(td_resident_make_mapped(gpu, &now));
+        TD_CHECK(tell_all(self, &now));
+        if (gpu->args.context.iteration >= gpu->limit) return TD_OK;
+        gpu->args.context.phase = anyone ? gpu->args.context.phase + 1 : (uint32_t)lowest;
+    }
+    gpu->run->converged = true;
+    return TD_OK;
+}
+
+/* Priorities. */
+
+/* The vertices of the lowest priority put off become the frontier. */
+static td_status deal_out(td_stream_job *self, td_gpu_frontier *now, uint64_t *far)
+{
+    td_gpu_job *gpu = &self->gpu;
+    gpu->args.push = self->push->seen;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->far_lowest, td_gpu_words(gpu) * 32));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->far_split, td_gpu_words(gpu) * 32));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    const td_gpu_control *control = gpu->control;
+    if (control->far_lowest != UINT32_MAX) gpu->args.bound = control->far_lowest;
+    *far = control->tally.edges;
+    *now = (td_gpu_frontier){control->tally.activated, control->tally.activated_edges, false, true};
+    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
+    return td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
+}
+
+td_status td_stream_priorities(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_frontier now;
+    uint64_t far = 0;
+    if (gpu->args.mean_degree <= 8 && self->push->readable && self->variant == TD_STREAM_FULL) {
+        gpu->args.push = self->push->seen;
+        return td_resident_priorities(gpu);
+    }
+    double farthest = gpu->graph->weight_max * gpu->graph->vertices;
+    double delta = gpu->delta > 0 ? gpu->delta : td_resident_delta(gpu->graph);
+    gpu->args.one_over_delta = 1 / fmax(delta, farthest * 0x1p-31); /* priorities fit 32 bits */
+    TD_CHECK(td_resident_start(gpu, &now));
+    while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
+        td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
+        if (now.vertices > 0) {
+            TD_CHECK(has_prefix(self) ? tell_beginnings(self, &now, &row) : tell_rest(self, false, &now, &row));
+            far += gpu->control->far_count[0];
+        } else if (self->rest_count > 0 || self->heavy_count > 0) {
+            TD_CHECK(self->rest_count > 0 ? tell_put_aside(self, &now) : tell_heavy(self, &now));
+            far += gpu->control->far_count[0];
+        } else {
+            TD_CHECK(deal_out(self, &now, &far));
+        }
+    }
+    gpu->run->converged = true;
+    return TD_OK;
+}

@@ -1,0 +1,111 @@
+/* The ways the stream engine has of running a row of the table, on whatever device:
+ * how much of the edges the device may hold x variant x how low value crosses x
+ * order and beginnings of lists x shapes of launches x mode. */
+#ifndef TD_TEST_STREAM_WAYS_H
+#define TD_TEST_STREAM_WAYS_H
+
+#include "engine/stream.h"
+#include "engine/table.h"
+
+static const double stream_caps[] = {0.05, 0.25, 0.6, 1};
+static const char *const stream_variants[] = {"full", "full", "hvsp", "lvsp", "hbase", "lbase", "full"};
+static const char *const stream_lows[] = {"auto", "direct", "extract", "whole"};
+static const char *const stream_lists[] = {
+    "",
+    "stream.prefix=0",
+    "stream.prefix=0.5 stream.lists=stored",
+    "stream.prefix=1 stream.lists=hot",
+    "stream.prefix=0.3 stream.lists=light",
+};
+static const char *const stream_shapes[] = {
+    "stream.subgraph=1K",
+    "stream.subgraph=1K stream.small=0 stream.heavy=32",
+    "stream.subgraph=4K stream.small=0 stream.rules=paper stream.levels=2",
+    "stream.small=64 stream.rules=paper stream.repeats=2",
+};
+enum { STREAM_WAYS = 4 * 7 * 4 * 5 * 4 * 2 * 2 };
+
+typedef struct stream_way {
+    double cap;
+    const char *variant, *low, *lists, *shape;
+    td_mode mode;
+    bool keeps;
+} stream_way;
+
+static inline stream_way stream_way_number(int number)
+{
+    return (stream_way){.cap = stream_caps[number % 4], .variant = stream_variants[number / 4 % 7], .low = stream_lows[number / 28 % 4],
+                        .lists = stream_lists[number / 112 % 5], .shape = stream_shapes[number / 560 % 4],
+                        .mode = number / 2240 % 2 == 0 ? TD_MODE_SYNC : TD_MODE_ASYNC, .keeps = number / 4480 % 2 == 0};
+}
+
+/* What the runs of a graph have in common. */
+typedef struct stream_place {
+    const char *devices;
+    td_pool *pool;
+    td_kept kept;
+} stream_place;
+
+/* The words of `settings` that the program's runs look at. */
+static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
+{
+    char words[320], *rest = NULL;
+    out[0] = 0;
+    snprintf(words, sizeof words, "%s", settings);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
+        size_t used = strlen(out);
+        if (td_stream_uses(program, name)) snprintf(out + used, room - used, " %s", word);
+    }
+}
+
+/* Small graphs have little to share out: the least that is enough. */
+static inline void stream_raise_cap(const td_program *program, const td_graph *graph, td_run_options *options, const char *text)
+{
+    td_settings settings = {0};
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    char words[512], *rest = NULL;
+    snprintf(words, sizeof words, "%s", text);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) CHECK_OK(td_settings_add(&settings, word));
+    td_run_options with = *options;
+    with.settings = &settings;
+    while (with.gpu_edges < 1 && td_stream_plan(program, graph, &with, UINT64_C(1) << 40, &bytes, &shape) != TD_OK) with.gpu_edges *= 1.5;
+    options->gpu_edges = with.gpu_edges < 1 ? with.gpu_edges : 1;
+    td_settings_clear(&settings);
+}
+
+static inline td_run *stream_run_way(void *context, subject *about, int number)
+{
+    stream_place *place = context;
+    const row *of = about->row;
+    const td_program *program = program_of(of->program);
+    stream_way one = stream_way_number(number);
+    char all[320], settings[320], text[512];
+    if (of->sync_only && one.mode == TD_MODE_ASYNC) return NULL;
+    snprintf(all, sizeof all, "stream.variant=%s stream.low=%s %s %s", one.variant, one.low, one.lists, one.shape);
+    stream_settings_used(settings, sizeof settings, program, all);
+    td_run_options options = table_options(of, about->graph);
+    options.pool = place->pool;
+    options.mode = one.mode;
+    options.engine = "stream";
+    options.devices = place->devices;
+    options.kept = one.keeps ? &place->kept : NULL;
+    options.gpu_edges = one.cap;
+    table_settings(text, sizeof text, of, "stream", settings);
+    stream_raise_cap(program, about->graph, &options, text);
+    snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices, one.mode == TD_MODE_ASYNC ? "async" : "sync",
+             100 * options.gpu_edges, settings, one.keeps ? ", kept" : "");
+    td_run *run = run_of(of->program, about->graph, options, text);
+    if (strcmp(run->engine, "stream") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
+    return run;
+}
+
+static inline void stream_leave(void *context)
+{
+    stream_place *place = context;
+    td_kept_release(&place->kept);
+}
+
+#endif

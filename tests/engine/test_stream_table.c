@@ -1,0 +1,42 @@
+/* Every program of the table on the stream engine, on an emulated GPU that may hold 5%,
+ * 25%, 60% or all of the edges, in ways that differ from row to row. TANDEM_TEST_ALL=1
+ * in the environment takes many more of them. */
+#include "engine/stream_ways.h"
+
+#include "device/emulator/sanitizer.h"
+
+/* Vertices: more is left to GPUs. The sanitizers are slower than the watch. */
+enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 2000 };
+
+/* Primes, so that every setting gets its turn. */
+static int way_stride(const row *of, const td_graph *graph, test_weights kind)
+{
+    bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
+    test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
+    if (graph->vertices > (circuit ? VERY_TINY : MANY)) return 0;
+    if (getenv("TANDEM_TEST_ALL") != NULL) return 37;
+    if (circuit || kind != awkward) return 4271;
+    return graph->vertices <= TINY ? 1283 : 2579;
+}
+
+static void check(const char *program)
+{
+    stream_place place = {.devices = "emu"};
+    CHECK_OK(td_pool_create(&place.pool, 2));
+    check_program(program, &(table_ways){STREAM_WAYS, stream_run_way, way_stride, stream_leave, &place, place.pool});
+    td_pool_destroy(place.pool);
+}
+
+TEST(bfs_streams) { check("bfs"); }
+TEST(sssp_streams) { check("sssp"); }
+TEST(wcc_streams) { check("wcc"); }
+TEST(labels_streams) { check("labels"); }
+TEST(kcore_streams) { check("kcore"); }
+TEST(mst_streams) { check("mst"); }
+TEST(pagerank_streams) { check("pagerank"); }
+TEST(adsorption_streams) { check("adsorption"); }
+TEST(nn_streams) { check("nn"); }
+TEST(heat_streams) { check("heat"); }
+TEST(circuit_streams) { check("circuit"); }
+
+TEST_MAIN
