@@ -15,8 +15,10 @@ struct td_device_block {
 };
 
 static _Atomic uint64_t fail_at;
+static _Atomic bool refuses_pins;
 
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
+void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
 /* One operation; the one that td_device_fail_at names fails. */
 static td_status operation(const td_device *device, const char *what)
@@ -116,6 +118,9 @@ void td_devices_close(td_device *first)
 td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen)
 {
     void *address = NULL;
+    if (refuses_pins)
+        return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " bytes of host memory cannot be pinned (injected by a test)",
+                       device->name, bytes);
     TD_CHECK(device->ops->pin(device, host, bytes, &address));
     *(void **)seen = address;
     return TD_OK;

@@ -186,4 +186,7 @@ int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /*
  * the device were lost; 0: none. */
 void td_device_fail_at(uint64_t operation);
 
+/* For tests: while on, no host memory can be pinned. */
+void td_device_refuse_pins(bool on);
+
 #endif

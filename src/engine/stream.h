@@ -67,7 +67,7 @@ typedef struct td_stream_graph {
     void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_args), once they are */
     const void *heads_of;
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
-    bool chunk_pinned[2];
+    bool chunk_pinned[2], told_unpinned;
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
 } td_stream_graph;
 

@@ -133,7 +133,9 @@ static void pin_list(td_stream_graph *held, td_link_list *list)
     if (bytes[1] > 0 && list->pinned[0])
         list->pinned[1] = td_device_pin(held->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
     bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
-    if (!all) td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
+    if (!all && !held->told_unpinned)
+        td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
+    held->told_unpinned = held->told_unpinned || !all;
     list->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
     list->seen.targets = targets;
     list->seen.weights = weights;

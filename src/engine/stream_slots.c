@@ -4,8 +4,9 @@
 
 td_status td_slots_make(td_slots *slots, uint32_t count)
 {
-    *slots = (td_slots){.count = count};
+    *slots = (td_slots){0};
     TD_CHECK(TD_NEW_ZEROED(&slots->slots, count, "slots for subgraphs"));
+    slots->count = count;
     for (uint32_t i = 0; i < count; i++) slots->slots[i].subgraph = TD_NO_SUBGRAPH;
     return TD_OK;
 }
