@@ -43,7 +43,7 @@ static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
            .letter = 's'),
     OPTION("engine", TEXT, engine, "E",
-           "which engine: cpu, resident (default: auto, a GPU if there is one and it pays)"),
+           "which engine: cpu, resident, stream (default: auto, a GPU if there is one and it pays)"),
     OPTION("devices", TEXT, devices, "LIST",
            "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1, .most = 0x1p62),
@@ -381,7 +381,7 @@ const td_command td_cmd_run = {
     .run = run_run,
     .help_topic = td_help_run_topic,
     .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
-               "'tandem help engines' the engines, 'tandem help cpu' and 'tandem help resident' the settings of one, "
+               "'tandem help engines' the engines, 'tandem help cpu', 'tandem help resident' and 'tandem help stream' the settings of one, "
                "'tandem help devices' how devices are named. Results go to standard output or a file, everything else "
                "to standard error; the exit status is 0, 1 (failed) or 2 (wrong usage).",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"

@@ -109,6 +109,7 @@ td_status td_gpu_reset(td_gpu_job *job)
     memset(job->control, 0, head);
     job->control->tally.lowest = UINT64_MAX;
     job->control->far_lowest = UINT32_MAX;
+    job->control->bound = job->args.bound;
     job->control->edge_count = kept;
     job->control->barrier = barrier;
     return td_stream_copy(job->stream, job->args.control, job->control, head, TD_TO_DEVICE);
@@ -151,6 +152,14 @@ static td_status make_messages(td_gpu_job *job)
     a->next_messages = a->messages;
     if (twice) TD_CHECK(td_gpu_new(job, &a->next_messages, n, k->message_bytes, "new messages"));
     return TD_OK;
+}
+
+td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to;
+    TD_CHECK(td_device_new(stream->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    return count == 0 ? TD_OK : td_stream_copy(stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
 td_status td_gpu_make_values(td_gpu_job *job)

@@ -53,6 +53,9 @@ const char *td_gpu_wanted(const td_run_options *options);
 /* Device memory of this run, freed at its end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
 
+/* An array onto the device, into memory of its own. */
+td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
+
 /* Values, messages and inputs of the program. */
 td_status td_gpu_make_values(td_gpu_job *job);
 

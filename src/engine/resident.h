@@ -46,8 +46,9 @@ static inline bool td_resident_adds_up(const td_cpu_kernels *kernels, bool pulls
 typedef struct td_resident_bytes {
     uint64_t graph, edges, program;
     uint64_t host; /* held in the host's memory while loading, at its peak */
-    uint64_t lists, edge_bytes; /* how many lists the edges are of; bytes of one edge */
-    bool both, pushes, pulls;   /* one list of both ways; what is told along, what is gathered along */
+    uint64_t list_edges, edge_bytes; /* of one list; of one edge */
+    uint64_t offsets, heads, sums, pieces; /* parts of the above: of one list; of pulls that add up; of heavy vertices */
+    bool both;                  /* one list of both ways */
 } td_resident_bytes;
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_resident_bytes *out);
@@ -79,8 +80,12 @@ uint64_t td_resident_push_bound(const td_gpu_job *job); /* edges of a frontier u
 void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges);
 td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now);
 td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound); /* rounds of pushes in one launch */
+/* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more edges
+ * than the bound or nobody is left; how many are far then. */
+td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
 td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t left); /* peeling */
-double td_resident_delta(const td_graph *graph);
+double td_resident_step(const td_graph *graph, double delta); /* width of a step of distances; delta 0: from the weights */
+td_status td_resident_check_vertices(const td_graph *graph, const char *engine);
 td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
 
 /* resident_sweep.c: what a program does with every vertex between sweeps; components from a few edges of every vertex, and the

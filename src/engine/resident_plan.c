@@ -125,11 +125,13 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
     out->graph = graph_bytes(&self);
     out->edges = edge_bytes(&self);
     out->host = host_bytes(&self);
-    out->lists = self.lists;
+    out->list_edges = self.list_edges;
     out->edge_bytes = sizeof(uint32_t) + self.weight_bytes;
+    out->offsets = (self.vertices + 1) * sizeof(uint64_t);
+    out->heads = head_bytes(&self);
+    out->sums = sum_bytes(&self);
+    out->pieces = self.gas && !self.kernels->fused ? 0 : piece_bytes(&self);
     out->both = self.both;
-    out->pushes = self.pushes;
-    out->pulls = self.pulls;
     out->program = sizeof(td_gpu_control) + value_bytes(&self) + frontier_bytes(&self) + sweep_bytes(&self) +
                    sum_bytes(&self) + td_run_input_bytes(program, graph, options);
     return TD_OK;
@@ -147,13 +149,18 @@ static td_status check_edges(const td_gpu_job *job, uint64_t needed)
                    job->device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
+td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
+{
+    if (graph->vertices <= MOST_VERTICES) return TD_OK;
+    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it", engine, MOST_VERTICES,
+                   graph->vertices);
+}
+
 td_status td_resident_check_fit(td_gpu_job *job)
 {
     td_resident_bytes need;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
-    if (job->graph->vertices > MOST_VERTICES)
-        return td_fail(TD_LIMIT, "the resident engine takes up to %u vertices, and the graph has %u; --engine cpu runs it", MOST_VERTICES,
-                       job->graph->vertices);
+    TD_CHECK(td_resident_check_vertices(job->graph, "resident"));
     TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
     TD_CHECK(check_edges(job, need.edges));
     if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;

@@ -281,19 +281,36 @@ td_status td_resident_peel(td_gpu_job *job)
  * a round has little to do (docs/lab.md). */
 static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
 
-double td_resident_delta(const td_graph *graph)
+static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
     return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
 }
 
+double td_resident_step(const td_graph *graph, double delta)
+{
+    double farthest = graph->weight_max * graph->vertices;
+    return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* priorities fit 32 bits */
+}
+
+td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
+{
+    uint64_t began = td_clock_ns();
+    job->next_dirty = now->listed = false;
+    TD_CHECK(make_listed(job, now));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->list_far, td_gpu_words(job) * 32));
+    TD_CHECK(launch_loop(job, now, bound, UINT32_MAX));
+    TD_CHECK(take_rounds(job, now, "near", began));
+    job->args.bound = job->control->bound;
+    *far = job->control->far_count[job->control->far_at];
+    return TD_OK;
+}
+
 td_status td_resident_priorities(td_gpu_job *job)
 {
     td_gpu_frontier now;
-    double farthest = job->graph->weight_max * job->graph->vertices;
-    double delta = job->delta > 0 ? job->delta : td_resident_delta(job->graph);
-    job->args.one_over_delta = 1 / fmax(delta, farthest * 0x1p-31); /* priorities fit 32 bits */
+    job->args.one_over_delta = 1 / td_resident_step(job->graph, job->delta);
     TD_CHECK(td_resident_start(job, &now));
     TD_CHECK(make_listed(job, &now));
     bool more = now.vertices > 0;

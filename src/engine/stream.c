@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/parents.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -18,7 +19,8 @@ const td_setting td_stream_settings[] = {
                      "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; hbase: whole ones, a fixed "
                      "number of times; lbase: whole ones, once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 1024, 1e12, NULL,
-                      "bytes of a subgraph, rounded down to a power of two of edges; smaller by itself where few fit the device"},
+                      "bytes of a subgraph, rounded down to a power of two of edges (256 at least, 1024 for sums); smaller by itself where few "
+                      "fit the device"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
                    "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
     [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL, "useful share from which a subgraph is copied whole (rules=paper)"},
@@ -26,7 +28,7 @@ const td_setting td_stream_settings[] = {
     [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
                  "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from the host's memory"},
     [SET_LEVELS] = {"levels", TD_SETTING_WHOLE, 0, 0, 1000, NULL,
-                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the measured rates"},
+                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the link's measured rate, 8 at most"},
     [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL, "times that variant=hbase goes over a subgraph"},
     [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
                     "share of the device memory for edges that keeps the begin of every list; -1: all but what copies need, for programs "
@@ -58,8 +60,6 @@ bool td_stream_uses(const td_program *program, const char *setting)
 
 /* Setting up. */
 
-enum { LEAN_DEGREE = 8 }; /* mean degree up to which frontiers stay small */
-
 static td_status read_settings(td_stream_job *self)
 {
     double set[SETTINGS];
@@ -88,14 +88,6 @@ static td_status read_settings(td_stream_job *self)
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-static td_status send(td_stream_job *self, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *to;
-    TD_CHECK(td_device_new(self->held->device, &to, count, bytes, what));
-    memcpy(out, &to, sizeof to);
-    return td_stream_copy(self->held->stream, to, host, count * bytes, TD_TO_DEVICE);
-}
-
 /* Where the lists begin that are added up. */
 static td_status find_heads(td_stream_job *self)
 {
@@ -104,9 +96,9 @@ static td_status find_heads(td_stream_job *self)
     td_gpu_heads found = {0};
     if (held->heads_of != self->pull) {
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
-        TD_TRY(send(self, &held->heads, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
-        TD_TRY(send(self, &held->headed, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
-        TD_TRY(send(self, &held->heads_before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->headed, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
         TD_TRY(td_stream_finish(held->stream));
         held->heads_of = self->pull;
     }
@@ -210,10 +202,12 @@ static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
     return td_stream_finish(gpu->stream);
 }
 
-static void tear_down(td_stream_job *self, bool failed)
+static void tear_down(td_stream_job *self, td_status status)
 {
     td_kept *kept = self->gpu.options->kept;
     td_stream_graph *held = self->held;
+    char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
+    snprintf(message, sizeof message, "%s", td_last_message());
     if (held != NULL && held->copies != NULL) (void)td_stream_finish(held->copies);
     if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
     for (int i = 0; i < 2; i++)
@@ -226,7 +220,8 @@ static void tear_down(td_stream_job *self, bool failed)
     td_free(self->active);
     bool keeps = kept != NULL && kept->state == held;
     if (!keeps) td_stream_release(held);
-    else if (failed && held != NULL) td_kept_release(kept);
+    else if (status != TD_OK && held != NULL) td_kept_release(kept);
+    if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
 /* Running. */
@@ -272,8 +267,9 @@ static bool fits_as_before(td_run *run, const td_run_options *options)
     td_stream_shape shape;
     if (kept == NULL || kept->release != td_resident_release) return false;
     const td_resident_graph *held = kept->state;
+    bool same = held->graph == run->graph && held->gpu_memory == options->gpu_memory && strcmp(held->devices, td_gpu_wanted(options)) == 0;
     uint64_t room = td_device_left(held->device) + held->device->now;
-    return held->graph == run->graph && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
+    return same && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
 }
 
 static td_status run_resident(td_run *run, const td_run_options *options)
@@ -309,7 +305,7 @@ td_status td_stream_run(td_run *run, const td_run_options *options)
     TD_TRY(td_gpu_hand_over(&self.gpu));
     if (options->parents) TD_TRY(find_parents(&self));
 done:
-    tear_down(&self, status != TD_OK);
+    tear_down(&self, status);
     if (status != TD_OK || !bytes.all) return status;
     td_kept_release(options->kept);
     return run_resident(run, options);

@@ -24,6 +24,7 @@ typedef struct td_stream_shape {
     td_list_order order;
     uint32_t weighted, both;      /* weights go along; both lists of every vertex as one */
     uint32_t pushes, pulls;       /* which lists there are */
+    uint32_t pulls_beginnings;    /* the device keeps those of the lists pulled along, where there are two */
     uint32_t upper;               /* what a vertex's list begins with up to its own number is never meant */
     uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
     uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
@@ -68,8 +69,11 @@ typedef struct td_stream_graph {
     const void *heads_of;
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
     bool chunk_pinned[2], told_unpinned;
+    td_gpu_extract *table[2], *device_table[2]; /* what lies where in them */
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
 } td_stream_graph;
+
+enum { TD_STREAM_EXTRACTS = 1024 }; /* most in a chunk */
 
 /* Where a subgraph's useful edges go. */
 typedef enum td_stream_way { TD_WAY_NONE, TD_WAY_RESIDENT, TD_WAY_WHOLE, TD_WAY_EXTRACT, TD_WAY_DIRECT, TD_WAYS } td_stream_way;

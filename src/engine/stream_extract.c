@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { TILES = 32, SLICES = 16, LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
+enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAM_EXTRACTS, LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
 
 /* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in this order. */
 typedef struct extract {
@@ -125,45 +125,57 @@ static void cut_slices(extraction *self, uint32_t s, uint32_t *count)
         self->extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
 }
 
-/* Tiles for as many of the extracts from `first` on as fit the chunk; returns how many. */
+/* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie side by
+ * side and begin with a tile. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = chunk_bytes / TILES, used = 0;
     for (uint32_t i = first; i < count; i++) {
         extract *it = &self->extracts[i];
-        it->bytes = bytes_of(it, self->list);
-        uint64_t tiles = it->parts == 0 ? 0 : (it->bytes + tile - 1) / tile;
-        if (used + tiles > TILES) return i - first;
-        it->at = used * tile;
-        used += tiles;
+        if (i > first && it->subgraph != self->extracts[i - 1].subgraph) used = (used + tile - 1) / tile * tile;
+        it->bytes = it->parts == 0 ? 0 : bytes_of(it, self->list);
+        if (used + it->bytes > chunk_bytes || i - first == MOST_EXTRACTS) return i - first;
+        it->at = used;
+        used += it->bytes;
     }
     return count - first;
 }
 
-/* Copies what is in the chunk and goes over it. */
+/* The table that tells a kernel where everything is. */
+static td_status send_table(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
+{
+    td_gpu_extract *table = job->held->table[chunk];
+    const char *to = job->held->chunk[chunk];
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const extract *it = &extracts[i];
+        table[i] = (td_gpu_extract){(const uint32_t *)(to + it->at), (const uint32_t *)(to + places_at(it)),
+                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it), it->parts, groups};
+        groups += (it->parts + 31) / 32;
+    }
+    table[count] = (td_gpu_extract){.groups_before = groups};
+    job->gpu.args.extracts = job->held->device_table[chunk];
+    job->gpu.args.extract_count = count;
+    return td_stream_copy(job->held->copies, job->held->device_table[chunk], table, (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
+}
+
+/* Copies what is in the chunk, the extracts of a subgraph at a time, and goes over it. */
 static td_status send_chunk(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
 {
-    td_gpu_args *a = &job->gpu.args;
     td_stream_graph *held = job->held;
     td_mark *mark = NULL;
-    char *to = held->chunk[chunk];
-    for (uint32_t i = 0; i < count; i++)
-        if (extracts[i].parts > 0)
-            TD_CHECK(td_stream_copy(held->copies, to + extracts[i].at, (char *)held->staging[chunk] + extracts[i].at, extracts[i].bytes,
-                                TD_TO_DEVICE));
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && extracts[end].subgraph == extracts[i].subgraph; end++) {}
+        uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
+        if (bytes > 0)
+            TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at, bytes, TD_TO_DEVICE));
+    }
+    TD_CHECK(send_table(job, extracts, count, chunk));
     TD_CHECK(td_stream_mark(held->copies, &mark));
     td_status status = td_stream_wait(job->gpu.stream, mark);
     td_mark_destroy(job->gpu.device, mark);
     TD_CHECK(status);
-    for (uint32_t i = 0; i < count; i++) {
-        if (extracts[i].parts == 0) continue;
-        a->chosen = (const uint32_t *)(to + extracts[i].at);
-        a->chosen_places = (const uint32_t *)(to + places_at(&extracts[i]));
-        a->push.targets = (const uint32_t *)(to + targets_at(&extracts[i]));
-        a->push.weights = to + weights_at(&extracts[i]);
-        a->queue_count = extracts[i].parts;
-        TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, extracts[i].parts));
-    }
+    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, (uint64_t)held->table[chunk][count].groups_before * 32));
     td_mark_destroy(job->gpu.device, job->chunk_done[chunk]);
     job->chunk_done[chunk] = NULL;
     return td_stream_mark(job->gpu.stream, &job->chunk_done[chunk]);

@@ -39,7 +39,10 @@ static void free_chunks(td_stream_graph *held)
         if (held->chunk_pinned[i]) td_device_unpin(held->device, held->staging[i]);
         td_free(held->staging[i]);
         td_device_free(held->device, held->chunk[i]);
+        td_free(held->table[i]);
+        td_device_free(held->device, held->device_table[i]);
         held->staging[i] = held->chunk[i] = NULL;
+        held->table[i] = held->device_table[i] = NULL;
         held->chunk_pinned[i] = false;
     }
 }
@@ -146,9 +149,6 @@ static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t
     uint64_t v = 0, n = self->gpu.graph->vertices;
     while ((UINT64_C(2) << list->shift) <= slot_edges) list->shift++;
     uint64_t count = (list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift;
-    if (count > INT32_MAX)
-        return td_fail(TD_LIMIT, "stream.subgraph cuts %llu edges into %llu subgraphs, and there may be 2147483647; make them larger",
-                       (unsigned long long)list->edges, (unsigned long long)count);
     list->subgraphs = (uint32_t)count;
     TD_CHECK(TD_NEW(&list->first_vertex, count + 1, "subgraphs"));
     for (uint32_t s = 0; s < list->subgraphs; s++) {
@@ -161,14 +161,6 @@ static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t
         if (degree > list->longest) list->longest = degree;
     }
     return TD_OK;
-}
-
-static td_status send(td_stream_graph *held, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *to;
-    TD_CHECK(td_device_new(held->device, &to, count, bytes, what));
-    memcpy(out, &to, sizeof to);
-    return count == 0 ? TD_OK : td_stream_copy(held->stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
 /* The prefix: as many edges of the begin of every list as the memory for it allows, equally many of all that have them. */
@@ -232,11 +224,11 @@ static td_status make_prefix(td_stream_job *self, td_link_list *list, uint64_t b
     TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "beginnings of lists"));
     if (list->weight_bytes > 0) TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
-    TD_TRY(send(held, &list->skip, offsets, n + 1, sizeof *offsets, "offsets of beginnings"));
+    TD_TRY(td_gpu_send(held->stream, &list->skip, offsets, n + 1, sizeof *offsets, "offsets of beginnings"));
     list->prefix.offsets = list->skip;
-    TD_TRY(send(held, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t), "beginnings of lists"));
+    TD_TRY(td_gpu_send(held->stream, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t), "beginnings of lists"));
     if (gather.weights != NULL)
-        TD_TRY(send(held, &list->prefix.weights, gather.weights, list->prefix_edges, list->weight_bytes, "beginnings of lists"));
+        TD_TRY(td_gpu_send(held->stream, &list->prefix.weights, gather.weights, list->prefix_edges, list->weight_bytes, "beginnings of lists"));
     TD_TRY(td_stream_finish(held->stream));
     if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
 done:
@@ -281,7 +273,7 @@ static td_status find_light(td_stream_job *self, td_link_list *list, double limi
     count.counts[0] = 0;
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
     for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
-    TD_TRY(send(self->held, &list->light, count.counts, n + 1, sizeof(uint64_t), "light edges"));
+    TD_TRY(td_gpu_send(self->held->stream, &list->light, count.counts, n + 1, sizeof(uint64_t), "light edges"));
     TD_TRY(td_stream_finish(self->held->stream));
     if (self->held->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
 done:
@@ -305,7 +297,7 @@ static td_status skip_lower(td_stream_job *self, td_link_list *list)
         }
         skip[v + 1] = skip[v] + (low - list->offsets[v]);
     }
-    TD_TRY(send(self->held, &list->skip, skip, n + 1, sizeof *skip, "edges left out"));
+    TD_TRY(td_gpu_send(self->held->stream, &list->skip, skip, n + 1, sizeof *skip, "edges left out"));
     TD_TRY(td_stream_finish(self->held->stream));
 done:
     td_free(skip);
@@ -317,7 +309,7 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
     TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
-    TD_CHECK(send(self->held, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
+    TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
                   "the graph's offsets"));
     return td_stream_finish(self->held->stream);
 }
@@ -345,6 +337,8 @@ static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape
         TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
         held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
         TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
+        TD_CHECK(TD_NEW(&held->table[i], TD_STREAM_EXTRACTS + 1, "extracts"));
+        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAM_EXTRACTS + 1, sizeof(td_gpu_extract), "extracts"));
     }
     return TD_OK;
 }
@@ -366,11 +360,11 @@ static td_status measure_copies(td_stream_graph *held)
 }
 
 /* How fast workers collect lists: every so many vertices' own, until a part of a chunk is full. */
-enum { PROBE_LISTS = 1 << 14 };
+enum { PROBE_LISTS = 1 << 14, PROBE_ROOM = 64 };
 
 typedef struct probe {
     const td_link_list *list;
-    uint64_t vertices, room; /* room: bytes for a list */
+    uint64_t vertices, lists, room; /* room: bytes for a list */
     char *to;
     _Atomic uint64_t bytes;
 } probe;
@@ -381,7 +375,7 @@ static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int 
     probe *self = context;
     uint64_t bytes = 0;
     for (uint64_t i = begin; i < end; i++) {
-        uint64_t v = self->vertices * i / PROBE_LISTS, from = self->list->offsets[v];
+        uint64_t v = self->vertices * i / self->lists, from = self->list->offsets[v];
         uint64_t size = (self->list->offsets[v + 1] - from) * sizeof(uint32_t);
         if (size > self->room) size = self->room;
         memcpy(self->to + i * self->room, self->list->targets + from, size);
@@ -395,14 +389,15 @@ static td_status measure_extraction(td_stream_job *self)
 {
     td_stream_graph *held = self->held;
     uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
-    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .room = bytes / PROBE_LISTS, .to = held->staging[0]};
+    uint64_t count = bytes / PROBE_ROOM < PROBE_LISTS ? bytes / PROBE_ROOM : PROBE_LISTS;
+    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count, .room = bytes / count, .to = held->staging[0]};
     held->extract_rate = 0;
     if (held->staging[0] == NULL) return TD_OK;
     uint64_t began = td_device_clock(held->device);
-    TD_CHECK(td_pool_for(self->gpu.options->pool, PROBE_LISTS, 64, collect_lists, &lists));
+    TD_CHECK(td_pool_for(self->gpu.options->pool, count, 64, collect_lists, &lists));
     td_device_host_worked(held->device, lists.bytes);
     uint64_t took = td_device_clock(held->device) - began;
-    held->extract_rate = (double)lists.bytes / (double)(took == 0 ? 1 : took) / 2; /* it goes over the bitmap twice */
+    held->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2; /* it goes over the bitmap twice */
     return TD_OK;
 }
 
@@ -422,7 +417,7 @@ static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(measure_extraction(self));
     if (shape->upper) TD_CHECK(skip_lower(self, &held->lists[0]));
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
-    td_link_list *list = &held->lists[one || self->gpu.prioritised ? 0 : 1];
+    td_link_list *list = &held->lists[one || !shape->pulls_beginnings ? 0 : 1];
     TD_CHECK(make_prefix(self, list, shape->prefix_bytes));
     return shape->light > 0 && list->prefix.offsets != NULL ? find_light(self, list, shape->light) : TD_OK;
 }

@@ -16,7 +16,7 @@ enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for
 typedef struct wishes {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, keeps_edges, subgraph_given;
-    double variant, low, subgraph, prefix, lists, delta, heavy;
+    double variant, low, subgraph, prefix, lists, delta, heavy, direction;
 } wishes;
 
 static bool is_given(const td_settings *settings, const char *key)
@@ -40,13 +40,15 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "prefix", &self->prefix));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "delta", &self->delta));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "heavy", &self->heavy));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "direction", &self->direction));
     return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
 }
 
-/* Programs that look at the beginnings of lists first. */
+/* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many rounds
+ * that a second one for the rest of the lists costs more than it saves (docs/lab.md). */
 static bool uses_beginnings(const wishes *self)
 {
-    return self->kernels->first_hit || self->kernels->samples || self->prioritised;
+    return self->kernels->samples || (self->gas && self->kernels->fused && self->kernels->schedule != TD_SCHEDULE_PEEL);
 }
 
 static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t edge_bytes)
@@ -60,7 +62,7 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     uint64_t room = memory.budget > 0 ? memory.budget - (memory.now < memory.budget ? memory.now : memory.budget) : machine.memory_free;
     if (2 * edge_bytes > room) return TD_LISTS_STORED; /* a copy of the lists would crowd out everything else */
     if (self->prioritised) return graph->weights != TD_WEIGHT_NONE ? TD_LISTS_LIGHT : TD_LISTS_STORED;
-    return TD_LISTS_HOT;
+    return self->kernels->first_hit || self->kernels->samples ? TD_LISTS_HOT : TD_LISTS_STORED;
 }
 
 /* How the room for edges is spent. */
@@ -81,7 +83,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
                        "--gpu-edges or --gpu-memory%s", LEAST_SLOTS, td_format_size(a, slot), needs ? " and two chunks" : "",
                        td_format_size(b, least), td_format_size(c, room),
                        edges > fewest ? ", or make subgraphs smaller (--set stream.subgraph=...)" : "");
-    if (list_edges >> 1 >= (UINT64_C(1) << 31) * edges)
+    if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
                        td_format_size(a, slot), (unsigned long long)list_edges);
     shape->slot_edges = edges;
@@ -96,35 +98,84 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     return TD_OK;
 }
 
+/* Which lists there are: what is told along, and what is gathered along. */
+static void choose_lists(const wishes *self, const td_graph *graph, const td_run_options *options, td_stream_shape *shape)
+{
+    bool hits = self->kernels->first_hit && options->mode != TD_MODE_ASYNC && self->direction != 2;
+    shape->pushes = !self->gas || self->kernels->fused;
+    shape->pulls = self->gas && (!self->kernels->fused || hits || options->parents);
+    shape->pulls_beginnings = hits;
+    shape->upper = self->kernels->once && graph->symmetric;
+}
+
+/* Device memory besides edges. What the resident engine counts of the program is here too, all but the lists and what only its
+ * pulls have. */
+static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_resident_bytes *need, const td_stream_shape *shape)
+{
+    uint64_t n = graph->vertices, words = (n + 31) / 32 * sizeof(uint32_t);
+    bool sums = self->gas && !self->kernels->fused, one = shape->both || graph->symmetric || !shape->pushes || !shape->pulls;
+    bool degrees = shape->both || (!shape->pushes && !graph->symmetric); /* the out-lists' offsets besides */
+    uint64_t bytes = need->program - need->pieces - (sums ? 0 : need->sums) + (sums ? need->heads : 0);
+    bytes += need->offsets * ((one ? 1 : 2) + degrees);
+    if (shape->prefix_bytes > 0 || shape->upper) bytes += need->offsets;
+    if (shape->light > 0) bytes += need->offsets + words;
+    if (!sums) bytes += (need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
+    bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
+    bytes += shape->chunks * (TD_STREAM_EXTRACTS + 1) * sizeof(td_gpu_extract);
+    return bytes + (shape->slot_edges > 0 ? need->list_edges / shape->slot_edges + 2 : 0) * sizeof(uint64_t);
+}
+
+/* Host memory besides the graph: copies of lists, at their most while they are made; what extraction goes by. */
+static uint64_t count_host(const td_graph *graph, const td_resident_bytes *need, const td_stream_shape *shape, uint64_t lists)
+{
+    uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
+    uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * need->edge_bytes;
+    if (shape->both) copies += list + need->offsets;
+    uint64_t making = shape->prefix_bytes + need->offsets, heads = need->heads;
+    uint64_t kept = shape->chunks * chunk + (shape->chunks > 0 ? need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8 : 0);
+    return copies + kept + (making > heads ? making : heads);
+}
+
+static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph, const td_run_options *options,
+                           td_resident_bytes *need, td_stream_shape *shape)
+{
+    TD_CHECK(read_wishes(self, program, graph, options));
+    TD_CHECK(td_resident_count_bytes(program, graph, options, need));
+    *shape = (td_stream_shape){.weighted = need->edge_bytes > sizeof(uint32_t), .both = need->both};
+    choose_lists(self, graph, options, shape);
+    return td_resident_check_vertices(graph, "stream");
+}
+
 td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
                          td_stream_bytes *out, td_stream_shape *shape)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
     td_resident_bytes need;
     wishes self;
-    TD_CHECK(read_wishes(&self, program, graph, options));
-    TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
-    uint64_t n = graph->vertices, lists = need.lists, list_edges = lists == 0 ? 0 : need.edges / lists / need.edge_bytes;
-    *shape = (td_stream_shape){.weighted = need.edge_bytes > sizeof(uint32_t), .both = need.both, .pushes = need.pushes, .pulls = need.pulls,
-                               .upper = self.kernels->once && graph->symmetric};
-    out->edges = need.edges;
-    uint64_t bitmaps = 5 * ((n + 31) / 32) * sizeof(uint32_t), counters = (list_edges / LEAST_EDGES + 1) * sizeof(uint64_t);
-    uint64_t pieces = (list_edges / TD_GPU_WARP_PIECE + list_edges / (uint64_t)self.heavy + 2) * sizeof(uint64_t);
-    out->vertices = need.graph - need.edges + need.program + pieces + (n + 1) * 3 * sizeof(uint64_t) + bitmaps + counters;
-    uint64_t room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
-    uint64_t allowed = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)need.edges) : (uint64_t)cap;
-    out->all = need.edges <= allowed && need.graph + need.program <= device_free;
-    out->on_device = out->all ? need.edges : room < allowed ? room : allowed;
+    TD_CHECK(read_plan(&self, program, graph, options, &need, shape));
+    uint64_t lists = shape->both || graph->symmetric ? 1 : (uint64_t)shape->pushes + shape->pulls;
+    out->edges = lists * need.list_edges * need.edge_bytes;
+    uint64_t allowed = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
+    bool uncapped = cap <= 0 || (cap <= 1 ? cap == 1 : need.edges <= allowed);
+    out->all = uncapped && need.graph + need.program <= device_free;
+    out->vertices = need.graph - need.edges + need.program;
+    out->on_device = need.edges;
+    out->host = need.host;
     if (out->all) return TD_OK;
+    shape->order = choose_order(&self, graph, out->edges);
+    if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_resident_step(graph, self.delta);
+    shape->prefix_bytes = uses_beginnings(&self) ? 1 : 0; /* as far as the arrays that go with it are concerned */
+    shape->chunks = self.gas && self.kernels->fused ? CHUNKS : 0;
+    shape->slot_edges = LEAST_EDGES;
+    out->vertices = count_vertices(&self, graph, &need, shape);
     if (device_free < out->vertices)
         return td_fail(TD_NO_MEMORY, "%s keeps %s of vertices' arrays on the device, besides two subgraphs, and %s are free; --engine cpu "
                                      "needs no GPU memory", program->info->name, td_format_size(a, out->vertices), td_format_size(b, device_free));
-    shape->order = choose_order(&self, graph, need.edges);
-    if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = self.delta > 0 ? self.delta : td_resident_delta(graph);
-    TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, list_edges));
-    bool copies = shape->both || shape->order != TD_LISTS_STORED;
-    out->host = (copies ? need.edges : 0) + (shape->both ? (n + 1) * sizeof(uint64_t) : 0) + shape->prefix_bytes +
-                (shape->chunks > 0 ? shape->chunks * shape->slot_edges * need.edge_bytes + (n + 1) * sizeof(uint64_t) : 0);
+    uint64_t room = device_free - out->vertices;
+    out->on_device = room < allowed ? room : allowed;
+    TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges));
+    out->vertices = count_vertices(&self, graph, &need, shape);
+    out->host = count_host(graph, &need, shape, lists);
     return TD_OK;
 }

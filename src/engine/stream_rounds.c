@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 
-#include <math.h>
 
 static bool has_prefix(const td_stream_job *self) { return self->push->prefix.offsets != NULL; }
 
@@ -29,6 +28,33 @@ static td_status end_round(td_stream_job *self, td_iteration *row, uint64_t bega
     row->edges = control->tally.edges;
     row->bytes_direct = control->tally.host_bytes;
     return td_gpu_end_iteration(gpu, row, began, td_seconds_since(began));
+}
+
+/* Little crosses faster than it can be counted: one launch over all lists, read from the host. */
+enum { LITTLE = 64 }; /* of all edges, one in so many */
+
+static bool is_little(const td_stream_job *self, uint64_t edges)
+{
+    bool direct = self->push->readable && self->rules == 0 && (self->low == TD_LOW_AUTO || self->low == TD_LOW_DIRECT);
+    return self->variant == TD_STREAM_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
+}
+
+static td_status tell_directly(td_stream_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+{
+    uint64_t began = td_clock_ns();
+    td_gpu_job *gpu = &self->gpu;
+    td_link_list *list = self->push;
+    self->row = row;
+    TD_CHECK(td_gpu_reset(gpu));
+    if (beginnings) TD_CHECK(td_stream_launch_prefix(self, list, TD_WORK_PUSH));
+    self->crossing = list;
+    self->work = TD_WORK_PUSH;
+    gpu->args.from_host = true;
+    td_status status = td_stream_launch_part(self, 0, list->edges, list->seen.targets, list->seen.weights);
+    gpu->args.from_host = false;
+    TD_CHECK(status);
+    TD_CHECK(end_round(self, row, began, now));
+    return TD_OK;
 }
 
 /* Everyone in `active` tells the rest of its list, or all of it where there is no beginning on the device. */
@@ -81,6 +107,14 @@ static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
     return status;
 }
 
+/* Rows of a loop on the device: its edges were read from the host's memory. */
+static void note_loop(td_stream_job *self, uint32_t first_row)
+{
+    td_run *run = self->gpu.run;
+    for (uint32_t i = first_row; i < run->row_count; i++)
+        run->rows[i].bytes_direct = run->rows[i].bytes_useful = run->rows[i].edges * td_link_edge_bytes(self->push);
+}
+
 /* Many rounds in one launch while the frontier is small. */
 static td_status tell_in_loop(td_stream_job *self, td_gpu_frontier *now)
 {
@@ -88,7 +122,9 @@ static td_status tell_in_loop(td_stream_job *self, td_gpu_frontier *now)
     gpu->args.push = self->push->seen;
     gpu->next_dirty = false;
     uint64_t bound = td_resident_push_bound(gpu);
+    uint32_t first_row = gpu->run->row_count;
     TD_CHECK(td_resident_loop(gpu, now, bound < self->small_edges ? bound : self->small_edges));
+    note_loop(self, first_row);
     return td_resident_make_mapped(gpu, now);
 }
 
@@ -131,7 +167,8 @@ static td_status go_by_levels(td_stream_job *self, td_gpu_frontier *now)
         }
         td_resident_settle(gpu, now->vertices, now->edges);
         if (pushes) {
-            TD_CHECK(tell_rest(self, has_prefix(self), now, &row));
+            TD_CHECK(is_little(self, row.active_edges) ? tell_directly(self, has_prefix(self), now, &row)
+                                                       : tell_rest(self, has_prefix(self), now, &row));
             continue;
         }
         self->row = &row;
@@ -194,22 +231,32 @@ static td_status deal_out(td_stream_job *self, td_gpu_frontier *now, uint64_t *f
     return td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
 }
 
+/* Steps that have little to do run on the device, one after another, until one has more. */
+static td_status go_in_loop(td_stream_job *self, td_gpu_frontier *now, uint64_t *far)
+{
+    td_gpu_job *gpu = &self->gpu;
+    uint32_t first_row = gpu->run->row_count;
+    gpu->args.push = self->push->seen;
+    TD_CHECK(td_resident_near(gpu, now, self->small_edges, far));
+    note_loop(self, first_row);
+    return TD_OK;
+}
+
 td_status td_stream_priorities(td_stream_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    uint64_t far = 0;
-    if (gpu->args.mean_degree <= 8 && self->push->readable && self->variant == TD_STREAM_FULL) {
-        gpu->args.push = self->push->seen;
-        return td_resident_priorities(gpu);
-    }
-    double farthest = gpu->graph->weight_max * gpu->graph->vertices;
-    double delta = gpu->delta > 0 ? gpu->delta : td_resident_delta(gpu->graph);
-    gpu->args.one_over_delta = 1 / fmax(delta, farthest * 0x1p-31); /* priorities fit 32 bits */
+    uint64_t far = 0, told = 0;
+    bool loops = self->push->readable && self->variant == TD_STREAM_FULL && self->small_edges > 0;
+    gpu->args.one_over_delta = 1 / td_resident_step(gpu->graph, gpu->delta);
     TD_CHECK(td_resident_start(gpu, &now));
     while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
-        if (now.vertices > 0) {
+        bool between = self->rest_count == 0 && self->heavy_count == 0;
+        if (loops && between && now.edges + told < self->small_edges) {
+            TD_CHECK(go_in_loop(self, &now, &far));
+            told = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
+        } else if (now.vertices > 0) {
             TD_CHECK(has_prefix(self) ? tell_beginnings(self, &now, &row) : tell_rest(self, false, &now, &row));
             far += gpu->control->far_count[0];
         } else if (self->rest_count > 0 || self->heavy_count > 0) {
@@ -217,7 +264,10 @@ td_status td_stream_priorities(td_stream_job *self)
             far += gpu->control->far_count[0];
         } else {
             TD_CHECK(deal_out(self, &now, &far));
+            told = 0;
+            continue;
         }
+        told += row.edges;
     }
     gpu->run->converged = true;
     return TD_OK;

@@ -151,49 +151,62 @@ static td_status plan_resident(td_plan *plan, const td_program *program, const t
     return TD_OK;
 }
 
+/* What the GPU that would be used has free, under its cap; 0 where there is none. */
 static td_status gpu_memory_left(const td_run_options *options, uint64_t *left)
 {
     td_loop *loop = NULL;
-    td_device *device = NULL;
+    td_device *first = NULL, *device;
     *left = 0;
     TD_CHECK(td_loop_create(&loop));
-    if (td_devices_open(&device, options->devices != NULL ? options->devices : "cuda:0", &(td_device_options){.loop = loop, .gpu_memory = options->gpu_memory}) == TD_OK)
-        *left = td_device_left(device);
-    td_devices_close(device);
+    td_device_options how = {.loop = loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
+    if (td_devices_open(&first, options->devices != NULL ? options->devices : "cuda:0", &how) == TD_OK) {
+        for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
+        if (device != NULL) *left = td_device_left(device);
+    }
+    td_devices_close(first);
     td_loop_destroy(loop);
     return TD_OK;
 }
 
-/* The stream engine holds what the device has room for; without one to ask, what the caps allow. */
+/* The stream engine holds what the device has room for; an emulated one's memory is the host's. */
 static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_stream_bytes need;
     td_stream_shape shape;
-    uint64_t left = options->gpu_memory;
-    if (left == 0) TD_CHECK(gpu_memory_left(options, &left));
-    if (td_stream_plan(program, graph, options, left, &need, &shape) != TD_OK) return plan_resident(plan, program, graph, options);
+    uint64_t left, emulated = 0;
+    TD_CHECK(gpu_memory_left(options, &left));
+    if (left == 0) left = options->gpu_memory; /* without a GPU to ask: the run will say so */
+    TD_CHECK(td_stream_plan(program, graph, options, left, &need, &shape));
+    bool together = program->cpu[TD_WEIGHT_NONE].fused;
+    if (options->devices != NULL) TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, together, &emulated));
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
-    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host;
+    plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
     return TD_OK;
 }
 
-/* A GPU that nobody named is used where it pays: not for little work, nor for what it cannot hold. Opening one takes
- * a few tenths of a second, in which a processor is through with this many edges. */
+/* A GPU that nobody named is used where it pays: not for little work. Opening one takes a few tenths of a second, in which
+ * a processor is through with this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
 
-static td_status stand_aside(td_plan *plan, const td_graph *graph, const td_run_options *options, bool *aside)
+/* What the GPU cannot hold, or may not, crosses the link; if not even the vertices fit, the processor does it. */
+static td_status choose_for_room(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    uint64_t left, wanted = plan->device_graph_bytes + plan->device_program_bytes;
-    *aside = graph->edges < LITTLE_WORK;
-    if (*aside) {
-        snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
-        return TD_OK;
-    }
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    uint64_t left, wanted;
+    TD_CHECK(plan_resident(plan, program, graph, options));
     TD_CHECK(gpu_memory_left(options, &left));
-    *aside = wanted > left;
-    if (*aside) snprintf(plan->why, sizeof plan->why, "the GPU would need %s and has %s", td_format_size(need, wanted), td_format_size(has, left));
+    wanted = plan->device_graph_bytes + plan->device_program_bytes;
+    if (left == 0) return TD_OK; /* the run will say what is missing */
+    td_status status = td_stream_plan(program, graph, options, left, &bytes, &shape);
+    if (status == TD_OK && bytes.all) return TD_OK;
+    plan->engine = status == TD_OK ? "stream" : "cpu";
+    td_format_size(need, wanted);
+    td_format_size(has, left);
+    if (wanted <= left) snprintf(plan->why, sizeof plan->why, "--gpu-edges allows the GPU a part of the edges");
+    else snprintf(plan->why, sizeof plan->why, "%s would take %s on the GPU, which has %s", program->info->name, need, has);
     return TD_OK;
 }
 
@@ -201,20 +214,19 @@ static td_status stand_aside(td_plan *plan, const td_graph *graph, const td_run_
 static td_status choose(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     const char *why = "";
-    bool aside = false, resident = strcmp(plan->engine, "resident") == 0;
+    bool gpu = strcmp(plan->engine, "resident") == 0;
     if (sets(options->settings, plan->engine)) {
         snprintf(plan->why, sizeof plan->why, "the settings are this engine's");
-    } else if (!resident) {
+    } else if (!gpu) {
         (void)td_device_kind_present(TD_DEVICE_CUDA, &why);
         snprintf(plan->why, sizeof plan->why, "%s", options->devices != NULL ? "no GPU among --devices" : why);
-    } else if (options->devices != NULL) {
-        snprintf(plan->why, sizeof plan->why, "a GPU is among --devices");
+    } else if (options->devices == NULL && graph->edges < LITTLE_WORK) {
+        plan->engine = "cpu";
+        snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
-        snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
-        TD_CHECK(plan_resident(plan, program, graph, options));
-        TD_CHECK(stand_aside(plan, graph, options, &aside));
+        snprintf(plan->why, sizeof plan->why, options->devices != NULL ? "a GPU is among --devices" : "the graph fits the GPU's memory");
+        return choose_for_room(plan, program, graph, options);
     }
-    if (aside) plan->engine = "cpu";
     return TD_OK;
 }
 

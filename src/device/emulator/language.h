@@ -32,7 +32,7 @@ TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
 #define TD_BARRIER() td_emu_barrier(TD_SITE)
 #define TD_GRID_BARRIER(cluster, word) ((void)(cluster), td_emu_grid_barrier(TD_SITE))
 #define TD_WARP_BARRIER(mask) td_emu_warp_barrier((mask), TD_SITE)
-#define TD_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define TD_FENCE() __asm__ volatile("" ::: "memory") /* fibers of one thread: only the compiler could reorder */
 
 /* Exchanges move 8 bytes whatever the type. */
 #define TD_EMU_MOVE(mask, value, lane)                                            \

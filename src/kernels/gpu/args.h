@@ -33,6 +33,14 @@ typedef struct td_gpu_shard {
     uint32_t first, count, copies;
 } td_gpu_shard;
 
+/* Extracted lists that lie together: where their vertices, places, targets and weights are; parts of them before this one
+ * are counted in groups of a warp. */
+typedef struct td_gpu_extract {
+    const uint32_t *vertices, *places, *targets;
+    const void *weights;
+    uint32_t parts, groups_before;
+} td_gpu_extract;
+
 /* What a kernel counts. */
 typedef struct td_gpu_tally {
     uint64_t edges, activated, activated_edges, total;
@@ -102,7 +110,8 @@ typedef struct td_gpu_args {
     uint32_t *rest, *heavy_rest;  /* bitmaps: vertices whose lists' rest, the light and the heavy one, is still to be told; 0: none */
     uint64_t *useful;             /* of every subgraph: edges of active vertices */
     uint32_t subgraph_shift;      /* a subgraph has 2^shift edges */
-    const uint32_t *chosen, *chosen_places; /* extracted lists: their vertices, and where each begins */
+    const td_gpu_extract *extracts; /* extracted lists of a launch, so many, and one that tells where the last ends */
+    uint32_t extract_count;
     uint32_t bound;               /* priorities up to it are near */
     uint32_t sampled;             /* edges that a skipping sweep leaves out at the begin of a list */
     uint8_t from_host;            /* the edges are read from the host's memory, and that is counted */

@@ -52,7 +52,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
     KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
 #endif
 #if PROGRAM_HAS_PRIORITY
-    KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(far_lowest), KERNEL(far_split),
+    KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
 #endif
 #if PROGRAM_PEELS
     KERNEL(peel), KERNEL(fill_left),

@@ -149,6 +149,7 @@ TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, co
         queued[k] = queued[k] && !put_off[k];
 #endif
     }
+    if (a->again) TD_FENCE(); /* the value before the bit: others take bits out and read values meanwhile */
     if (r->next_map != 0) mark_batch(a, r, told, queued, put_off);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)

@@ -22,6 +22,7 @@ TD_DEVICE uint32_t take_again(const td_gpu_args *a, push_round *r, uint32_t w)
         taken &= TD_AND(&a->next_active[w], ~taken);
         TD_ADD(&r->next->count, 0u - TD_POPCOUNT(taken));
     }
+    TD_FENCE(); /* whoever set a bit changed the value before: it is read after the bit was taken out */
     taken = TD_SHUFFLE(TD_ALL_LANES, taken, 0);
     if (taken >> td_lane() & 1u) r->next_edges -= degree_in(a->told, v);
     return taken;
@@ -119,22 +120,42 @@ TD_KERNEL(push_extracted, td_gpu_args)
     const td_context c = kernel_context(&a);
     push_round r = stream_round(&a);
     uint64_t told = 0;
-    uint32_t warps = td_global_threads() / TD_WARP;
-    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * TD_WARP; base < a.queue_count; base += (uint64_t)warps * TD_WARP) {
-        uint32_t i = (uint32_t)base + td_lane();
+    uint32_t groups = a.extracts[a.extract_count].groups_before;
+    for (uint32_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
+        uint32_t low = 0, high = a.extract_count;
+        while (low + 1 < high) { /* the extract that the group belongs to */
+            uint32_t middle = (low + high) / 2;
+            if (a.extracts[middle].groups_before <= g) low = middle;
+            else high = middle;
+        }
+        const td_gpu_extract *from = &a.extracts[low];
+        uint32_t i = (g - from->groups_before) * TD_WARP + td_lane();
+        td_gpu_args here = a;
+        here.push.targets = from->targets;
+        here.push.weights = from->weights;
         push_task task = {0, 0, 0};
-        if (i < a.queue_count) {
-            task.begin = a.chosen_places[i];
-            task.degree = a.chosen_places[i + 1] - a.chosen_places[i];
-            task.message = message_of(&a, a.chosen[i]);
+        if (i < from->parts) {
+            task.begin = from->places[i];
+            task.degree = from->places[i + 1] - from->places[i];
+            task.message = message_of(&a, from->vertices[i]);
         }
         told += task.degree;
-        expand_scanned(&a, &c, &r, task);
+        expand_scanned(&here, &c, &r, task);
     }
     end_push(&a, &r, told, 0);
 }
 
 #if PROGRAM_HAS_PRIORITY
+/* The vertices put off, as the list that loops go by. */
+TD_KERNEL(list_far, td_gpu_args)
+{
+    uint32_t words = (a.vertices + 31) / 32;
+    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+        uint32_t word = a.far_map[w];
+        warp_append(a.far[0], &a.control->far_count[0], word >> td_lane() & 1u, w * 32 + td_lane());
+    }
+}
+
 /* The lowest priority of those put off and not yet near. */
 TD_KERNEL(far_lowest, td_gpu_args)
 {

@@ -13,7 +13,7 @@ typedef struct td_gpu_kernels {
     td_kernel pull_hit, pull_late;
     td_kernel levels, levels_otherwise, find_parents;
     td_kernel push_part, push_part_pieces, push_extracted;
-    td_kernel priorities, priorities_otherwise, far_lowest, far_split;
+    td_kernel priorities, priorities_otherwise, list_far, far_lowest, far_split;
     td_kernel peel, fill_left;
     /* sweep */
     td_kernel sweep, sweep_pieces, sample, choose, between, draw, label_all, collect;
