@@ -83,6 +83,34 @@ for graph in skewed road; do
     run mst $graph total_weight 'total weight'
 done
 
+# The stream engine: a GPU, emulated where there is none, that may hold a part of the edges only.
+"$tandem" gen rmat --scale 13 --degree 16 --weights 1:100 --symmetrize --seed 7 -o small.tg --quiet --json small.json
+gpu=emu:1@unchecked
+if "$tandem" run wcc small.tg --engine resident --devices cuda:0 --quiet >/dev/null 2>&1; then gpu=cuda:0; fi
+total() { sed -n "s/^ *\"$1\": \([0-9]*\),\{0,1\}\$/\1/p; s/.*\"$1\": \([0-9]*\),.*/\1/p" run.json | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+
+stream() { # PROGRAM ARGUMENTS...
+    local program=$1 verdict=verified whole=0
+    shift
+    if ! "$tandem" run "$program" small.tg "$@" --engine stream --devices $gpu --gpu-edges 25% --verify --json run.json 2>&1 >/dev/null |
+        grep -q 'verified'; then
+        verdict=FAILED
+        failures=$((failures + 1))
+    fi
+    whole=$(($(total bytes_whole) + $(total bytes_extracted) + $(total bytes_direct)))
+    printf '%-9s %9s %11s %11s %11s  %s\n' "$program" "$(field iterations run.json)" "$(size "$edge_bytes")" "$(size "$whole")" \
+        "$(size "$(total bytes_useful)")" "$verdict"
+}
+
+heading "A graph four times larger than what the GPU may hold of it ($gpu)"
+edge_bytes=$(($(field edges small.json) * 5))
+printf '%-9s %9s %11s %11s %11s  %s\n' program rounds edges 'over link' 'of use' claims
+stream bfs --source 0
+stream sssp --source 0
+stream wcc
+stream pagerank --iterations 3
+stream mst
+
 heading 'A damaged file is refused'
 cp road.tg damaged.tg
 printf 'X' | dd of=damaged.tg bs=1 seek=300000 conv=notrunc status=none
