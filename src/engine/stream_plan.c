@@ -66,7 +66,7 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
 }
 
 /* How the room for edges is spent. */
-static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes, uint64_t list_edges)
+static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes, uint64_t list_edges, uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     bool pushes = self->gas && self->kernels->fused;
@@ -92,6 +92,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     double share = self->variant != TD_STREAM_FULL || (self->gas ? !pushes : !self->kernels->samples) ? 0
                    : self->prefix >= 0 ? self->prefix : uses_beginnings(self) ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
+    if (shape->prefix_bytes / edge_bytes < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
     shape->slots = (room - shape->prefix_bytes) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
     if (shape->slots > subgraphs && subgraphs >= LEAST_SLOTS) shape->slots = subgraphs;
@@ -174,7 +175,9 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
                                      "needs no GPU memory", program->info->name, td_format_size(a, out->vertices), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
-    TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges));
+    TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
+    if (shape->prefix_bytes == 0) shape->light = 0;
+    if (shape->prefix_bytes == 0 && self.lists == 0) shape->order = TD_LISTS_STORED;
     out->vertices = count_vertices(&self, graph, &need, shape);
     out->host = count_host(graph, &need, shape, lists);
     return TD_OK;

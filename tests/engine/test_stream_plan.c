@@ -1,0 +1,63 @@
+/* What a run of the stream engine is said to take on the device is what it takes, and
+ * beginnings are kept of the lists that are used. */
+#include "engine/ways.h"
+
+#include "engine/stream.h"
+
+static td_run_options options_for(const td_program_info *info, const td_graph *graph, double cap)
+{
+    return (td_run_options){.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = cap, .has_source = info->needs_source,
+                            .source = busiest(graph), .has_iterations = info->tolerance > 0, .iterations = 2};
+}
+
+static void compare(const td_graph *graph, double cap)
+{
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    for (int p = 0; td_programs[p] != NULL; p++) {
+        const td_program_info *info = td_programs[p]->info;
+        td_run_options options = options_for(info, graph, cap);
+        CHECK_OK(td_stream_plan(td_programs[p], graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+        CHECK(!bytes.all);
+        uint64_t said = bytes.vertices + bytes.on_device;
+        double most = shape.prefix_bytes > 0 ? 1.35 : 1.2; /* slots and beginnings come whole, and leave room that is too small for another */
+        td_run *run = run_of(info->name, graph, options, "");
+        if (run->device_peak > said || (double)said > most * (double)run->device_peak)
+            TEST_FAIL("%s at %.0f%%: takes %" PRIu64 " bytes, said were %" PRIu64, info->name, 100 * cap, run->device_peak, said);
+        td_run_destroy(run);
+    }
+}
+
+TEST(the_device_memory_said_is_what_runs_take)
+{
+    static const char *const names[] = {"rmat 14", "rmat 14, clean"};
+    static const double caps[] = {0.25, 0.6};
+    for (int i = 0; i < 2; i++) {
+        td_graph *graph = test_graph(test_graph_named(names[i]), TEST_U8, NULL);
+        for (int c = 0; c < 2; c++) compare(graph, caps[c]);
+        td_graph_destroy(graph);
+    }
+}
+
+/* A directed graph has two lists; which of them a program goes along depends on more than the program. */
+TEST(lists_are_those_that_the_run_goes_along)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_U8, NULL);
+    const td_program *bfs = program_of("bfs");
+    td_run_options options = options_for(bfs->info, graph, 0.25);
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    CHECK(!graph->symmetric);
+    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK(shape.pushes && shape.pulls && shape.pulls_beginnings);
+    options.mode = TD_MODE_ASYNC;
+    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK(shape.pushes && !shape.pulls && !shape.pulls_beginnings);
+    CHECK_EQ(bytes.edges, graph->edges * sizeof(uint32_t));
+    options.parents = true;
+    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK(shape.pulls && !shape.pulls_beginnings);
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
