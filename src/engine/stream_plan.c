@@ -176,6 +176,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
+    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes + shape->prefix_bytes;
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0) shape->order = TD_LISTS_STORED;
     out->vertices = count_vertices(&self, graph, &need, shape);
