@@ -288,6 +288,7 @@ static td_status read_directly(td_stream_job *self)
         look_at_clock(self);
         self->direct_asked = self->clock;
         self->direct_bytes = bytes;
+        if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
         self->flights++;
     }
     return TD_OK;

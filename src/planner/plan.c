@@ -175,7 +175,8 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     td_stream_shape shape;
     uint64_t left, emulated = 0;
     TD_CHECK(gpu_memory_left(options, &left));
-    if (left == 0) left = options->gpu_memory; /* without a GPU to ask: the run will say so */
+    if (left == 0) left = options->gpu_memory;
+    if (left == 0) return TD_OK; /* without a GPU to ask: the run will say so */
     TD_CHECK(td_stream_plan(program, graph, options, left, &need, &shape));
     bool together = program->cpu[TD_WEIGHT_NONE].fused;
     if (options->devices != NULL) TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, together, &emulated));

@@ -1,0 +1,54 @@
+# The stream engine through the tool, on an emulated GPU that may hold a part of the edges: right answers, what it
+# reports and traces, and what it refuses.
+. "$(dirname "$0")/lib.sh"
+
+succeeds gen rmat --scale 9 --degree 16 --weights 1:50 --seed 3 -o g.tg
+stream='--engine stream --devices emu --gpu-edges 25% --quiet'
+
+# Every program, verified.
+for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst 'pagerank --iterations 5' 'adsorption --iterations 5' \
+    'nn --iterations 3' 'heat --iterations 3' 'circuit --iterations 5'; do
+    succeeds run ${program%% *} g.tg $(sed 's/^[a-z]* *//' <<<"$program") $stream --verify --json one.json
+    contains "$(cat one.json)" '"engine": "stream"' "the report of $program"
+    contains "$(cat one.json)" '"verified": "' "the report of $program"
+done
+
+# The report of an iteration, and the trace's lanes.
+small='--set stream.small=0 --set stream.subgraph=1K'
+succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=hvsp --json whole.json --trace whole.trace
+succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=lvsp --json picked.json --trace picked.trace
+for word in subgraphs_resident subgraphs_whole subgraphs_extracted subgraphs_direct bytes_whole bytes_extracted bytes_direct \
+    bytes_useful useful_over_moved rounds evictions copy_seconds compute_seconds both_seconds; do
+    contains "$(cat whole.json)" "\"$word\": " 'the rows'
+done
+moved() { grep -o "\"$1\": [0-9]*" "$2" | awk '{ sum += $2 } END { print (sum > 0) }'; } # KEY FILE
+equal "$(moved bytes_whole whole.json) $(moved bytes_extracted whole.json)" '1 0' 'bytes of hvsp'
+equal "$(moved bytes_whole picked.json) $(moved bytes_extracted picked.json)" '0 1' 'bytes of lvsp'
+for word in copies kernels workers; do contains "$(cat whole.trace)" "\"$word\"" 'the lanes'; done
+for word in '"copy"' '"subgraph"'; do contains "$(cat whole.trace)" "$word" 'the events of hvsp'; done
+contains "$(cat picked.trace)" '"extract"' 'the events of lvsp'
+for file in whole.json whole.trace picked.trace; do if is_json <$file; then good; else bad "$file is not JSON"; fi; done
+
+# All of them fit.
+succeeds run bfs g.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 100% --json all.json
+contains "$(cat all.json)" '"engine": "stream"' 'a graph that fits'
+
+# What people are told.
+succeeds help stream
+for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples; do
+    contains "$out" "stream.$word" 'help stream'
+done
+succeeds run --help
+contains "$(tr '\n' ' ' <<<"$out")" "'tandem help stream'" 'run --help'
+
+# What is refused.
+fails 2 'full|hvsp|lvsp|hbase|lbase' run bfs g.tg --source 1 $stream --set stream.variant=graphie
+fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgraph=100
+fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgrah=1K
+fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
+fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
+succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
+fails 1 '2 subgraphs of 1.0 KiB on the device, 2.0 KiB at least' run bfs tiny.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 5%
+contains "$err" '--gpu-edges' 'what to do'
+fails 1 "vertices' arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
+finish
