@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/parents.h"
 
 #include <stdio.h>
@@ -272,8 +273,19 @@ static bool fits_as_before(td_run *run, const td_run_options *options)
     return same && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
 }
 
+static bool has_settings(const td_settings *settings)
+{
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strncmp(settings->keys[i], "stream.", 7) == 0) return true;
+    return false;
+}
+
+/* Nothing has to cross. */
 static td_status run_resident(td_run *run, const td_run_options *options)
 {
+    if (has_settings(options->settings))
+        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change nothing; "
+                "--gpu-edges and --gpu-memory make room scarce");
     TD_CHECK(td_resident_run(run, options));
     run->engine = "stream";
     return TD_OK;
