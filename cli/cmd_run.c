@@ -150,7 +150,9 @@ static td_status check_gpu_edges(job *self)
     if (text == NULL) return TD_OK;
     bool share = strchr(text, '%') != NULL;
     if (td_parse_size_or_share(text, whole, &bytes) != TD_OK) return td_fail_context(TD_USAGE, "option --gpu-edges");
-    if (bytes < 2) return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
+    if (bytes < (share ? 2 : 1)) return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
+    if (!share && bytes <= 100)
+        return td_fail(TD_USAGE, "option --gpu-edges %s: that is %s bytes; a share is written %s%%", text, text, text);
     if (share && bytes > whole) bytes = whole; /* all of them are no cap */
     self->options.gpu_edges = share ? (double)bytes / (double)whole : (double)bytes;
     return TD_OK;

@@ -145,7 +145,7 @@ static td_status check_edges(const td_gpu_job *job, uint64_t needed)
     uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
     if (cap <= 0 || needed <= allowed) return TD_OK;
     return td_fail(TD_NO_MEMORY,
-                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine cpu needs no GPU memory",
+                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a part of them there",
                    job->device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
@@ -168,7 +168,7 @@ td_status td_resident_check_fit(td_gpu_job *job)
     uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
     if (need.graph + need.program <= room) return TD_OK;
     return td_fail(TD_NO_MEMORY,
-                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine cpu runs it in the "
-                   "host's memory", job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
+                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine stream keeps "
+                   "the edges at the host, --engine cpu everything", job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
                    td_format_size(b, need.program), td_format_size(c, room), job->device->budget > 0 ? " under --gpu-memory" : "");
 }

@@ -150,7 +150,7 @@ static td_status read_plan(wishes *self, const td_program *program, const td_gra
 td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
                          td_stream_bytes *out, td_stream_shape *shape)
 {
-    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     td_resident_bytes need;
     wishes self;
     double cap = options->gpu_edges;
@@ -171,8 +171,10 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     shape->slot_edges = LEAST_EDGES;
     out->vertices = count_vertices(&self, graph, &need, shape);
     if (device_free < out->vertices)
-        return td_fail(TD_NO_MEMORY, "%s keeps %s of vertices' arrays on the device, besides two subgraphs, and %s are free; --engine cpu "
-                                     "needs no GPU memory", program->info->name, td_format_size(a, out->vertices), td_format_size(b, device_free));
+        return td_fail(TD_NO_MEMORY,
+                       "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are free; raise --gpu-memory, or use "
+                       "--engine cpu, which needs none", program->info->name, td_format_size(a, out->vertices),
+                       td_format_size(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));

@@ -40,7 +40,7 @@ contains "$(tr '\n' ' ' <<<"$out")" "'tandem help resident'" 'run --help'
 fails 2 'thread|cta|iwb|warp' run bfs g.tg --source 1 $resident --set resident.balance=none
 fails 2 "resident.rounds" run bfs g.tg --source 1 $resident --set resident.round=1
 fails 2 'changes nothing about wcc' run wcc g.tg $resident --set resident.direction=pull
-fails 1 '--engine cpu runs it' run bfs g.tg --source 1 $resident --gpu-memory 8K
+fails 1 '--engine cpu everything' run bfs g.tg --source 1 $resident --gpu-memory 8K
 contains "$err" 'bfs needs' 'the bytes needed'
 contains "$err" 'KiB on emu:0 for the graph' 'the bytes needed'
 fails 1 '--gpu-edges allows' run bfs g.tg --source 1 $resident --gpu-edges 25%

@@ -143,7 +143,7 @@ TEST(a_share_of_the_edges_is_not_enough)
     options.gpu_edges = 0.25;
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
     CHECK_CONTAINS(td_last_message(), "--gpu-edges");
-    CHECK_CONTAINS(td_last_message(), "--engine cpu");
+    CHECK_CONTAINS(td_last_message(), "--engine stream");
     options.gpu_edges = (double)(graph->edges * sizeof(uint32_t) - 1);
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
     options.gpu_edges = (double)(graph->edges * sizeof(uint32_t));
