@@ -43,13 +43,6 @@ static inline resident_way resident_way_number(int number)
                           .keeps = number / 960 % 2 == 0};
 }
 
-/* What the runs of a graph have in common. */
-typedef struct resident_place {
-    const char *devices;
-    td_pool *pool;
-    td_kept kept;
-} resident_place;
-
 static inline bool resident_way_allowed(const row *of, const resident_way *one)
 {
     const td_program *program = program_of(of->program);
@@ -61,7 +54,7 @@ static inline bool resident_way_allowed(const row *of, const resident_way *one)
 
 static inline td_run *resident_run_way(void *context, subject *about, int number)
 {
-    resident_place *place = context;
+    table_place *place = context;
     const row *of = about->row;
     resident_way one = resident_way_number(number);
     char settings[320], text[512];
@@ -79,12 +72,6 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     td_run *run = run_of(of->program, about->graph, options, table_settings(text, sizeof text, of, "resident", settings));
     if (strcmp(run->engine, "resident") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;
-}
-
-static inline void resident_leave(void *context)
-{
-    resident_place *place = context;
-    td_kept_release(&place->kept);
 }
 
 #endif

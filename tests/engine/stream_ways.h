@@ -39,13 +39,6 @@ static inline stream_way stream_way_number(int number)
                         .mode = number / 2240 % 2 == 0 ? TD_MODE_SYNC : TD_MODE_ASYNC, .keeps = number / 4480 % 2 == 0};
 }
 
-/* What the runs of a graph have in common. */
-typedef struct stream_place {
-    const char *devices;
-    td_pool *pool;
-    td_kept kept;
-} stream_place;
-
 /* The words of `settings` that the program's runs look at. */
 static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
 {
@@ -78,7 +71,7 @@ static inline void stream_raise_cap(const td_program *program, const td_graph *g
 
 static inline td_run *stream_run_way(void *context, subject *about, int number)
 {
-    stream_place *place = context;
+    table_place *place = context;
     const row *of = about->row;
     const td_program *program = program_of(of->program);
     stream_way one = stream_way_number(number);
@@ -100,12 +93,6 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     td_run *run = run_of(of->program, about->graph, options, text);
     if (strcmp(run->engine, "stream") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;
-}
-
-static inline void stream_leave(void *context)
-{
-    stream_place *place = context;
-    td_kept_release(&place->kept);
 }
 
 #endif

@@ -244,6 +244,15 @@ typedef struct table_ways {
     td_pool *pool;
 } table_ways;
 
+/* Where the runs of a graph take place, and what one leaves to the next. */
+typedef struct table_place {
+    const char *devices;
+    td_pool *pool;
+    td_kept kept;
+} table_place;
+
+static inline void table_leave(void *place) { td_kept_release(&((table_place *)place)->kept); }
+
 static inline td_run_options table_options(const row *of, const td_graph *graph)
 {
     const td_program_info *info = program_of(of->program)->info;

@@ -22,9 +22,9 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 
 static void check(const char *program)
 {
-    stream_place place = {.devices = "emu"};
+    table_place place = {.devices = "emu"};
     CHECK_OK(td_pool_create(&place.pool, 2));
-    check_program(program, &(table_ways){STREAM_WAYS, stream_run_way, way_stride, stream_leave, &place, place.pool});
+    check_program(program, &(table_ways){STREAM_WAYS, stream_run_way, way_stride, table_leave, &place, place.pool});
     td_pool_destroy(place.pool);
 }
 
