@@ -19,8 +19,8 @@ const td_setting td_stream_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAM_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
                      "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; hbase: whole ones, a fixed "
                      "number of times; lbase: whole ones, once (Graphie)"},
-    [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 1024, 1e12, NULL,
-                      "bytes of a subgraph, rounded down to a power of two of edges (256 at least, 1024 for sums); smaller by itself where few "
+    [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
+                      "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); smaller by itself where few "
                       "fit the device"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
                    "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},

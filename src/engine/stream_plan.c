@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_SLOTS = 2, CHUNKS = 2, WANTED_SLOTS = 8, LEAST_EDGES = 256 };
+enum { LEAST_SLOTS = 2, CHUNKS = 2, WANTED_SLOTS = 8, LEAST_EDGES = 32 };
 enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for kernels */
 
 /* What the settings and the program say. */
