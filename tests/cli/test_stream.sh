@@ -48,7 +48,7 @@ fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgrah=1
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
-fails 1 '2 subgraphs of 1.0 KiB on the device, 2.0 KiB at least' run bfs tiny.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 5%
+fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 5%
 contains "$err" '--gpu-edges' 'what to do'
 fails 1 "vertices' arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
 finish

@@ -392,7 +392,7 @@ static void check_refused(const char *program, const char *setting, const char *
 
 TEST(settings_that_make_no_sense_are_refused)
 {
-    check_refused("bfs", "stream.subgraph=1023", "stream.subgraph");
+    check_refused("bfs", "stream.subgraph=127", "stream.subgraph");
     check_refused("bfs", "stream.subgraph=2T", "stream.subgraph");
     check_refused("bfs", "stream.subgraph=-1", "stream.subgraph");
     check_refused("bfs", "stream.variant=graphie", "full|hvsp|lvsp|hbase|lbase");
