@@ -165,6 +165,24 @@ static td_status run_engine(td_run *run, const td_run_options *options)
     return strcmp(engine, "resident") == 0 ? td_resident_run(run, options) : td_cpu_run(run, options);
 }
 
+/* Bits that hold all numbers below `count`; one at least. */
+static uint8_t bits_below(uint64_t count) { return count < 3 ? 1 : (uint8_t)(64 - __builtin_clzll(count - 1)); }
+
+static uint8_t weight_bits(const td_program_info *info, const td_graph *graph)
+{
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return 1;
+    return graph->weights == TD_WEIGHT_F32 ? 32 : bits_below((uint64_t)graph->weight_max + 1);
+}
+
+static td_context make_context(const td_program_info *info, const td_graph *graph, const td_run_options *options)
+{
+    return (td_context){.vertices = graph->vertices, .edges = graph->edges, .one_over_vertices = 1.0 / graph->vertices,
+                        .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
+                        .weight_bits = weight_bits(info, graph),
+                        .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
+                        .source = options->has_source ? options->source : 0};
+}
+
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_status status = TD_OK;
@@ -179,11 +197,8 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     run->async = options->mode == TD_MODE_ASYNC;
     run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
     if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
-    bool real = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED;
-    run->kind = info->real_follows_weights && real ? TD_VALUE_F32 : info->value;
-    run->context = (td_context){.vertices = graph->vertices, .edges = graph->edges, .real_weights = real,
-                                .one_over_vertices = 1.0 / graph->vertices,
-                                .source = options->has_source ? options->source : 0};
+    run->context = make_context(info, graph, options);
+    run->kind = info->real_follows_weights && run->context.real_weights ? TD_VALUE_F32 : info->value;
     TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
     TD_TRY(td_run_prepare_inputs(run, options, texts));
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];

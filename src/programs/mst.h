@@ -1,16 +1,17 @@
-/* Minimum spanning forest of the undirected view, by Boruvka's rounds. A round
- * is three sweeps: the least weight that leaves each component, the lowest edge
- * number among edges of that weight (so that the forest is unique), and the
- * component at that edge's other end. Then components hook onto each other
- * along their edges and the trees are flattened. */
+/* Minimum spanning forest of the undirected view, by Boruvka's rounds. In a round
+ * every component finds the edge that leaves it and comes first: the lightest, of
+ * equal weights the one of the lowest number, so that the forest is unique. Weight,
+ * number and the component at the other end are one key, and the smallest key is
+ * found by one sweep where their bits fit a word, otherwise by two: one for the
+ * upper half of the key, one for the lower half among the edges that have that upper
+ * half. Then components hook onto each other along their edges and the trees are
+ * flattened. */
 #include "programs/program.h"
 
 typedef struct program_value {
     uint32_t component; /* of roots: themselves */
-    uint32_t weight;    /* of roots: the lightest leaving edge, in ordered bits; TD_UNREACHED: none */
-    uint64_t edge;      /* of roots: its number; MST_NO_EDGE: none */
-    uint32_t partner;   /* of roots: the component at its other end */
     uint32_t chosen;    /* of roots: the edge belongs to the forest */
+    uint64_t best[2];   /* of roots: the smallest key, its halves; MST_NONE: none */
 } program_value;
 
 #define PROGRAM_GAS 0
@@ -20,28 +21,56 @@ typedef struct program_value {
 #define PROGRAM_SAMPLES 0
 #define PROGRAM_COLLECTS_EDGES 1 /* program_edge, program_reset */
 #define PROGRAM_ONCE 1 /* every undirected edge is seen once */
+#define PROGRAM_LIGHT_FIRST 1 /* the forest of the light edges is a part of that of all (Filter-Kruskal) */
 
-enum { MST_LIGHTEST, MST_LOWEST, MST_PARTNER, MST_SWEEPS };
-#define MST_NO_EDGE UINT64_C(0xffffffffffffffff)
+#define MST_NONE UINT64_C(0xffffffffffffffff)
+
+/* A word less a bit, so that no key is MST_NONE. */
+TD_INLINE bool mst_fits_word(const td_context *c)
+{
+    return c->weight_bits + c->edge_bits + c->vertex_bits < 64;
+}
+
+TD_INLINE uint32_t mst_sweeps(const td_context *c) { return mst_fits_word(c) ? 1 : 2; }
+TD_INLINE bool mst_ends_round(const td_context *c) { return c->iteration % mst_sweeps(c) == mst_sweeps(c) - 1; }
+
+TD_INLINE uint64_t mst_upper(const td_context *c, uint32_t weight, uint64_t edge, uint32_t partner)
+{
+    if (!mst_fits_word(c)) return (uint64_t)weight << 32 | edge >> 32;
+    return ((uint64_t)weight << c->edge_bits | edge) << c->vertex_bits | partner;
+}
+
+TD_INLINE uint64_t mst_lower(uint64_t edge, uint32_t partner) { return edge << 32 | partner; }
+
+/* What the key of a root says. */
+TD_INLINE uint32_t mst_partner(const td_context *c, const uint64_t best[2])
+{
+    uint64_t mask = ((uint64_t)1 << c->vertex_bits) - 1;
+    return (uint32_t)(mst_fits_word(c) ? best[0] & mask : best[1]);
+}
+
+TD_INLINE uint64_t mst_edge(const td_context *c, const uint64_t best[2])
+{
+    uint64_t mask = ((uint64_t)1 << c->edge_bits) - 1;
+    return mst_fits_word(c) ? best[0] >> c->vertex_bits & mask : (best[0] & UINT64_C(0xffffffff)) << 32 | best[1] >> 32;
+}
 
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
     (void)c, (void)degree;
-    program_value fresh = {v, TD_UNREACHED, MST_NO_EDGE, TD_UNREACHED, 0};
+    program_value fresh = {v, 0, {MST_NONE, MST_NONE}};
     return fresh;
 }
 
+/* Looked at first: of a large component nearly all edges are in vain. */
 TD_INLINE void mst_offer(const td_context *c, program_value *root, uint32_t other, uint32_t weight, uint64_t edge)
 {
-    uint32_t sweep = c->iteration % MST_SWEEPS;
-    if (sweep == MST_LIGHTEST)
-        TD_LOWER(&root->weight, weight);
-    else if (weight != TD_LOAD(&root->weight))
-        return;
-    else if (sweep == MST_LOWEST)
-        TD_LOWER(&root->edge, edge);
-    else if (edge == TD_LOAD(&root->edge))
-        TD_STORE(&root->partner, other);
+    uint64_t upper = mst_upper(c, weight, edge, other);
+    if (c->iteration % mst_sweeps(c) == 0) {
+        if (upper < TD_LOAD_LAZY(&root->best[0])) TD_LOWER(&root->best[0], upper);
+    } else if (upper == TD_LOAD_LAZY(&root->best[0]) && mst_lower(edge, other) < TD_LOAD_LAZY(&root->best[1])) {
+        TD_LOWER(&root->best[1], mst_lower(edge, other));
+    }
 }
 
 /* `weight` comes in ordered bits, below TD_UNREACHED. */
@@ -56,10 +85,11 @@ TD_INLINE bool program_visit(const td_context *c, program_value *values, uint32_
 }
 
 /* Of two components that chose the same edge the smaller stays a root. */
-TD_INLINE bool mst_hooks(const program_value *values, uint32_t v)
+TD_INLINE bool mst_hooks(const td_context *c, const program_value *values, uint32_t v)
 {
-    uint32_t partner = values[v].partner;
-    return partner != TD_UNREACHED && !(TD_LOAD(&values[partner].partner) == v && v < partner);
+    if (values[v].best[0] == MST_NONE) return false;
+    uint32_t partner = mst_partner(c, values[v].best);
+    return !(values[partner].best[0] != MST_NONE && mst_partner(c, values[partner].best) == v && v < partner);
 }
 
 /* Everyone on the way to the root is hung onto it, so that long chains are walked
@@ -76,14 +106,14 @@ TD_INLINE void mst_flatten(program_value *values, uint32_t v)
 
 TD_INLINE uint64_t program_between(const td_context *c, program_value *values, uint32_t v, int step)
 {
-    if (c->iteration % MST_SWEEPS != MST_PARTNER) return 0;
+    if (!mst_ends_round(c)) return 0;
     program_value *mine = &values[v];
-    if (step == 0) { /* who hooks: needs everyone's partner as the sweep left it */
-        mine->chosen = mst_hooks(values, v);
+    if (step == 0) { /* who hooks: needs everyone's component as the sweep left it */
+        mine->chosen = mst_hooks(c, values, v);
         return mine->chosen;
     }
     if (step == 1) {
-        if (mine->chosen) TD_STORE(&mine->component, mine->partner);
+        if (mine->chosen) TD_STORE(&mine->component, mst_partner(c, mine->best));
         return 0;
     }
     mst_flatten(values, v);
@@ -93,22 +123,20 @@ TD_INLINE uint64_t program_between(const td_context *c, program_value *values, u
 /* After the forest's edges of this round were collected. */
 TD_INLINE void program_reset(const td_context *c, program_value *value)
 {
-    if (c->iteration % MST_SWEEPS != MST_PARTNER) return;
-    value->weight = TD_UNREACHED;
-    value->edge = MST_NO_EDGE;
-    value->partner = TD_UNREACHED;
+    if (!mst_ends_round(c)) return;
+    value->best[0] = value->best[1] = MST_NONE;
     value->chosen = 0;
 }
 
-TD_INLINE bool program_again(const td_context *c, uint64_t hooked)
-{
-    return c->iteration % MST_SWEEPS != MST_PARTNER || hooked > 0;
-}
+TD_INLINE bool program_again(const td_context *c, uint64_t hooked) { return !mst_ends_round(c) || hooked > 0; }
 
 TD_INLINE uint32_t program_label(const program_value *values, uint32_t v) { return TD_LOAD(&values[v].component); }
 
-/* The edge that a vertex's hook adds to the forest, or MST_NO_EDGE. */
-TD_INLINE uint64_t program_edge(const program_value *value) { return value->chosen ? value->edge : MST_NO_EDGE; }
+/* The edge that a vertex's hook adds to the forest, or UINT64_MAX. */
+TD_INLINE uint64_t program_edge(const td_context *c, const program_value *value)
+{
+    return value->chosen ? mst_edge(c, value->best) : UINT64_MAX;
+}
 
 static const td_program_info program_info = {
     .name = "mst", .summary = "minimum spanning forest of the undirected view", .result = "tree",

@@ -64,7 +64,8 @@
 #define TABLE_EDGES
 #endif
 #define TABLE_KIND(kind)                                                                                    \
-    .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE, .sweep = sweep_##kind,        \
+    .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE, .light_first = PROGRAM_LIGHT_FIRST, \
+    .sweep = sweep_##kind,                                                                                  \
     .sweep_heavy = sweep_heavy_##kind, .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
 #endif
 

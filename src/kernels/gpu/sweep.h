@@ -155,7 +155,7 @@ TD_KERNEL(collect, td_gpu_args)
 {
     program_value *values = (program_value *)a.values;
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
-        uint64_t edge = program_edge(&values[v]);
+        uint64_t edge = program_edge(&a.context, &values[v]);
         if (edge != UINT64_MAX) a.edges[TD_ADD(&a.control->edge_count, 1u)] = edge;
         program_reset(&a.context, &values[v]);
     }
