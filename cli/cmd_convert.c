@@ -14,7 +14,7 @@
 
 typedef struct convert_settings {
     td_build_settings build;
-    const char *output, *format, *to;
+    const char *output, *format, *to, *stripe;
     uint64_t seed;
 } convert_settings;
 
@@ -24,6 +24,7 @@ static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
+    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
     OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
            .needs = "weights order"),
     {0},
@@ -78,10 +79,11 @@ static td_status build_graph(conversion *job)
 static td_status write_output(conversion *job)
 {
     uint64_t start = td_clock_ns();
-    TD_CHECK(td_graph_write(job->graph, job->settings->output, job->settings->to, job->pool));
+    const convert_settings *s = job->settings;
+    TD_CHECK(td_output_write(job->graph, s->output, s->to, s->stripe, job->pool));
     job->write_seconds = td_seconds_since(start);
     job->peak = td_memory().peak;
-    job->output_bytes = td_file_bytes(job->settings->output);
+    job->output_bytes = td_graph_file_bytes(s->output);
     return TD_OK;
 }
 
@@ -123,7 +125,7 @@ static td_status convert(conversion *job, td_report *out)
     const td_common *common = &job->settings->build.common;
     TD_CHECK(choose_format(job));
     TD_CHECK(td_common_pool(common, &job->pool));
-    job->input_bytes = td_file_bytes(job->input);
+    job->input_bytes = td_graph_file_bytes(job->input);
     TD_CHECK(read_input(job));
     TD_CHECK(build_graph(job));
     TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
@@ -143,6 +145,7 @@ static td_status run_convert(const td_args *args, void *settings)
     td_report out = {0};
     TD_CHECK(td_report_check_target(&s->build.common, job.input));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
+    TD_CHECK(td_output_check_stripes(s->output, s->to, s->stripe));
     TD_CHECK(td_output_spares(job.input, s->output));
     TD_CHECK(td_build_settings_apply(&s->build, &job.build));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));
@@ -171,5 +174,6 @@ const td_command td_cmd_convert = {
     .examples = "tandem convert web.txt.gz -o web.tg\n"
                 "tandem convert road.gr -o road.tg --symmetrize --dedup\n"
                 "tandem convert web.tg -o web.mtx\n"
+                "tandem convert web.txt.gz -o web.tg --stripe /disk1,/disk2,/disk3\n"
                 "tandem convert social.el -o social.wsg --symmetrize --dedup --weights 1:255",
 };

@@ -21,7 +21,7 @@ enum { EDGE_BYTES = 8 }; /* two ends */
 
 typedef struct gen_settings {
     td_build_settings build;
-    const char *output, *format;
+    const char *output, *format, *stripe;
     td_gen_spec spec;
 } gen_settings;
 
@@ -30,6 +30,7 @@ typedef struct gen_settings {
 static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "FILE", "the file to write; its suffix tells the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the output (default: by suffix)"),
+    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
     OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)"),
     OPTION("scale", COUNT, spec.scale, "N", "2^N vertices", .excludes = "vertices", .least = 1, .most = 31),
     OPTION("vertices", COUNT, spec.vertices, "N", "that many vertices", .least = 1, .most = MOST_VERTICES),
@@ -117,7 +118,7 @@ static void tell(const making *job)
     td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
     td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
             td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak), job->digest);
-    td_info("%s: %s", job->settings->output, td_format_size(size, td_file_bytes(job->settings->output)));
+    td_info("%s: %s", job->settings->output, td_format_size(size, td_graph_file_bytes(job->settings->output)));
 }
 
 static void report(td_json *json, const making *job)
@@ -125,7 +126,7 @@ static void report(td_json *json, const making *job)
     td_json_string(json, "kind", job->kind);
     td_json_u64(json, "seed", job->seed);
     td_json_string(json, "output", job->settings->output);
-    td_json_u64(json, "output_bytes", td_file_bytes(job->settings->output));
+    td_json_u64(json, "output_bytes", td_graph_file_bytes(job->settings->output));
     td_graph_json(json, job->graph);
     td_json_real(json, "seconds", job->make_seconds + job->ordering.seconds + job->write_seconds);
     td_json_real(json, "make_seconds", job->make_seconds);
@@ -145,7 +146,8 @@ static td_status make(making *job, const td_gen_spec *spec, const td_build_optio
     TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
     TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     start = td_clock_ns();
-    TD_CHECK(td_graph_write(job->graph, job->settings->output, job->settings->format, job->pool));
+    const gen_settings *s = job->settings;
+    TD_CHECK(td_output_write(job->graph, s->output, s->format, s->stripe, job->pool));
     job->write_seconds = td_seconds_since(start);
     job->peak = td_memory().peak;
     tell(job);
@@ -165,6 +167,7 @@ static td_status run_gen(const td_args *args, void *settings)
     TD_CHECK(make_spec(s, job.kind, &spec, &build));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, spec.seed));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
+    TD_CHECK(td_output_check_stripes(s->output, s->format, s->stripe));
     job.seed = spec.seed;
     td_status status = make(&job, &spec, &build, &out);
     td_graph_destroy(job.graph);

@@ -148,7 +148,8 @@ static void print_facts(const inspection *job)
     const td_graph *graph = job->graph;
     char size[TD_NUMBER_BYTES], count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
     printf("%s\n", job->path);
-    printf("%-12s %s, %s\n", "format", job->format->description, td_format_size(size, td_file_bytes(job->path)));
+    printf("%-12s %s, %s\n", "format", job->format->description, td_format_size(size, td_graph_file_bytes(job->path)));
+    if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);
     print_count("vertices", graph->vertices);
     printf("%-12s %s directed, %.2f per vertex\n", "edges", td_format_count(count, graph->edges),
            job->stats.average_degree);
@@ -268,7 +269,8 @@ static void report(td_json *json, const inspection *job)
     const td_graph_stats *stats = &job->stats;
     td_json_string(json, "file", job->path);
     td_json_string(json, "format", job->format->name);
-    td_json_u64(json, "file_bytes", td_file_bytes(job->path));
+    td_json_u64(json, "file_bytes", td_graph_file_bytes(job->path));
+    if (job->packed) td_json_u64(json, "stripes", job->file.stripes);
     td_graph_json(json, graph);
     td_json_real(json, "average_degree", stats->average_degree);
     td_json_u64(json, "sinks", stats->sinks);

@@ -3,6 +3,7 @@
 #include "base/outfile.h"
 #include "report.h"
 #include "store/formats/format.h"
+#include "store/packed.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -40,6 +41,23 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     return td_place_check(path);
 }
 
+td_status td_output_check_stripes(const char *path, const char *format, const char *directories)
+{
+    const td_format *chosen = NULL;
+    if (directories == NULL) return TD_OK;
+    TD_CHECK(td_format_for_output(path, format, &chosen));
+    if (chosen != &td_format_tg)
+        return td_fail(TD_USAGE, "--stripe is for packed graphs (.tg); %s is %s", path, chosen->description);
+    return TD_OK;
+}
+
+td_status td_output_write(const td_graph *graph, const char *path, const char *format, const char *directories,
+                          td_pool *pool)
+{
+    return directories != NULL ? td_packed_write_striped(graph, path, directories, pool)
+                               : td_graph_write(graph, path, format, pool);
+}
+
 td_status td_output_spares(const char *input, const char *output)
 {
     struct stat in, out;
@@ -52,4 +70,15 @@ uint64_t td_file_bytes(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
+}
+
+uint64_t td_graph_file_bytes(const char *path)
+{
+    td_packed *packed = NULL;
+    uint64_t bytes = td_file_bytes(path);
+    if (td_packed_open(&packed, path) != TD_OK) return bytes;
+    uint32_t stripes = td_packed_describe(packed)->stripes;
+    for (uint32_t i = 1; i <= stripes; i++) bytes += td_file_bytes(td_packed_path(packed, i));
+    td_packed_close(packed);
+    return bytes;
 }

@@ -3,10 +3,18 @@
 #define TD_CLI_OUTPUT_H
 
 #include "command.h"
+#include "store/graph.h"
 
 /* Refuses a missing -o, a format that cannot be written, a place that cannot be
  * written to, and a --json that would go to the same place. `format` may be NULL. */
 td_status td_output_check(const td_common *common, const char *path, const char *format);
+
+/* The same for a graph whose edges are to be striped over `directories`, which may be NULL. */
+td_status td_output_check_stripes(const char *path, const char *format, const char *directories);
+
+/* Writes the graph, striped unless `directories` is NULL. */
+td_status td_output_write(const td_graph *graph, const char *path, const char *format, const char *directories,
+                          td_pool *pool);
 
 /* Refuses a place that cannot be written to. */
 td_status td_place_check(const char *path);
@@ -18,5 +26,8 @@ td_status td_output_spares(const char *input, const char *output);
 td_status td_format_check(const char *name);
 
 uint64_t td_file_bytes(const char *path); /* 0 if there is none */
+
+/* The same with the stripes of a packed graph. */
+uint64_t td_graph_file_bytes(const char *path);
 
 #endif

@@ -282,12 +282,18 @@ static void release_slot(td_outfile *file)
     file->temporary = NULL;
 }
 
-td_status td_outfile_commit(td_outfile *file)
+td_status td_outfile_sync(td_outfile *file)
 {
     TD_CHECK(flush(file));
-    if (file->target == NULL) return TD_OK;
-    if (injected_failure() || fsync(file->fd) != 0)
+    if (file->target != NULL && (injected_failure() || fsync(file->fd) != 0))
         return td_fail_errno(TD_IO, errno, "cannot bring %s to the disk", file->path);
+    return TD_OK;
+}
+
+td_status td_outfile_commit(td_outfile *file)
+{
+    TD_CHECK(td_outfile_sync(file));
+    if (file->target == NULL) return TD_OK;
     bool closed = close(file->fd) == 0;
     file->fd = -1;
     if (!closed || injected_failure()) return td_fail_errno(TD_IO, errno, "cannot close %s", file->path);

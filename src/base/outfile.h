@@ -37,6 +37,8 @@ td_status td_outfile_reserve(td_outfile *file, uint64_t bytes);
 
 bool td_outfile_is_stdout(const td_outfile *file);
 
+/* Brings what was written to the disk; td_outfile_commit does it too. For files that are to appear together. */
+td_status td_outfile_sync(td_outfile *file);
 td_status td_outfile_commit(td_outfile *file);
 void td_outfile_close(td_outfile *file); /* NULL is fine; removes what was not committed */
 

@@ -25,6 +25,9 @@ const char *td_section_name(td_section_kind kind)
     return (size_t)kind < TD_SECTIONS ? names[kind] : "unknown section";
 }
 
+/* No length in a header is believed beyond this: sums of a few of them do not wrap. */
+#define MOST_FILE_BYTES (UINT64_C(1) << 60)
+
 typedef struct extent {
     uint32_t element; /* 0: absent */
     uint64_t count;
@@ -82,7 +85,6 @@ td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end)
     uint64_t rest = section->bytes - run.begin, whole = run.blocks * TD_PACKED_BLOCK;
     run.bytes = rest < whole ? rest : whole;
     run.padded = td_packed_padded(run.bytes);
-    run.offset = section->offset + run.begin;
     return run;
 }
 
@@ -133,9 +135,8 @@ static td_status check_kind(const td_disk_header *header, size_t bytes, const ch
     return TD_OK;
 }
 
-static td_status check_length(const td_disk_header *header, uint64_t bytes, const char *path)
+static td_status check_length(uint64_t bytes, uint64_t wanted, const char *path)
 {
-    uint64_t wanted = header->file_bytes;
     if (bytes < wanted)
         return td_fail(TD_CORRUPT, "%s is truncated: %" PRIu64 " of its %" PRIu64 " bytes", path, bytes, wanted);
     if (bytes > wanted)
@@ -147,6 +148,8 @@ static td_status check_length(const td_disk_header *header, uint64_t bytes, cons
 /* Ranges first, so that no product of the layout can wrap. */
 static td_status check_counts(const td_disk_header *header, const char *path)
 {
+    if (header->file_bytes > MOST_FILE_BYTES)
+        return td_fail(TD_CORRUPT, "%s: it states a length of %" PRIu64 " bytes", path, header->file_bytes);
     if (header->vertices > TD_MAX_VERTICES)
         return td_fail(TD_LIMIT, "%s has %" PRIu64 " vertices; at most %" PRIu64 " are supported", path,
                        header->vertices, TD_MAX_VERTICES);
@@ -161,11 +164,17 @@ static td_status check_counts(const td_disk_header *header, const char *path)
     if (header->weights > TD_WEIGHT_F32)
         return td_fail(TD_CORRUPT, "%s: its weight kind is %" PRIu32 ", the last known is %d", path, header->weights,
                        TD_WEIGHT_F32);
+    bool striped = header->version == TD_PACKED_STRIPED;
+    if (striped ? header->stripes == 0 || header->stripes > TD_MOST_STRIPES || header->stripe_unit != TD_STRIPE_UNIT
+                : header->stripes != 0)
+        return td_fail(TD_CORRUPT, "%s: %" PRIu32 " stripes of units of %" PRIu32 " bytes; version %" PRIu32
+                       " has %s", path, header->stripes, header->stripe_unit, header->version,
+                       striped ? "1 to 16, of 1048576" : "none");
     if (header->header_bytes != sizeof *header || header->block_bytes != TD_PACKED_BLOCK ||
         header->section_count > TD_SECTIONS)
         return td_fail(TD_CORRUPT, "%s: header of %" PRIu32 " bytes, blocks of %" PRIu32 ", %" PRIu32
-                       " sections; version %u has %zu, %u and at most %d", path, header->header_bytes,
-                       header->block_bytes, header->section_count, TD_PACKED_VERSION, sizeof *header,
+                       " sections; version %" PRIu32 " has %zu, %u and at most %d", path, header->header_bytes,
+                       header->block_bytes, header->section_count, header->version, sizeof *header,
                        TD_PACKED_BLOCK, TD_SECTIONS);
     return TD_OK;
 }
@@ -184,6 +193,7 @@ static td_packed_info info_of(const td_disk_header *header)
         .weight_max = header->weight_max,
         .id_base = header->id_base,
         .build_id = header->build_id,
+        .stripes = header->stripes,
     };
 }
 
@@ -224,44 +234,58 @@ static td_status check_header(td_packed *packed, const td_disk_header *header, s
     if (header->header_hash != td_hash64(header, offsetof(td_disk_header, header_hash)))
         return td_fail(TD_CORRUPT, "%s: its header (bytes 0 to %zu) is damaged: the checksum does not fit", path,
                        sizeof *header - 1);
-    TD_CHECK(check_length(header, bytes, path));
+    if (header->version != TD_PACKED_STRIPED) TD_CHECK(check_length(bytes, header->file_bytes, path));
     TD_CHECK(check_counts(header, path));
     packed->info = info_of(header);
     td_packed_place(&packed->info, pages_stated(header, TD_SECTION_OUT_PAGES),
                     pages_stated(header, TD_SECTION_IN_PAGES));
     TD_CHECK(check_sections(header, &packed->info, path));
+    if (packed->info.stripes > 0) TD_CHECK(check_length(bytes, td_packed_main_bytes(&packed->info), path));
     packed->checksums_hash = header->checksums_hash;
     return TD_OK;
 }
 
-td_status td_packed_pread(const td_packed *packed, uint64_t offset, void *into, uint64_t bytes, uint64_t *got)
+td_status td_packed_file_read(const td_packed_file *file, uint64_t offset, void *into, uint64_t bytes, uint64_t *got)
 {
     char *to = into;
     uint64_t done = 0;
     while (done < bytes) {
         uint64_t now = bytes - done < (1u << 30) ? bytes - done : 1u << 30;
-        ssize_t count = pread(packed->fd, to + done, now, (off_t)(offset + done));
+        ssize_t count = pread(file->fd, to + done, now, (off_t)(offset + done));
         if (count < 0 && errno == EINTR) continue;
         if (count < 0)
-            return td_fail_errno(TD_IO, errno, "cannot read %s at byte %" PRIu64, packed->path, offset + done);
+            return td_fail_errno(TD_IO, errno, "cannot read %s at byte %" PRIu64, file->path, offset + done);
         if (count == 0) break;
         done += (uint64_t)count;
     }
     if (got != NULL) *got = done;
     if (got == NULL && done < bytes)
-        return td_fail(TD_CORRUPT, "%s ends at byte %" PRIu64 ": it became shorter while it was read", packed->path,
+        return td_fail(TD_CORRUPT, "%s ends at byte %" PRIu64 ": it became shorter while it was read", file->path,
                        offset + done);
     return TD_OK;
 }
 
+td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes)
+{
+    for (char *to = into; bytes > 0;) {
+        td_packed_spot spot = td_packed_locate(&packed->info, kind, offset);
+        uint64_t now = spot.bytes < bytes ? spot.bytes : bytes;
+        TD_CHECK(td_packed_file_read(&packed->files[spot.file], spot.offset, to, now, NULL));
+        to += now;
+        offset += now;
+        bytes -= now;
+    }
+    return TD_OK;
+}
+
 /* A FIFO must not be waited for, hence O_NONBLOCK. */
-static td_status open_file(td_packed *packed, uint64_t *bytes)
+td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *bytes)
 {
     struct stat info;
-    packed->fd = open(packed->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (packed->fd < 0 || fstat(packed->fd, &info) != 0)
-        return td_fail_errno(TD_IO, errno, "cannot open %s", packed->path);
-    if (!S_ISREG(info.st_mode)) return td_fail(TD_IO, "cannot read %s: it is not a regular file", packed->path);
+    TD_CHECK(td_string_copy(&file->path, path, "file name"));
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0 || fstat(file->fd, &info) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    if (!S_ISREG(info.st_mode)) return td_fail(TD_IO, "cannot read %s: it is not a regular file", path);
     *bytes = (uint64_t)info.st_size;
     return TD_OK;
 }
@@ -273,11 +297,12 @@ td_status td_packed_open(td_packed **out, const char *path)
     td_disk_header header = {0};
     uint64_t bytes = 0, got = 0;
     TD_CHECK(TD_NEW_ZEROED(&packed, 1, "packed file"));
-    packed->fd = -1;
-    TD_TRY(td_string_copy(&packed->path, path, "file name"));
-    TD_TRY(open_file(packed, &bytes));
-    TD_TRY(td_packed_pread(packed, 0, &header, sizeof header, &got));
+    for (uint32_t i = 0; i <= TD_MOST_STRIPES; i++) packed->files[i].fd = -1;
+    TD_TRY(td_packed_file_open(&packed->files[0], path, &bytes));
+    packed->path = packed->files[0].path;
+    TD_TRY(td_packed_file_read(&packed->files[0], 0, &header, sizeof header, &got));
     TD_TRY(check_header(packed, &header, got, bytes));
+    TD_TRY(td_stripes_open(packed, &header));
     *out = packed;
     packed = NULL;
 done:
@@ -288,14 +313,17 @@ done:
 void td_packed_close(td_packed *packed)
 {
     if (packed == NULL) return;
-    if (packed->fd >= 0) close(packed->fd);
+    for (uint32_t i = 0; i <= TD_MOST_STRIPES; i++) {
+        if (packed->files[i].fd >= 0) close(packed->files[i].fd);
+        td_free(packed->files[i].path);
+    }
     td_free(packed->checksums);
-    td_free(packed->path);
     td_free(packed);
 }
 
 const td_packed_info *td_packed_describe(const td_packed *packed) { return &packed->info; }
-int td_packed_descriptor(const td_packed *packed) { return packed->fd; }
+const char *td_packed_path(const td_packed *packed, uint32_t file) { return packed->files[file].path; }
+int td_packed_descriptor(const td_packed *packed, uint32_t file) { return packed->files[file].fd; }
 
 td_status td_packed_new_graph(td_graph **out, const td_packed *packed)
 {
@@ -337,11 +365,30 @@ static td_status check_ends(const td_packed *packed)
         const td_section *section = &packed->info.sections[kinds[i]];
         uint64_t first, last;
         if (section->element == 0) continue;
-        TD_CHECK(td_packed_pread(packed, section->offset, &first, sizeof first, NULL));
-        TD_CHECK(td_packed_pread(packed, section->offset + section->bytes - 8, &last, sizeof last, NULL));
+        TD_CHECK(td_packed_read(packed, kinds[i], 0, &first, sizeof first));
+        TD_CHECK(td_packed_read(packed, kinds[i], section->bytes - 8, &last, sizeof last));
         if (first != 0 || last != packed->info.edges)
             return td_fail(TD_CORRUPT, "%s: its %s run from %" PRIu64 " to %" PRIu64 ", not from 0 to %" PRIu64,
                            packed->path, td_section_name(kinds[i]), first, last, packed->info.edges);
+    }
+    return TD_OK;
+}
+
+/* Unit by unit into the place it would have if the file were not striped. */
+static td_status map_spots(const td_packed *packed, char *base)
+{
+    const td_packed_info *info = &packed->info;
+    for (int kind = 0; kind < TD_SECTIONS; kind++) {
+        uint64_t padded = td_packed_padded(info->sections[kind].bytes);
+        td_packed_spot spot;
+        for (uint64_t at = 0; at < padded; at += spot.bytes) {
+            spot = td_packed_locate(info, (td_section_kind)kind, at);
+            void *mapped = mmap(base + info->sections[kind].offset + at, spot.bytes, PROT_READ, MAP_SHARED | MAP_FIXED,
+                                packed->files[spot.file].fd, (off_t)spot.offset);
+            if (mapped == MAP_FAILED)
+                return td_fail_errno(TD_IO, errno, "cannot map %s, a striped graph, unit by unit: load it instead",
+                                     packed->path);
+        }
     }
     return TD_OK;
 }
@@ -350,14 +397,17 @@ static td_status map_sections(td_graph *graph, const td_packed *packed)
 {
     const td_packed_info *info = &packed->info;
     void *sections[TD_SECTIONS] = {NULL};
-    char *base = mmap(NULL, info->file_bytes, PROT_READ, MAP_SHARED, packed->fd, 0);
+    char *base = info->stripes == 0
+                     ? mmap(NULL, info->file_bytes, PROT_READ, MAP_SHARED, packed->files[0].fd, 0)
+                     : mmap(NULL, info->file_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return td_fail_errno(TD_IO, errno, "cannot map the %" PRIu64 " bytes of %s", info->file_bytes, packed->path);
+    graph->mapping = base;
+    graph->mapping_bytes = info->file_bytes;
+    if (info->stripes > 0) TD_CHECK(map_spots(packed, base));
     for (int kind = 0; kind < TD_SECTIONS; kind++)
         if (info->sections[kind].element != 0) sections[kind] = base + info->sections[kind].offset;
     td_packed_attach(graph, sections);
-    graph->mapping = base;
-    graph->mapping_bytes = info->file_bytes;
     return TD_OK;
 }
 

@@ -6,7 +6,9 @@
  * symmetric), degrees, original ids, the page directories (pages.h), and the
  * checksums: one XXH64 per 64 KiB block of each section, so that a reader of
  * single pages checks what it reads and can name the block that is broken.
- * The same graph gives the same bytes. docs/format.md has it all.
+ * The same graph gives the same bytes. A striped graph keeps the targets and
+ * weights in further files, one per directory, so that several disks are read
+ * at once. docs/format.md has it all.
  */
 #ifndef TD_STORE_PACKED_H
 #define TD_STORE_PACKED_H
@@ -14,9 +16,11 @@
 #include "store/graph.h"
 #include "store/pages.h"
 
-#define TD_PACKED_VERSION 1u
+#define TD_PACKED_VERSION 2u /* the latest that is read: 2 is striped, 1 is not */
 #define TD_PACKED_BLOCK 65536u
 #define TD_PACKED_ALIGN 4096u
+#define TD_STRIPE_UNIT (1u << 20) /* consecutive bytes of a section in one stripe */
+#define TD_MOST_STRIPES 16u
 
 /* In file order. code, name */
 #define TD_SECTION_LIST(X)            \
@@ -43,7 +47,8 @@ typedef enum td_section_kind {
 const char *td_section_name(td_section_kind kind);
 
 /* `bytes` of `element` each, without the zeros that fill up to the alignment.
- * An absent section has an element size of 0. */
+ * An absent section has an element size of 0. The offset is that in a file that
+ * is not striped; td_packed_locate knows where the bytes are. */
 typedef struct td_section {
     uint64_t offset, bytes;
     uint32_t element;
@@ -56,8 +61,9 @@ typedef struct td_packed_info {
     td_weight_kind weights;
     double weight_min, weight_max;
     uint64_t id_base;
-    uint64_t build_id; /* a hash of the whole content */
-    uint64_t file_bytes;
+    uint64_t build_id; /* a hash of the whole content, whether striped or not */
+    uint64_t file_bytes; /* when not striped */
+    uint32_t stripes;    /* files beside the .tg that hold targets and weights, or 0 */
     td_section sections[TD_SECTIONS];
 } td_packed_info;
 
@@ -65,11 +71,16 @@ typedef struct td_packed_info {
  * graph without in-adjacency is written without it. */
 td_status td_packed_write(const td_graph *graph, const char *path, td_pool *pool);
 
+/* The same with targets and weights spread over a file in each of `directories`,
+ * "dir1,dir2,dir3". */
+td_status td_packed_write_striped(const td_graph *graph, const char *path, const char *directories, td_pool *pool);
+
 /* What writing the graph would give, but for the build id. */
 td_packed_info td_packed_plan(const td_graph *graph);
 
 /* Maps the file: milliseconds whatever its size; nothing but the header is read
- * and checked. The arrays are read-only. */
+ * and checked. The arrays are read-only. A striped one is mapped unit by unit,
+ * as far as the system allows that many mappings. */
 td_status td_packed_map(td_graph **out, const char *path);
 
 /* Reads the file into memory (huge pages), checking every block, and that no
@@ -84,13 +95,28 @@ td_status td_packed_check(const char *path, td_pool *pool);
 bool td_packed_recognise(const void *head, size_t bytes);
 
 /* An open file, for those who read it piece by piece. Opening reads and checks
- * the header and the file's length only. */
+ * the headers and lengths only, of the file and of its stripes. */
 typedef struct td_packed td_packed;
 
 td_status td_packed_open(td_packed **out, const char *path);
 void td_packed_close(td_packed *packed); /* NULL is fine */
 const td_packed_info *td_packed_describe(const td_packed *packed);
-int td_packed_descriptor(const td_packed *packed); /* for reads of one's own */
+
+/* The files behind it, for reads of one's own: 0 is the .tg itself, 1 to
+ * info.stripes are its stripes. */
+const char *td_packed_path(const td_packed *packed, uint32_t file);
+int td_packed_descriptor(const td_packed *packed, uint32_t file);
+
+/* Where a section's bytes from `offset` on are: `bytes` of them, up to the end
+ * of the section with its filling zeros, lie one after the other. A block never
+ * crosses two spots, and every spot starts at a multiple of TD_PACKED_ALIGN if
+ * `offset` is one. */
+typedef struct td_packed_spot {
+    uint32_t file;
+    uint64_t offset, bytes;
+} td_packed_spot;
+
+td_packed_spot td_packed_locate(const td_packed_info *info, td_section_kind kind, uint64_t offset);
 
 /* A whole section, checked; freed by the caller with td_free. Absent: NULL. */
 td_status td_packed_section(td_packed *packed, td_section_kind kind, void **out, td_pool *pool);

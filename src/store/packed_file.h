@@ -10,7 +10,11 @@
 
 #define TD_PACKED_MAGIC "TandemTG" /* 8 bytes */
 #define TD_PACKED_BYTE_ORDER UINT32_C(0x01020304)
+#define TD_STRIPE_MAGIC "TandemST"
+#define TD_STRIPE_VERSION 1u
+#define TD_STRIPE_NAMES 3584 /* bytes in the header for the stripes' names */
 
+enum { TD_PACKED_PLAIN = 1, TD_PACKED_STRIPED = 2 }; /* versions */
 enum { TD_PACKED_SYMMETRIC = 1, TD_PACKED_HAS_IN = 2, TD_PACKED_HAS_IDS = 4, TD_PACKED_IDS_SORTED = 8 };
 
 typedef struct td_disk_section {
@@ -32,9 +36,24 @@ typedef struct td_disk_header {
     uint64_t checksums_hash; /* of the checksums and the zeros behind them */
     uint32_t section_count, zero;
     td_disk_section sections[TD_SECTIONS];
-    uint8_t zeros[TD_PACKED_ALIGN - 104 - sizeof(td_disk_section) * TD_SECTIONS - 8];
+    uint32_t stripes, stripe_unit;        /* 0 in version 1 */
+    char stripe_names[TD_STRIPE_NAMES];   /* one after the other, each with its zero */
+    uint8_t zeros[TD_PACKED_ALIGN - 104 - sizeof(td_disk_section) * TD_SECTIONS - 8 - TD_STRIPE_NAMES - 8];
     uint64_t header_hash; /* of all before it */
 } td_disk_header;
+
+typedef struct td_stripe_header {
+    char magic[8];
+    uint32_t byte_order, version;
+    uint32_t header_bytes, stripe_unit;
+    uint32_t number, stripes; /* the first is 1 */
+    uint64_t file_bytes;
+    uint64_t build_id; /* of the graph */
+    uint8_t zeros[TD_PACKED_ALIGN - 48 - 8];
+    uint64_t header_hash;
+} td_stripe_header;
+
+_Static_assert(sizeof(td_stripe_header) == TD_PACKED_ALIGN, "units are aligned behind the stripe's header");
 
 _Static_assert(sizeof(td_disk_header) == TD_PACKED_ALIGN, "the header fills one aligned block");
 _Static_assert(sizeof(td_page) == 152, "a directory entry has no gaps");
@@ -63,7 +82,6 @@ typedef struct td_run {
     uint64_t blocks;
     uint64_t begin;         /* its place in the section */
     uint64_t bytes, padded; /* without and with the zeros behind the section's end */
-    uint64_t offset;        /* its place in the file */
 } td_run;
 
 #define TD_RUN_BLOCKS 16u
@@ -72,16 +90,34 @@ typedef struct td_run {
 /* The run that starts at block `number` and ends at `end` or with its section. */
 td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end);
 
-struct td_packed {
+/* Lengths of the .tg and of each stripe. */
+uint64_t td_packed_main_bytes(const td_packed_info *info);
+uint64_t td_stripe_bytes(const td_packed_info *info);
+
+/* Opens the stripes that a checked header names, and refuses any that is missing,
+ * of another length or of another build (stripes.c). */
+td_status td_stripes_open(td_packed *packed, const td_disk_header *header);
+
+typedef struct td_packed_file {
     int fd;
     char *path;
+} td_packed_file;
+
+struct td_packed {
+    char *path; /* that of files[0] */
+    td_packed_file files[1 + TD_MOST_STRIPES];
     td_packed_info info;
     uint64_t checksums_hash;
     uint64_t *checksums; /* by block, or NULL until they are asked for */
 };
 
+td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *bytes);
+
 /* With `got`: as many bytes as there are. Without: all, or an error. */
-td_status td_packed_pread(const td_packed *packed, uint64_t offset, void *into, uint64_t bytes, uint64_t *got);
+td_status td_packed_file_read(const td_packed_file *file, uint64_t offset, void *into, uint64_t bytes, uint64_t *got);
+
+/* Part of a section, possibly with the zeros behind it, wherever it is. */
+td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes);
 
 /* A graph with the header's values and no arrays; then its arrays, by section. */
 td_status td_packed_new_graph(td_graph **out, const td_packed *packed);

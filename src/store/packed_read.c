@@ -23,12 +23,13 @@ td_status td_packed_load_checksums(td_packed *packed)
 {
     const td_section *section = &packed->info.sections[TD_SECTION_CHECKSUMS];
     uint64_t padded = td_packed_padded(section->bytes), *checksums = NULL;
+    uint64_t at = td_packed_locate(&packed->info, TD_SECTION_CHECKSUMS, 0).offset;
     if (packed->checksums != NULL) return TD_OK;
     TD_CHECK(TD_NEW(&checksums, padded / 8, "checksums"));
-    td_status status = td_packed_pread(packed, section->offset, checksums, padded, NULL);
+    td_status status = td_packed_read(packed, TD_SECTION_CHECKSUMS, 0, checksums, padded);
     if (status == TD_OK && td_hash64(checksums, padded) != packed->checksums_hash)
         status = td_fail(TD_CORRUPT, "%s is damaged: its checksums (bytes %" PRIu64 " to %" PRIu64
-                         ") do not fit their own", packed->path, section->offset, section->offset + padded - 1);
+                         ") do not fit their own", packed->path, at, at + padded - 1);
     if (status != TD_OK) {
         td_free(checksums);
         return status;
@@ -46,10 +47,10 @@ td_status td_packed_verify(const td_packed *packed, td_section_kind kind, uint64
         uint64_t seen = td_hash64((const char *)data + at, length);
         if (seen == *checksums) continue;
         uint64_t block = first_block + at / TD_PACKED_BLOCK;
-        uint64_t byte = packed->info.sections[kind].offset + block * TD_PACKED_BLOCK;
+        td_packed_spot spot = td_packed_locate(&packed->info, kind, block * TD_PACKED_BLOCK);
         return td_fail(TD_CORRUPT, "%s is damaged: block %" PRIu64 " of its %s (bytes %" PRIu64 " to %" PRIu64
-                       ") has checksum %016" PRIx64 ", not %016" PRIx64, packed->path, block, td_section_name(kind),
-                       byte, byte + length - 1, seen, *checksums);
+                       ") has checksum %016" PRIx64 ", not %016" PRIx64, packed->files[spot.file].path, block,
+                       td_section_name(kind), spot.offset, spot.offset + length - 1, seen, *checksums);
     }
     return TD_OK;
 }
@@ -101,7 +102,7 @@ static td_status read_run(reading *self, const td_run *run, char *buffer)
     td_packed *packed = self->packed;
     char *place = self->into[run->kind] == NULL ? NULL : (char *)self->into[run->kind] + run->begin;
     char *data = place == NULL || run->padded != run->bytes ? buffer : place;
-    TD_CHECK(td_packed_pread(packed, run->offset, data, run->padded, NULL));
+    TD_CHECK(td_packed_read(packed, run->kind, run->begin, data, run->padded));
     TD_CHECK(td_packed_verify(packed, run->kind, run->begin / TD_PACKED_BLOCK, data, run->padded));
     TD_CHECK(check_content(packed, run, data));
     if (place != NULL && data != place) memcpy(place, data, run->bytes);

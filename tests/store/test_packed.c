@@ -196,7 +196,7 @@ TEST(sections_can_be_read_and_verified_one_by_one)
     for (uint32_t v = 0; v < graph->vertices; v++) CHECK_EQ(((uint32_t *)degrees)[v], td_degree(&graph->in, v));
     td_free(degrees);
     uint64_t offset = td_packed_describe(packed)->sections[TD_SECTION_OUT_TARGETS].offset + TD_PACKED_BLOCK;
-    CHECK_EQ(pread(td_packed_descriptor(packed), blocks, sizeof blocks, (off_t)offset), (ssize_t)sizeof blocks);
+    CHECK_EQ(pread(td_packed_descriptor(packed, 0), blocks, sizeof blocks, (off_t)offset), (ssize_t)sizeof blocks);
     CHECK_OK(td_packed_load_checksums(packed));
     CHECK_OK(td_packed_verify(packed, TD_SECTION_OUT_TARGETS, 1, blocks, sizeof blocks));
     blocks[TD_PACKED_BLOCK] ^= 16;
