@@ -5,7 +5,7 @@
 # and says so. TANDEM_NO_INSTALL=1 refuses that and prints the packages instead.
 # Elsewhere it only prints. It ends with success when the build can go on: a C
 # compiler, cmake and make or ninja are mandatory; a missing library costs the
-# compressed formats that need it, nothing else. Nothing missing: no word, no
+# compressed formats that need it, or some speed of the disk, nothing else. Nothing missing: no word, no
 # network, a tenth of a second.
 set -u
 
@@ -49,10 +49,11 @@ look() {
     cmake_new_enough || mandatory+=(cmake)
     have make || have ninja || mandatory+=(make)
     have ninja || optional+=(ninja-build)
-    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h" -lz -lzstd -llzma && return
+    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h" -lz -lzstd -llzma -luring && return
     compiles zlib.h -lz || optional+=(zlib1g-dev)
     compiles zstd.h -lzstd || optional+=(libzstd-dev)
     compiles lzma.h -llzma || optional+=(liblzma-dev)
+    compiles liburing.h -luring || optional+=(liburing-dev)
 }
 
 # The command that may install packages, in $as_root; fails if there is no way.
@@ -86,7 +87,7 @@ print_packages() {
     local all=("${mandatory[@]}" "${optional[@]}")
     say "missing: ${all[*]}"
     say "on Debian 12: apt-get install --no-install-recommends ${all[*]}"
-    say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib, zstd and liblzma"
+    say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib, zstd, liblzma and liburing"
 }
 
 note_optional() {
@@ -97,6 +98,7 @@ note_optional() {
         zlib1g-dev) say "no zlib: .gz files will be refused" ;;
         libzstd-dev) say "no zstd: .zst files will be refused" ;;
         liblzma-dev) say "no liblzma: .xz files will be refused" ;;
+        liburing-dev) say "no liburing: graphs on disk are read by threads" ;;
         esac
     done
 }

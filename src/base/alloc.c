@@ -212,6 +212,36 @@ void td_free(void *block)
         free(old.base);
 }
 
+td_status td_space_create(void **out, uint64_t bytes, const char *what)
+{
+    if (injected_failure() || bytes > SIZE_MAX / 2) return no_memory(bytes, 1, what);
+    void *space = mmap(NULL, bytes > 0 ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return no_memory(bytes, 1, what);
+    madvise(space, bytes, MADV_NOHUGEPAGE);
+    *out = space;
+    return TD_OK;
+}
+
+void td_space_destroy(void *space, uint64_t bytes)
+{
+    if (space != NULL) munmap(space, bytes > 0 ? bytes : PAGE);
+}
+
+bool td_space_take(uint64_t bytes)
+{
+    uint64_t now = bytes > 0 ? charge(bytes) : 0;
+    if (bytes > 0 && now == 0) return false;
+    raise_peak(now);
+    return true;
+}
+
+void td_space_drop(void *part, uint64_t bytes)
+{
+    if (bytes == 0) return;
+    madvise(part, bytes, MADV_DONTNEED);
+    held_now -= bytes;
+}
+
 size_t td_block_bytes(const void *block) { return block == NULL ? 0 : header_of(block)->bytes; }
 
 td_status td_string_copy(char **out, const char *text, const char *what)

@@ -33,6 +33,14 @@ td_status td_resize_bytes(void **block, uint64_t count, size_t element, const ch
 td_status td_new_pages(void **out, uint64_t bytes, const char *what);
 
 void td_free(void *block); /* NULL is fine */
+
+/* Addresses without memory, for arrays of which only parts are there at a time: whoever fills a part takes its bytes
+ * first (false: the budget forbids it) and gives them back when it is dropped. Whole 4 KiB pages; what is not filled
+ * reads as zeros. Small pages, because parts come and go. */
+td_status td_space_create(void **out, uint64_t bytes, const char *what);
+void td_space_destroy(void *space, uint64_t bytes); /* NULL is fine; no part may be held any more */
+bool td_space_take(uint64_t bytes);
+void td_space_drop(void *part, uint64_t bytes);
 size_t td_block_bytes(const void *block);
 
 td_status td_string_copy(char **out, const char *text, const char *what);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "store/paged.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@ static void free_adjacency(td_adjacency *adjacency)
 void td_graph_destroy(td_graph *graph)
 {
     if (graph == NULL) return;
+    td_paged_close(graph->paged, graph);
     if (graph->mapping != NULL) {
         munmap(graph->mapping, graph->mapping_bytes);
     } else {

@@ -47,6 +47,7 @@ struct td_graph {
     char *name;      /* where it came from, for messages; may be NULL */
     void *mapping;   /* the file mapping the arrays lie in, or NULL */
     size_t mapping_bytes;
+    struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are here */
 };
 
 const char *td_weight_name(td_weight_kind kind);
