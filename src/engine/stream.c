@@ -12,7 +12,7 @@
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX, SET_LISTS, SET_DIRECTION,
-    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SETTINGS,
 };
 
 const td_setting td_stream_settings[] = {
@@ -43,6 +43,8 @@ const td_setting td_stream_settings[] = {
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+    [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "mst: light edges first, and of all others those that still join two components stay on the device"},
     [SETTINGS] = {0},
 };
 
@@ -53,6 +55,7 @@ bool td_stream_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "direction") == 0) return k->first_hit;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "survivors") == 0) return k->light_first;
     if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0) return pushes;
     if (strcmp(setting, "heavy") == 0) return !gas || pushes;
     if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
@@ -219,6 +222,9 @@ static void tear_down(td_stream_job *self, td_status status)
     td_free(self->way);
     td_free(self->waiting);
     td_free(self->active);
+    td_free(self->part_kept);
+    td_free(self->part_found);
+    td_free(self->part_of);
     bool keeps = kept != NULL && kept->state == held;
     if (!keeps) td_stream_release(held);
     else if (status != TD_OK && held != NULL) td_kept_release(kept);

@@ -7,7 +7,7 @@
  *
  * stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots with their levels, stream_value.c says
  * which way a subgraph goes, stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and
- * the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c. */
+ * the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
@@ -29,6 +29,8 @@ typedef struct td_stream_shape {
     uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
     uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
     uint64_t prefix_bytes;
+    uint64_t kept_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
+    uint64_t light_first;         /* and the host has the lightest of them, to begin with */
     double light;                 /* edges below this weight are light; 0: no difference is made */
 } td_stream_shape;
 
@@ -70,6 +72,10 @@ typedef struct td_stream_graph {
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
     bool chunk_pinned[2], told_unpinned;
     td_gpu_extract *table[2], *device_table[2]; /* what lies where in them */
+    td_gpu_edge *kept, *aside;    /* device memory for single edges (stream_kept.c) */
+    td_gpu_edge *light;           /* at the host: what is put there first */
+    uint64_t light_count;
+    bool light_pinned;
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
 } td_stream_graph;
 
@@ -108,6 +114,10 @@ typedef struct td_stream_job {
     td_mark *chunk_done[2];
     uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or all) and of heavy ones */
     uint64_t rest_count, heavy_count;
+    uint64_t kept_count;          /* sweeps: edges kept on the device */
+    bool *part_kept;              /* of every subgraph: its edges that matter are among them */
+    uint32_t *part_found;         /* the device's word on that, for the subgraph that a launch began with */
+    uint32_t *part_of;            /* of every subgraph: the one that its launch began with */
     bool beginnings_done;         /* sweeps: by the sample, for the next one */
     uint64_t small_edges;         /* of a frontier that loops on the device do */
     td_iteration *row;            /* the iteration under way */
@@ -172,6 +182,16 @@ td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t en
 /* The work over the beginnings of all lists, which are on the device. */
 td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work);
 
+/* stream_kept.c */
+td_status td_stream_make_kept(td_stream_job *self, const td_stream_shape *shape);
+void td_stream_free_kept(td_stream_graph *held);
+td_status td_stream_start_kept(td_stream_job *self);
+td_status td_stream_sweep_light(td_stream_job *self);
+td_status td_stream_sweep_kept(td_stream_job *self);
+void td_stream_leave_out_kept(td_stream_job *self);
+td_status td_stream_note_kept(td_stream_job *self);
+static inline uint64_t td_stream_aside(uint64_t kept) { return kept / 16 + 1; } /* of a stretch of them */
+
 /* stream_extract.c */
 td_status td_stream_fetch_active(td_stream_job *self);
 td_status td_stream_extract(td_stream_job *self);
@@ -182,6 +202,7 @@ td_status td_stream_peel(td_stream_job *self);
 td_status td_stream_priorities(td_stream_job *self);
 td_status td_stream_pulls(td_stream_job *self);
 td_status td_stream_sweep(td_stream_job *self);
+td_status td_stream_end_sweep(td_stream_job *self, td_iteration *row, uint64_t began, bool *again); /* vertices' steps, and the row */
 td_status td_stream_pull_hit(td_stream_job *self); /* the first-hit pull of one iteration */
 
 #endif

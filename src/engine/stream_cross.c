@@ -60,7 +60,8 @@ static td_status launch_sweep(td_stream_job *self, uint64_t threads)
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(clear_pieces(self));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep, threads));
-    return td_gpu_launch_blocks(gpu, &gpu->kernels->sweep_pieces, UINT32_MAX, 0);
+    TD_CHECK(td_gpu_launch_blocks(gpu, &gpu->kernels->sweep_pieces, UINT32_MAX, 0));
+    return gpu->args.keeps_edges ? td_gpu_launch(gpu, &gpu->kernels->close_part, 1) : TD_OK;
 }
 
 static td_status launch_hit(td_stream_job *self, uint64_t threads)
@@ -108,6 +109,8 @@ td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t en
     bool all = self->work == TD_WORK_PARENTS; /* of every list is looked at */
     a->skip = all ? NULL : list->skip;
     a->light = all ? NULL : list->light;
+    a->part = (uint32_t)(first >> list->shift);
+    for (uint64_t s = a->part; self->part_of != NULL && td_link_begin(list, (uint32_t)s) < end; s++) self->part_of[s] = a->part;
     a->first_edge = first;
     a->end_edge = end;
     a->first_vertex = low;
@@ -264,14 +267,18 @@ static td_status go_over_residents(td_stream_job *self)
     return TD_OK;
 }
 
-/* One launch for every run of subgraphs read directly; those without use in between do no harm. */
+/* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a launch is kept
+ * as a whole: then few are read together. */
+enum { KEPT_TOGETHER = 4 };
+
 static td_status read_directly(td_stream_job *self)
 {
     const td_link_list *list = self->crossing;
+    uint32_t most = self->gpu.args.keeps_edges ? KEPT_TOGETHER : list->subgraphs;
     for (uint32_t s = 0, end; s < list->subgraphs; s = end) {
-        uint32_t last = s;
+        uint32_t last = s, limit = list->subgraphs - s < most ? list->subgraphs : s + most;
         uint64_t bytes = 0;
-        for (end = s; end < list->subgraphs && (self->way[end] == TD_WAY_DIRECT || self->way[end] == TD_WAY_NONE); end++) {
+        for (end = s; end < limit && (self->way[end] == TD_WAY_DIRECT || self->way[end] == TD_WAY_NONE); end++) {
             if (self->way[end] != TD_WAY_DIRECT) continue;
             last = end;
             self->row->subgraphs_direct++;

@@ -61,6 +61,7 @@ static void free_lists(td_stream_graph *held)
     held->heads = held->headed = held->heads_before = NULL;
     held->heads_of = NULL;
     free_chunks(held);
+    td_stream_free_kept(held);
 }
 
 void td_stream_release(void *state)
@@ -416,6 +417,7 @@ static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(measure_copies(held));
     TD_CHECK(measure_extraction(self));
     if (shape->upper) TD_CHECK(skip_lower(self, &held->lists[0]));
+    if (shape->kept_edges > 0) TD_CHECK(td_stream_make_kept(self, shape));
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
     td_link_list *list = &held->lists[one || !shape->pulls_beginnings ? 0 : 1];
     TD_CHECK(make_prefix(self, list, shape->prefix_bytes));

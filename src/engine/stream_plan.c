@@ -15,8 +15,8 @@ enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for
 /* What the settings and the program say. */
 typedef struct wishes {
     const td_cpu_kernels *kernels;
-    bool gas, prioritised, keeps_edges, subgraph_given;
-    double variant, low, subgraph, prefix, lists, delta, heavy, direction;
+    bool gas, prioritised, keeps_edges, keeps_survivors, subgraph_given;
+    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors;
 } wishes;
 
 static bool is_given(const td_settings *settings, const char *key)
@@ -24,6 +24,12 @@ static bool is_given(const td_settings *settings, const char *key)
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
         if (strcmp(settings->keys[i], key) == 0) return true;
     return false;
+}
+
+/* A weight and a number of an edge (td_gpu_edge). */
+static bool fit_a_word(const td_graph *graph)
+{
+    return graph->weights == TD_WEIGHT_NONE || graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
 }
 
 static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph, const td_run_options *options)
@@ -41,6 +47,9 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "delta", &self->delta));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "heavy", &self->heavy));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "direction", &self->direction));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "survivors", &self->survivors));
+    self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAM_FULL && self->survivors == 0 &&
+                            !options->has_iterations && fit_a_word(graph);
     return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
 }
 
@@ -51,18 +60,39 @@ static bool uses_beginnings(const wishes *self)
     return self->kernels->samples || (self->gas && self->kernels->fused && self->kernels->schedule != TD_SCHEDULE_PEEL);
 }
 
-static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t edge_bytes)
+/* Whether the host has room for so many bytes more and would not be crowded. */
+static bool host_has(uint64_t bytes)
 {
     td_machine machine;
     td_memory_stats memory = td_memory();
+    td_machine_describe(&machine);
+    uint64_t room = memory.budget > 0 ? memory.budget - (memory.now < memory.budget ? memory.now : memory.budget) : machine.memory_free;
+    return bytes <= room / 2;
+}
+
+static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t edge_bytes)
+{
     if (self->keeps_edges || self->variant != TD_STREAM_FULL) return TD_LISTS_STORED;
     if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
-    td_machine_describe(&machine);
-    uint64_t room = memory.budget > 0 ? memory.budget - (memory.now < memory.budget ? memory.now : memory.budget) : machine.memory_free;
-    if (2 * edge_bytes > room) return TD_LISTS_STORED; /* a copy of the lists would crowd out everything else */
+    if (!host_has(edge_bytes)) return TD_LISTS_STORED;
     if (self->prioritised) return graph->weights != TD_WEIGHT_NONE ? TD_LISTS_LIGHT : TD_LISTS_STORED;
     return self->kernels->first_hit || self->kernels->samples ? TD_LISTS_HOT : TD_LISTS_STORED;
+}
+
+static uint64_t kept_bytes(const td_stream_shape *shape)
+{
+    return shape->kept_edges == 0 ? 0 : (shape->kept_edges + td_stream_aside(shape->kept_edges)) * sizeof(td_gpu_edge);
+}
+
+/* Room for single edges, and for a sixteenth of them to be put aside. */
+static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_edges)
+{
+    uint64_t edges = spare / sizeof(td_gpu_edge), most = shape->upper ? list_edges / 2 : list_edges;
+    if (edges < 32) return;
+    edges = (edges - 1) / 17 * 16;
+    shape->kept_edges = edges < most ? edges : most;
+    shape->light_first = shape->kept_edges > 0 && host_has(shape->kept_edges * sizeof(td_gpu_edge));
 }
 
 /* How the room for edges is spent. */
@@ -93,7 +123,8 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
                    : self->prefix >= 0 ? self->prefix : uses_beginnings(self) ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge_bytes < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
-    shape->slots = (room - shape->prefix_bytes) / slot - shape->chunks;
+    if (self->keeps_survivors) spend_on_kept(shape, spare, list_edges);
+    shape->slots = (room - shape->prefix_bytes - kept_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
     if (shape->slots > subgraphs && subgraphs >= LEAST_SLOTS) shape->slots = subgraphs;
     return TD_OK;
@@ -122,6 +153,7 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
     if (shape->light > 0) bytes += need->offsets + words;
     if (!sums) bytes += (need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
+    if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
     bytes += shape->chunks * (TD_STREAM_EXTRACTS + 1) * sizeof(td_gpu_extract);
     return bytes + (shape->slot_edges > 0 ? need->list_edges / shape->slot_edges + 2 : 0) * sizeof(uint64_t);
 }
@@ -132,6 +164,7 @@ static uint64_t count_host(const td_graph *graph, const td_resident_bytes *need,
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
     uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * need->edge_bytes;
     if (shape->both) copies += list + need->offsets;
+    if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
     uint64_t making = shape->prefix_bytes + need->offsets, heads = need->heads;
     uint64_t kept = shape->chunks * chunk + (shape->chunks > 0 ? need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8 : 0);
     return copies + kept + (making > heads ? making : heads);
@@ -178,7 +211,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
-    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes + shape->prefix_bytes;
+    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes + shape->prefix_bytes + kept_bytes(shape);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0) shape->order = TD_LISTS_STORED;
     out->vertices = count_vertices(&self, graph, &need, shape);

@@ -1,6 +1,7 @@
 /* Sweeps across the link: the edges of every vertex that still has any of use, once. Components are sampled from the
  * beginnings of the lists, which are on the device; after that hardly anyone is left whose list must cross. Of a spanning forest
- * those vertices go on that have an edge out of their component. */
+ * those vertices go on that have an edge out of their component, and the edges themselves stay on the device where there is
+ * room (stream_kept.c). */
 #include "engine/stream.h"
 
 #include "base/clock.h"
@@ -56,6 +57,21 @@ static td_status choose_all(td_stream_job *self)
     return status == TD_OK ? clear_next(self) : status;
 }
 
+td_status td_stream_end_sweep(td_stream_job *self, td_iteration *row, uint64_t began, bool *again)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    a->first_vertex = 0;
+    a->end_vertex = gpu->graph->vertices;
+    TD_CHECK(td_resident_vertex_steps(gpu));
+    if (a->edges != NULL) TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->collect, gpu->graph->vertices));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    *again = gpu->kernels->again(&a->context, gpu->control->tally.total);
+    row->edges = gpu->control->tally.edges;
+    row->bytes_direct = gpu->control->tally.host_bytes;
+    return td_gpu_end_iteration(gpu, row, began, td_seconds_since(began));
+}
+
 static td_status sweep_once(td_stream_job *self, bool *again)
 {
     uint64_t began = td_clock_ns();
@@ -64,24 +80,19 @@ static td_status sweep_once(td_stream_job *self, bool *again)
     td_iteration row = {.direction = "sweep"};
     self->row = &row;
     TD_CHECK(td_stream_count_useful(self, self->push));
-    row.active_vertices = gpu->control->tally.activated;
-    row.active_edges = gpu->control->tally.edges;
+    if (a->keeps_edges) td_stream_leave_out_kept(self);
+    row.active_vertices = self->vertices_useful;
+    row.active_edges = self->edges_useful + self->kept_count;
     TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_sweep_kept(self));
     if (self->push->prefix.offsets != NULL && !self->beginnings_done)
         TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_SWEEP));
     self->beginnings_done = false;
-    if (row.active_edges > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_SWEEP));
-    a->first_vertex = 0;
-    a->end_vertex = gpu->graph->vertices;
-    TD_CHECK(td_resident_vertex_steps(gpu));
-    if (a->edges != NULL) TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->collect, gpu->graph->vertices));
-    TD_CHECK(td_gpu_read(gpu, 0));
-    *again = gpu->kernels->again(&a->context, gpu->control->tally.total);
-    row.edges = gpu->control->tally.edges;
-    row.bytes_direct = gpu->control->tally.host_bytes;
+    if (self->edges_useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_SWEEP));
+    TD_CHECK(td_stream_end_sweep(self, &row, began, again));
+    TD_CHECK(td_stream_note_kept(self));
     td_gpu_swap(&a->active, &a->next_active);
-    TD_CHECK(clear_next(self));
-    return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
+    return clear_next(self);
 }
 
 td_status td_stream_sweep(td_stream_job *self)
@@ -96,8 +107,13 @@ td_status td_stream_sweep(td_stream_job *self)
     TD_CHECK(status);
     bool samples = gpu->traits->samples && gpu->args.samples > 0 && self->variant == TD_STREAM_FULL;
     if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
+    if (self->held->kept != NULL) {
+        TD_CHECK(td_stream_start_kept(self));
+        TD_CHECK(td_stream_sweep_light(self));
+    }
     TD_CHECK(choose_all(self));
     gpu->args.keeps = true;
+    gpu->args.keeps_edges = self->held->kept != NULL;
     while (again && !(gpu->has_limit && gpu->args.context.iteration >= gpu->limit)) TD_CHECK(sweep_once(self, &again));
     gpu->run->converged = !again;
     return TD_OK;

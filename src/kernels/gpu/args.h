@@ -41,6 +41,13 @@ typedef struct td_gpu_extract {
     uint32_t parts, groups_before;
 } td_gpu_extract;
 
+/* An edge that a sweep may still have to see, kept on the device: ends that have its ends' labels, and the weight in ordered bits
+ * above the number (context.edge_bits of it). */
+typedef struct td_gpu_edge {
+    uint32_t u, v;
+    uint64_t key;
+} td_gpu_edge;
+
 /* What a kernel counts. */
 typedef struct td_gpu_tally {
     uint64_t edges, activated, activated_edges, total;
@@ -72,6 +79,8 @@ typedef struct td_gpu_control {
     uint32_t left_count;          /* peeling: vertices that stay */
     uint32_t edge_count;          /* of the forest so far */
     uint32_t barrier;             /* where the blocks of a loop meet */
+    uint64_t kept_count, aside_count; /* sweeps: edges kept so far, edges put aside */
+    uint64_t part_began;          /* kept before the part of the lists under way */
     uint64_t left_edges;          /* of the frontier that a lean loop left */
     td_gpu_row rows[TD_GPU_ROUNDS];
 } td_gpu_control;
@@ -112,6 +121,10 @@ typedef struct td_gpu_args {
     uint32_t subgraph_shift;      /* a subgraph has 2^shift edges */
     const td_gpu_extract *extracts; /* extracted lists of a launch, so many, and one that tells where the last ends */
     uint32_t extract_count;
+    td_gpu_edge *kept, *aside;    /* sweeps: room for edges kept; for those of a stretch of them that stay */
+    uint64_t kept_room, kept_first, kept_end; /* the stretch that a launch goes over */
+    uint32_t *part_kept;          /* of every subgraph: whether all its edges that matter are kept */
+    uint32_t part;                /* the subgraph that the launch begins with */
     uint32_t bound;               /* priorities up to it are near */
     uint32_t sampled;             /* edges that a skipping sweep leaves out at the begin of a list */
     uint8_t from_host;            /* the edges are read from the host's memory, and that is counted */
@@ -119,6 +132,7 @@ typedef struct td_gpu_args {
     uint8_t heavies;              /* the launch is about edges that are not light */
     uint8_t again;                /* vertices are taken from next_active, while others are added to it */
     uint8_t adding;               /* a first-hit pull adds to what an earlier launch found */
+    uint8_t keeps_edges;          /* a sweep keeps edges, as long as there is room */
     uint8_t keeps;                /* a sweep notes in next_active the vertices that have edges for the next */
     td_gpu_control *control;
     double one_over_delta;

@@ -26,6 +26,7 @@
 #include "kernels/gpu/peel.h"
 #endif
 #else
+#include "kernels/gpu/kept.h"
 #include "kernels/gpu/sweep.h"
 
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
@@ -61,6 +62,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw), KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
     KERNEL(collect),
+#endif
+#if PROGRAM_LIGHT_FIRST
+    KERNEL(sweep_kept), KERNEL(move_kept), KERNEL(close_move), KERNEL(close_part),
 #endif
     .again = again,
 #endif

@@ -1,17 +1,22 @@
 /* Sweeps: a program's visit of every edge, and its work on every vertex in between. */
 
-/* One edge, which leads to v. Where vertices are kept for the next sweep, those are that have an edge for it. */
-TD_DEVICE void visit_to(const td_gpu_args *a, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+/* One edge, which leads to v; whether it may matter to a later sweep. Where vertices are kept for the next one, those are that
+ * have an edge for it. */
+TD_DEVICE bool visit_to(const td_gpu_args *a, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
-    if (PROGRAM_ONCE && a->symmetric && v <= u) return;
+    if (PROGRAM_ONCE && a->symmetric && v <= u) return false;
     bool again = program_visit(&a->context, (program_value *)a->values, u, v, weight, e);
-    if (!a->keeps || !again || (TD_LOAD(&a->next_active[u / 32]) >> (u & 31u) & 1u) != 0) return;
+    if (!a->keeps || !again || (TD_LOAD(&a->next_active[u / 32]) >> (u & 31u) & 1u) != 0) return again;
     TD_OR(&a->next_active[u / 32], 1u << (u & 31u));
+    return again;
 }
 
-TD_DEVICE void visit(const td_gpu_args *a, uint32_t u, uint64_t e)
+/* All lanes call; those without an edge too. */
+TD_DEVICE void visit(const td_gpu_args *a, bool is, uint32_t u, uint64_t e)
 {
-    visit_to(a, u, TD_READ_ONLY(&a->push.targets[e]), ordered_weight(a, a->push.weights, e), e);
+    uint32_t v = is ? TD_READ_ONLY(&a->push.targets[e]) : 0, weight = is ? ordered_weight(a, a->push.weights, e) : 0;
+    bool again = is && visit_to(a, u, v, weight, e);
+    if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v, weight, e);
 }
 
 /* What is to be visited of a vertex's list: not what samples were. */
@@ -50,8 +55,10 @@ TD_DEVICE void visit_lines(const td_gpu_args *a, uint32_t u, list_part part)
             weight[k] = is ? ordered_weight(a, a->push.weights, e + k) : 0;
         }
         TD_UNROLL
-        for (uint32_t k = 0; k < SWEEP_LANE; k++)
-            if (v[k] != TD_NO_VERTEX) visit_to(a, u, v[k], weight[k], e + k);
+        for (uint32_t k = 0; k < SWEEP_LANE; k++) {
+            bool again = v[k] != TD_NO_VERTEX && visit_to(a, u, v[k], weight[k], e + k);
+            if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v[k], weight[k], e + k);
+        }
     }
 }
 
@@ -84,7 +91,7 @@ TD_KERNEL(sweep, td_gpu_args)
             uint32_t i = base + td_lane(), owner = owner_of(before, i);
             uint64_t theirs = TD_SHUFFLE(TD_ALL_LANES, begin, owner);
             uint32_t place = i - TD_SHUFFLE(TD_ALL_LANES, before, owner);
-            if (i < total) visit(&a, w * 32 + owner, theirs + place);
+            visit(&a, i < total, w * 32 + owner, theirs + place);
         }
     }
     block_add_u64(&a.control->tally.edges, edges);
@@ -112,7 +119,7 @@ TD_KERNEL(sample, td_gpu_args)
         uint64_t e = a.push.offsets[u] + a.step;
         bool early = u / TD_WARP % TD_GPU_SHARE == 0;
         if (early != (a.share == 0) || e >= a.push.offsets[u + 1]) continue;
-        visit(&a, u, e);
+        visit_to(&a, u, TD_READ_ONLY(&a.push.targets[e]), ordered_weight(&a, a.push.weights, e), e);
         edges++;
     }
     block_add_u64(&a.control->tally.edges, edges);

@@ -17,6 +17,7 @@ typedef struct td_gpu_kernels {
     td_kernel peel, fill_left;
     /* sweep */
     td_kernel sweep, sweep_pieces, sample, choose, between, draw, label_all, collect;
+    td_kernel sweep_kept, move_kept, close_move, close_part;
     bool (*again)(const td_context *context, uint64_t total);
 } td_gpu_kernels;
 

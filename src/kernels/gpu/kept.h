@@ -1,0 +1,71 @@
+/* Edges that may still matter to a sweep, kept on the device one behind another, so that later sweeps look at nothing else.
+ * A launch over a part of the lists appends those that it finds. Where they do not all fit, the part's are dropped again,
+ * and it will be gone over as before. A sweep over the edges kept leaves out those that no longer matter: a stretch at a time,
+ * they are put aside and then moved to where they belong, so that nothing is overwritten before it was read. */
+
+/* All lanes call. What has no room is counted all the same. */
+TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool wanted, td_gpu_edge edge)
+{
+    uint32_t lanes = TD_BALLOT(TD_ALL_LANES, wanted);
+    if (lanes == 0) return;
+    uint32_t first = TD_LOWEST_BIT(lanes);
+    uint64_t at = 0;
+    if (td_lane() == first) at = TD_ADD(count, (uint64_t)TD_POPCOUNT(lanes));
+    at = TD_SHUFFLE(TD_ALL_LANES, at, first) + TD_POPCOUNT(lanes & td_lanes_below());
+    if (wanted && at < room) list[at] = edge;
+}
+
+TD_DEVICE void keep_visited(const td_gpu_args *a, bool wanted, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+{
+    td_gpu_edge edge = {u, v, (uint64_t)weight << a->context.edge_bits | e};
+    keep_edge(a->kept, a->kept_room, &a->control->kept_count, wanted, edge);
+}
+
+#if PROGRAM_LIGHT_FIRST
+/* Labels take the place of ends: fewer of them, which caches hold. */
+TD_KERNEL(sweep_kept, td_gpu_args)
+{
+    program_value *values = (program_value *)a.values;
+    const uint64_t number = ((uint64_t)1 << a.context.edge_bits) - 1;
+    uint64_t edges = 0, warps = td_global_threads() / TD_WARP;
+    for (uint64_t base = a.kept_first + td_global_thread() / TD_WARP * TD_WARP; base < a.kept_end; base += warps * TD_WARP) {
+        uint64_t i = base + td_lane();
+        td_gpu_edge edge = {0, 0, 0};
+        bool stays = false;
+        if (i < a.kept_end) {
+            edge = a.kept[i];
+            edge.u = program_label(values, edge.u);
+            edge.v = program_label(values, edge.v);
+            stays = program_visit(&a.context, values, edge.u, edge.v, (uint32_t)(edge.key >> a.context.edge_bits), edge.key & number);
+            edges++;
+        }
+        keep_edge(a.aside, a.kept_end - a.kept_first, &a.control->aside_count, stays, edge);
+    }
+    block_add_u64(&a.control->tally.edges, edges);
+}
+
+TD_KERNEL(move_kept, td_gpu_args)
+{
+    uint64_t count = a.control->aside_count, to = a.control->kept_count;
+    for (uint64_t i = td_global_thread(); i < count; i += td_global_threads()) a.kept[to + i] = a.aside[i];
+}
+
+TD_KERNEL(close_move, td_gpu_args)
+{
+    td_gpu_control *control = a.control;
+    if (td_global_thread() != 0) return;
+    control->part_began = control->kept_count += control->aside_count;
+    control->aside_count = 0;
+}
+
+/* A part of the lists was gone over: all of its edges are kept, or none. */
+TD_KERNEL(close_part, td_gpu_args)
+{
+    td_gpu_control *control = a.control;
+    if (td_global_thread() != 0) return;
+    bool fits = control->kept_count <= a.kept_room;
+    a.part_kept[a.part] = fits;
+    if (fits) control->part_began = control->kept_count;
+    else control->kept_count = control->part_began;
+}
+#endif
