@@ -28,8 +28,8 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *gpu_edges, *format, *output, *output_format, *trace;
-    uint64_t iterations, top, repeat, seed, gpu_memory;
+    const char *source, *engine, *devices, *gpu_edges, *format, *output, *output_format, *trace, *checkpoint, *resume;
+    uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
     bool sync, async, parents, verify;
     td_arg_pairs set;
@@ -55,6 +55,11 @@ static const td_arg_option options[] = {
            "stop when an iteration changes the values by no more (default: the program's)", .most = 1e9),
     OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before (the default)", .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
+    OPTION("checkpoint", TEXT, checkpoint, "DIR", "write the run's state there as it goes, so that it can go on when it is killed",
+           .excludes = "repeat"),
+    OPTION("every", COUNT, every, "N", "iterations between two checkpoints (default: ten seconds)", .least = 1, .most = 1e9,
+           .needs = "checkpoint"),
+    OPTION("resume", TEXT, resume, "DIR", "go on from the last checkpoint there, on any engine", .excludes = "repeat"),
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
     OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
     OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value; - is standard output",
@@ -172,6 +177,9 @@ static void fill_options(job *self)
     options->devices = s->devices;
     options->gpu_memory = s->gpu_memory;
     options->traces = s->trace != NULL;
+    options->checkpoint = s->checkpoint;
+    options->every = (uint32_t)s->every;
+    options->resume = s->resume;
 }
 
 static td_status check_line(job *self, const char *program)
@@ -390,5 +398,7 @@ const td_command td_cmd_run = {
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"
                 "tandem run wcc g.tg --json stats.json --trace trace.json\n"
-                "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0",
+                "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0\n"
+                "tandem run pagerank g.tg --checkpoint state        # killed\n"
+                "tandem run pagerank g.tg --resume state --top 10   # goes on",
 };

@@ -198,6 +198,11 @@ typedef struct td_request {
     const char *devices;  /* what may be used, separated by commas: "cpu", "cuda:0", ...; NULL for Tandem's choice */
     uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
     double gpu_edges;     /* of those for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
+    /* A run that is killed, or cancelled, can go on: on any engine and device, with the same graph, program and parameters.
+     * Iterations and tolerance may differ. docs/checkpoints.md */
+    const char *checkpoint;    /* a folder that the run's state is written to while it runs, or NULL */
+    uint32_t checkpoint_every; /* iterations between two writes; 0: every ten seconds at most */
+    const char *resume;        /* a folder whose last checkpoint the run goes on from, or NULL */
 } td_request;
 
 /* What a run would do and need. */
@@ -243,8 +248,10 @@ TD_API const uint64_t *td_result_edges(const td_result *result, uint64_t *count)
 TD_API double td_result_total_weight(const td_result *result);                    /* of those edges */
 
 TD_API bool td_result_converged(const td_result *result); /* it ended by itself, not at its limit of iterations */
-TD_API uint32_t td_result_iterations(const td_result *result);
+TD_API uint32_t td_result_iterations(const td_result *result); /* those before a checkpoint that it went on from counted too */
 TD_API const td_iteration *td_result_iteration(const td_result *result, uint32_t number); /* NULL if not kept */
+TD_API uint32_t td_result_resumed(const td_result *result); /* iterations done before it went on from a checkpoint */
+TD_API uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes); /* written; `bytes` may be NULL */
 TD_API uint64_t td_result_edges_processed(const td_result *result);
 TD_API double td_result_seconds(const td_result *result);
 

@@ -77,7 +77,8 @@ static td_status take_order(order *self, const td_session *session, const td_gra
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
         .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
-        .each = request->progress, .each_context = request->progress_context};
+        .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
+        .every = request->checkpoint_every, .resume = request->resume};
     TD_CHECK(td_run_check_options(self->program, &self->options));
     return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
 }
@@ -183,7 +184,16 @@ uint32_t td_result_iterations(const td_result *result) { return result->iteratio
 
 const td_iteration *td_result_iteration(const td_result *result, uint32_t number)
 {
-    return number < result->row_count ? &result->rows[number] : NULL;
+    uint32_t first = result->row_count > 0 ? result->rows[0].number : 0;
+    return number >= first && number - first < result->row_count ? &result->rows[number - first] : NULL;
+}
+
+uint32_t td_result_resumed(const td_result *result) { return result->checkpoint_stats.resumed_iteration; }
+
+uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes)
+{
+    if (bytes != NULL) *bytes = result->checkpoint_stats.bytes;
+    return result->checkpoint_stats.written;
 }
 
 uint64_t td_result_edges_processed(const td_result *result) { return result->edges_processed; }

@@ -8,4 +8,9 @@
 bool td_cancel_requested(void); /* td_cancel_request and td_cancel_clear are in tandem.h */
 td_status td_cancel_check(void); /* TD_CANCELLED with a message, or TD_OK */
 
+/* Between the two the check finds nothing, whatever was requested: for whoever has to reach a state that can be kept
+ * and looks at td_cancel_requested there. */
+void td_cancel_hold(void);
+void td_cancel_release(void);
+
 #endif

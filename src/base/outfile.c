@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ static bool injected_failure(void)
     while (left != 0) {
         if (!atomic_compare_exchange_weak(&fail_at, &left, left - 1)) continue;
         if (left != 1) return false;
+        if (fail_error == TD_OUTFILE_KILL) (void)kill(getpid(), SIGKILL);
         errno = fail_error;
         return true;
     }

@@ -47,7 +47,8 @@ void td_outfile_close(td_outfile *file); /* NULL is fine; removes what was not c
 void td_outfile_abort_all(void);
 
 /* Tests: the nth step from now (create, reserve, write, sync, rename; 1 = the
- * next one) fails with this errno; 0 = none. */
+ * next one) fails with this errno; 0 = none. TD_OUTFILE_KILL: it is the last thing the process does. */
+enum { TD_OUTFILE_KILL = -1 };
 void td_outfile_fail_at(uint64_t nth, int error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "engine/buckets.h"
 #include "engine/parents.h"
+#include "engine/sweep.h"
 
 #include <string.h>
 
@@ -118,6 +119,43 @@ td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t bega
     return td_cancel_check();
 }
 
+/* The state of the program: from a checkpoint, to one. */
+
+static void restore(td_cpu_job *job, td_state *from)
+{
+    uint64_t words = td_cpu_words(job);
+    job->resumed = true;
+    job->context.iteration = from->iteration;
+    job->context.phase = from->phase;
+    memcpy(job->values, from->values, job->graph->vertices * job->kernels->value_bytes);
+    if (job->active != NULL && from->has_active) memcpy(job->active, from->active, words * sizeof *job->active);
+    else if (job->active != NULL) memset(job->active, 0xff, words * sizeof *job->active);
+    if (job->run->edges == NULL) return;
+    job->run->edge_count = from->edge_count;
+    memcpy(job->run->edges, from->edges, from->edge_count * sizeof *from->edges);
+}
+
+td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
+{
+    td_state *from = job->run->resumed;
+    if (from != NULL) restore(job, from);
+    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, sum));
+    job->context.global = from != NULL ? from->global : sum->share;
+    if (from != NULL) td_state_clear(from);
+    return TD_OK;
+}
+
+td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
+{
+    const td_run *run = job->run;
+    memcpy(state->values, job->values, job->graph->vertices * job->kernels->value_bytes);
+    state->has_active = active != NULL;
+    if (active != NULL && active != state->active) memcpy(state->active, active, td_cpu_words(job) * sizeof *active);
+    state->edge_count = run->edge_count;
+    if (run->edge_count > 0) memcpy(state->edges, run->edges, run->edge_count * sizeof *run->edges);
+    return td_checkpoint_save(job->run, state);
+}
+
 /* Setting up. */
 
 static void choose_lists(td_cpu_job *job)
@@ -194,6 +232,8 @@ static td_status check_sinks(const td_cpu_job *job)
 {
     const td_cpu_kernels *k = job->kernels;
     const char *name = job->run->program->info->name;
+    if (job->options->checkpoint != NULL || job->options->resume != NULL)
+        return td_fail(TD_USAGE, "cpu.sinks=defer leaves vertices without out-edges behind the others, which a checkpoint cannot hold");
     if (job->has_limit)
         return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
                                  "out-edges would be an iteration ahead of the others");
@@ -299,8 +339,20 @@ static td_status hand_over(td_cpu_job *job)
     return TD_OK;
 }
 
+/* A checkpoint of a run that was through. */
+static td_status take_over(td_cpu_job *job)
+{
+    td_cpu_tally sum;
+    job->run->converged = true;
+    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, job->graph->vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_init(job, &sum));
+    if (job->kernels->edge != NULL) td_sweep_end_forest(job->run);
+    return TD_OK;
+}
+
 static td_status run_schedule(td_cpu_job *job)
 {
+    if (job->run->resumed != NULL && job->run->resumed->converged) return take_over(job);
     if (job->run->program->info->kind == TD_KIND_SWEEP) return td_cpu_sweep(job);
     if (job->bucketed) return td_cpu_bucket(job);
     return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);

@@ -8,6 +8,7 @@
 #include "base/bitmap.h"
 #include "base/fetch.h"
 #include "engine/buckets.h"
+#include "engine/checkpoint.h"
 #include "engine/run.h"
 #include "engine/share.h"
 
@@ -43,6 +44,7 @@ typedef struct td_cpu_job {
     int lists;
 
     bool async, first_hit;
+    bool resumed;        /* the first values are those of a checkpoint */
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
     bool bucketed;       /* the priority schedule, not rounds */
@@ -117,6 +119,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */
     td_cpu_kernel bucket;     /* the whole run, on every worker at once */
+    td_cpu_kernel fill_buckets; /* units: 64 vertices of `active` */
     td_cpu_kernel find_parents; /* units: 64 vertices */
     td_cpu_kernel peel;       /* units: entries of the vertices left */
     td_cpu_kernel sweep;      /* units: 64 vertices */
@@ -152,6 +155,12 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
                       td_cpu_tally *sum);
 
 td_cpu_tally td_cpu_sum(const td_cpu_job *job);
+
+/* First values and active vertices: the program's, or those of the checkpoint that it goes on from. */
+td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum);
+
+/* Fills in a state that is due and has it written; `active` NULL: everyone is. */
+td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active);
 
 /* Room for every vertex that can be heavy; and a kernel over the edges of those that
  * the last step set aside, in equal pieces. */

@@ -19,6 +19,31 @@ static double choose_delta(const td_graph *graph)
     return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
 }
 
+static td_status no_room(void) { return td_fail(TD_NO_MEMORY, "cannot allocate room for the buckets of distances"); }
+
+/* Vertices whose value is that of an entry have still to tell it. */
+static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_t *active)
+{
+    for (uint64_t i = 0; i < bucket->count; i++) {
+        uint32_t v = (uint32_t)(bucket->entries[i] >> 32);
+        if (((const uint32_t *)job->values)[v] == (uint32_t)bucket->entries[i]) td_bit_set(active, v);
+    }
+}
+
+/* Between two rounds, all other workers waiting: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    if (state == NULL) return TD_OK;
+    for (int w = 0; w < job->workers; w++) {
+        const td_buckets *of = &job->buckets[w];
+        for (int i = 0; i < TD_BUCKET_WINDOW; i++) mark_entries(job, &of->window[i], state->active);
+        mark_entries(job, &of->beyond, state->active);
+        if (!job->run->converged) mark_entries(job, &of->current, state->active);
+    }
+    return td_cpu_save(job, state, state->active);
+}
+
 static td_status close_round(td_cpu_job *job)
 {
     if (job->round_began == 0) return TD_OK;
@@ -26,7 +51,8 @@ static td_status close_round(td_cpu_job *job)
     job->round.edges = edges - job->round_edges;
     job->round.active_edges = job->round.edges;
     job->round_edges = edges;
-    return td_cpu_end_iteration(job, &job->round, job->round_began);
+    TD_CHECK(td_cpu_end_iteration(job, &job->round, job->round_began));
+    return checkpoint(job);
 }
 
 void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries)
@@ -58,19 +84,14 @@ td_status td_cpu_bucket(td_cpu_job *job)
     TD_CHECK(TD_NEW_ZEROED(&job->buckets, (uint64_t)job->workers, "buckets"));
     TD_CHECK(TD_NEW_ZEROED(&job->entry_start, (uint64_t)job->workers + 1, "buckets"));
     for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;
-    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
-    for (uint64_t w = 0; w < td_cpu_words(job); w++)
-        for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
-            uint64_t v = w * 64 + (uint64_t)__builtin_ctzll(rest);
-            TD_CHECK(td_buckets_put(&job->buckets[0], 0, v << 32 | ((const uint32_t *)job->values)[v]));
-        }
+    TD_CHECK(td_cpu_init(job, &sum));
+    TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL));
+    if (job->failed != TD_OK) return no_room();
     for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
     job->counting = job->workers;
     TD_CHECK(td_pool_run(job->pool, run_all, job));
     if (job->failed != TD_OK)
-        return job->failed == TD_NO_MEMORY ? td_fail(TD_NO_MEMORY, "cannot allocate room for the buckets of distances")
-                                           : (td_status)job->failed;
-    TD_CHECK(close_round(job));
+        return job->failed == TD_NO_MEMORY ? no_room() : (td_status)job->failed;
     job->run->converged = true;
-    return TD_OK;
+    return close_round(job);
 }

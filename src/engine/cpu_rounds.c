@@ -206,16 +206,25 @@ static td_status start(td_cpu_job *job, frontier *now)
     job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
                  (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
     if (job->kernels->fused) TD_CHECK(td_cpu_make_heavy_list(job));
-    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
+    TD_CHECK(td_cpu_init(job, &sum));
     if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
         memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
     if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
         memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
-    job->context.global = sum.share;
-    job->unsettled_edges = td_cpu_view_edges(job);
+    job->global_moved = job->resumed; /* it may have */
+    job->unsettled_edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
     job->unsettled_vertices = sum.total + sum.activated;
     *now = (frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
+}
+
+/* Between two iterations: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job, frontier *now)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    if (state == NULL) return TD_OK;
+    if (job->track) TD_CHECK(make_mapped(job, now));
+    return td_cpu_save(job, state, job->track ? job->active : NULL);
 }
 
 /* Vertices without out-edges, once everyone else is final. */
@@ -259,10 +268,9 @@ td_status td_cpu_rounds(td_cpu_job *job)
         row.edges = sum.edges;
         row.change = sum.change;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
-        if (settled(job, &sum)) {
-            job->run->converged = true;
-            break;
-        }
+        job->run->converged = settled(job, &sum);
+        TD_CHECK(checkpoint(job, &now));
+        if (job->run->converged) break;
     }
     if (job->track && now.vertices == 0) job->run->converged = true;
     return deferred ? finish_sinks(job) : TD_OK;
@@ -295,6 +303,7 @@ static td_status empty_level(td_cpu_job *job, frontier *now)
         TD_CHECK(iterate(job, direction, now, &sum));
         row.edges = sum.edges;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        TD_CHECK(checkpoint(job, now));
     }
     return TD_OK;
 }
@@ -302,17 +311,19 @@ static td_status empty_level(td_cpu_job *job, frontier *now)
 td_status td_cpu_peel(td_cpu_job *job)
 {
     frontier now;
-    uint64_t lowest;
+    uint64_t lowest = 0;
     TD_CHECK(start(job, &now));
+    bool within = job->resumed; /* a level that is being emptied: `now` is what is under way */
     job->next_dirty = true;
-    memset(job->active, 0, td_cpu_words(job) * 8);
+    if (!within) memset(job->active, 0, td_cpu_words(job) * 8);
     TD_CHECK(TD_NEW(&job->left, job->graph->vertices, "vertices left"));
     TD_CHECK(TD_NEW(&job->next_left, job->graph->vertices, "vertices left"));
     job->left_count = job->graph->vertices;
     for (uint32_t v = 0; v < job->graph->vertices; v++) job->left[v] = v;
     while (job->left_count > 0) {
-        TD_CHECK(next_level(job, &now, &lowest));
-        bool anyone = now.vertices > 0;
+        if (!within) TD_CHECK(next_level(job, &now, &lowest));
+        bool anyone = within || now.vertices > 0;
+        within = false;
         TD_CHECK(empty_level(job, &now));
         if (job->context.iteration >= job->limit) return TD_OK;
         job->context.phase = anyone ? job->context.phase + 1 : (uint32_t)lowest;

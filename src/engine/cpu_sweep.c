@@ -30,6 +30,13 @@ static uint32_t commonest_label(const td_cpu_job *job)
     return td_sweep_commonest(labels, LABELS_DRAWN);
 }
 
+/* Between two sweeps: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    return state != NULL ? td_cpu_save(job, state, NULL) : TD_OK;
+}
+
 static td_status sample(td_cpu_job *job)
 {
     uint64_t began = td_clock_ns(), total;
@@ -44,7 +51,17 @@ static td_status sample(td_cpu_job *job)
     job->left_out = commonest_label(job);
     job->skipping = true;
     row.active_edges = row.edges;
-    return td_cpu_end_iteration(job, &row, began);
+    TD_CHECK(td_cpu_end_iteration(job, &row, began));
+    return checkpoint(job);
+}
+
+/* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
+static td_status leave_out(td_cpu_job *job)
+{
+    job->samples = 0;
+    job->left_out = commonest_label(job);
+    job->skipping = true;
+    return TD_OK;
 }
 
 static td_status collect_edges(td_cpu_job *job)
@@ -54,7 +71,6 @@ static td_status collect_edges(td_cpu_job *job)
         uint64_t edge = job->kernels->edge(job, v);
         if (edge == UINT64_MAX) continue;
         run->edges[run->edge_count++] = edge;
-        run->total_weight += td_weight_at(job->graph, &job->graph->out, edge);
     }
     return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
 }
@@ -62,15 +78,15 @@ static td_status collect_edges(td_cpu_job *job)
 td_status td_cpu_sweep(td_cpu_job *job)
 {
     uint64_t total = 0;
+    td_cpu_tally sum;
     uint32_t vertices = job->graph->vertices;
     TD_CHECK(td_cpu_make_heavy_list(job));
     if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
-    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, vertices, NULL));
-    if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(sample(job));
+    TD_CHECK(td_cpu_init(job, &sum));
+    if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(job->resumed ? leave_out(job) : sample(job));
     bool again = true;
     while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
         uint64_t began = td_clock_ns();
-        td_cpu_tally sum;
         job->heavy_count = 0;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
         TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
@@ -79,8 +95,9 @@ td_status td_cpu_sweep(td_cpu_job *job)
         again = job->kernels->again(job, total);
         if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        job->run->converged = !again;
+        TD_CHECK(checkpoint(job));
     }
-    if (job->run->edges != NULL) td_sweep_sort_edges(job->run);
-    job->run->converged = !again;
+    if (job->run->edges != NULL) td_sweep_end_forest(job->run);
     return TD_OK;
 }

@@ -177,6 +177,66 @@ td_status td_gpu_make_values(td_gpu_job *job)
     return TD_OK;
 }
 
+/* The state of the program: from a checkpoint, to one. */
+
+static td_status restore(td_gpu_job *job, const td_state *from)
+{
+    td_gpu_args *a = &job->args;
+    uint64_t words = td_gpu_words(job) * sizeof(uint32_t);
+    a->resumed = true;
+    a->context.iteration = from->iteration;
+    a->context.phase = from->phase;
+    TD_CHECK(td_stream_copy(job->stream, a->values, from->values, job->graph->vertices * job->traits->value_bytes, TD_TO_DEVICE));
+    if (a->active != NULL && from->has_active) TD_CHECK(td_stream_copy(job->stream, a->active, from->active, words, TD_TO_DEVICE));
+    else if (a->active != NULL) TD_CHECK(td_stream_fill(job->stream, a->active, 0xff, words));
+    if (a->edges == NULL) return TD_OK;
+    job->control->edge_count = (uint32_t)from->edge_count;
+    return from->edge_count == 0 ? TD_OK
+                                 : td_stream_copy(job->stream, a->edges, from->edges, from->edge_count * sizeof *from->edges, TD_TO_DEVICE);
+}
+
+td_status td_gpu_init(td_gpu_job *job)
+{
+    td_state *from = job->run->resumed;
+    if (from != NULL) TD_CHECK(restore(job, from));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
+    TD_CHECK(td_gpu_read(job, 0));
+    job->args.resumed = false;
+    job->args.context.global = from != NULL ? from->global : job->control->tally.share;
+    if (from != NULL) td_state_clear(from);
+    return TD_OK;
+}
+
+/* Adds a bitmap of the device's to the state's. */
+static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
+{
+    uint32_t *words;
+    uint64_t count = td_gpu_words(job);
+    TD_CHECK(TD_NEW(&words, count, "active vertices of a checkpoint"));
+    td_status status = td_stream_copy(job->stream, words, map, count * sizeof *words, TD_TO_HOST);
+    if (status == TD_OK) status = td_stream_finish(job->stream);
+    for (uint64_t w = 0; w < count; w++) state->active[w / 2] |= (uint64_t)words[w] << (w % 2 * 32);
+    td_free(words);
+    return status;
+}
+
+td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count)
+{
+    const td_gpu_args *a = &job->args;
+    TD_CHECK(td_stream_copy(job->stream, state->values, a->values, job->graph->vertices * job->traits->value_bytes, TD_TO_HOST));
+    for (int i = 0; i < count; i++) {
+        if (maps[i] == NULL) continue;
+        state->has_active = true;
+        TD_CHECK(add_map(job, state, maps[i]));
+    }
+    if (a->edges != NULL) state->edge_count = job->control->edge_count;
+    if (state->edge_count > 0)
+        TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges, TD_TO_HOST));
+    TD_CHECK(td_stream_finish(job->stream));
+    return td_checkpoint_save(job->run, state);
+}
+
 td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n)
 {
     uint64_t edges = place(of, n), piece = 0;
@@ -250,8 +310,7 @@ static td_status hand_over_edges(td_gpu_job *job)
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
     TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges, TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
-    td_sweep_sort_edges(run);
-    for (uint64_t i = 0; i < run->edge_count; i++) run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+    td_sweep_end_forest(run);
     return TD_OK;
 }
 

@@ -5,6 +5,7 @@
 #define TD_ENGINE_GPU_JOB_H
 
 #include "device/device.h"
+#include "engine/checkpoint.h"
 #include "engine/cpu.h"
 #include "engine/run.h"
 #include "kernels/gpu/table.h"
@@ -58,6 +59,21 @@ td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t c
 
 /* Values, messages and inputs of the program. */
 td_status td_gpu_make_values(td_gpu_job *job);
+
+/* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of it
+ * are read. */
+td_status td_gpu_init(td_gpu_job *job);
+
+/* Fills in a state that is due and has it written. Vertices in any of the bitmaps (NULL ones are left out) have still to tell
+ * their value; without any everyone has. */
+td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count);
+
+/* Between two iterations of a program without a frontier: a checkpoint, if one is due. */
+static inline td_status td_gpu_checkpoint(td_gpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    return state != NULL ? td_gpu_save(job, state, NULL, 0) : TD_OK;
+}
 
 /* Launches over `threads` threads in all, or fewer where the loop inside goes on. */
 td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);

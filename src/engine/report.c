@@ -202,6 +202,25 @@ static void put_device(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
+static void put_checkpoints(td_json *json, const td_run_report *report)
+{
+    const td_checkpoint_stats *stats = &report->run->checkpoint_stats;
+    if (report->options->checkpoint == NULL && report->options->resume == NULL) return;
+    td_json_object(json, "checkpoints");
+    td_json_u64(json, "written", stats->written);
+    td_json_u64(json, "failed", stats->failed);
+    td_json_u64(json, "bytes", stats->bytes);
+    td_json_real(json, "seconds", stats->seconds);
+    td_json_real(json, "waited_seconds", stats->waited);
+    if (stats->resumed_from != NULL) {
+        td_json_string(json, "resumed_from", stats->resumed_from);
+        td_json_u64(json, "resumed_iterations", stats->resumed_iteration);
+    } else {
+        td_json_null(json, "resumed_from");
+    }
+    td_json_end_object(json);
+}
+
 void td_run_report_json(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -219,6 +238,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     else td_json_null(json, "verified");
     put_plan(json, report);
     put_device(json, run);
+    put_checkpoints(json, report);
     put_parameters(json, report);
     put_result(json, report);
     put_directions(json, run);

@@ -215,6 +215,8 @@ static td_status find_parents(td_gpu_job *job)
 
 static td_status run_schedule(td_gpu_job *job)
 {
+    job->run->converged = job->run->resumed != NULL && job->run->resumed->converged;
+    if (job->run->converged) return td_gpu_init(job); /* a checkpoint of a run that was through */
     if (job->run->program->info->kind == TD_KIND_SWEEP) return td_resident_sweep(job);
     if (job->prioritised) return td_resident_priorities(job);
     return job->traits->schedule == TD_SCHEDULE_PEEL ? td_resident_peel(job) : td_resident_rounds(job);

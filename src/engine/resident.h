@@ -83,7 +83,7 @@ td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound
 /* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more edges
  * than the bound or nobody is left; how many are far then. */
 td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
-td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t left); /* peeling */
+td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left); /* peeling */
 double td_resident_step(const td_graph *graph, double delta); /* width of a step of distances; delta 0: from the weights */
 td_status td_resident_check_vertices(const td_graph *graph, const char *engine);
 td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
@@ -93,6 +93,7 @@ td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
 td_status td_resident_vertex_steps(td_gpu_job *job);
 td_status td_resident_sample(td_gpu_job *job);
 td_status td_resident_find_commonest(td_gpu_job *job);
+td_status td_resident_leave_out(td_gpu_job *job); /* the same after a checkpoint, without samples */
 
 /* resident.c: the arrays of a frontier, of sums, of sweeps; launches of loops. */
 td_status td_resident_make_arrays(td_gpu_job *job);

@@ -204,6 +204,8 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
 td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
+    uint32_t until = td_checkpoint_rounds(job->run, job->args.context.iteration);
+    if (left > until) left = until;
     TD_CHECK(make_listed(job, now));
     TD_CHECK(launch_loop(job, now, bound, left));
     return take_rounds(job, now, "push", began);
@@ -215,13 +217,11 @@ static td_status push(td_gpu_job *job, td_gpu_frontier *now) { return td_residen
 
 td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now)
 {
-    TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
-    TD_CHECK(td_gpu_read(job, 0));
+    bool resumed = job->run->resumed != NULL;
+    TD_CHECK(td_gpu_init(job));
     const td_gpu_tally *sum = &job->control->tally;
-    job->args.context.global = sum->share;
-    job->unsettled_edges = td_gpu_view_edges(job);
-    job->unsettled_vertices = job->graph->vertices;
+    job->unsettled_edges = resumed && job->args.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
+    job->unsettled_vertices = resumed && job->args.first_hit ? sum->total + sum->activated : job->graph->vertices;
     *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
     return TD_OK;
 }
@@ -229,6 +229,16 @@ td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now)
 static bool settled(const td_gpu_job *job)
 {
     return job->traits->measure != TD_MEASURE_NONE && job->control->tally.change <= job->tolerance;
+}
+
+/* Between two iterations: a checkpoint, if one is due. */
+static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    if (state == NULL) return TD_OK;
+    if (!job->traits->fused) return td_gpu_save(job, state, NULL, 0);
+    TD_CHECK(td_resident_make_mapped(job, now));
+    return td_gpu_save(job, state, (const uint32_t *const[]){job->args.active, job->args.far_map}, 2);
 }
 
 td_status td_resident_rounds(td_gpu_job *job)
@@ -240,18 +250,20 @@ td_status td_resident_rounds(td_gpu_job *job)
         bool pushes = td_resident_chooses_push(job, &now);
         TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
         job->run->converged = !pushes && settled(job);
+        TD_CHECK(checkpoint(job, &now));
     }
     if (job->traits->fused && now.vertices == 0) job->run->converged = true;
     return TD_OK;
 }
 
 /* Of the vertices left, those of this level become the frontier. */
-td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t left)
+td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
-    job->args.queue_count = left;
-    TD_CHECK(td_gpu_launch(job, &job->kernels->peel, left));
+    job->args.queue_count = *left;
+    TD_CHECK(td_gpu_launch(job, &job->kernels->peel, *left));
     TD_CHECK(td_gpu_read(job, 0));
+    *left = job->control->left_count;
     td_gpu_swap(&job->args.left, &job->args.next_left);
     *now = (td_gpu_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
     return TD_OK;
@@ -260,16 +272,18 @@ td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t
 td_status td_resident_peel(td_gpu_job *job)
 {
     td_gpu_frontier now;
+    bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_resident_start(job, &now));
-    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    if (!within) TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
-    for (uint32_t left = job->graph->vertices; left > 0;) {
-        TD_CHECK(td_resident_next_level(job, &now, left));
-        left = job->control->left_count;
-        bool anyone = now.vertices > 0;
+    for (uint32_t left = job->graph->vertices; left > 0; within = false) {
+        if (!within) TD_CHECK(td_resident_next_level(job, &now, &left));
+        bool anyone = within || now.vertices > 0;
         uint64_t lowest = job->control->tally.lowest;
-        while (now.vertices > 0 && job->args.context.iteration < job->limit)
+        while (now.vertices > 0 && job->args.context.iteration < job->limit) {
             TD_CHECK(td_resident_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
+            TD_CHECK(checkpoint(job, &now));
+        }
         if (job->args.context.iteration >= job->limit) return TD_OK;
         job->args.context.phase = anyone ? job->args.context.phase + 1 : (uint32_t)lowest;
     }
@@ -300,7 +314,7 @@ td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound
     job->next_dirty = now->listed = false;
     TD_CHECK(make_listed(job, now));
     TD_CHECK(td_gpu_launch(job, &job->kernels->list_far, td_gpu_words(job) * 32));
-    TD_CHECK(launch_loop(job, now, bound, UINT32_MAX));
+    TD_CHECK(launch_loop(job, now, bound, td_checkpoint_rounds(job->run, job->args.context.iteration)));
     TD_CHECK(take_rounds(job, now, "near", began));
     job->args.bound = job->control->bound;
     *far = job->control->far_count[job->control->far_at];
@@ -316,9 +330,11 @@ td_status td_resident_priorities(td_gpu_job *job)
     bool more = now.vertices > 0;
     while (more) {
         uint64_t began = td_clock_ns();
-        TD_CHECK(launch_loop(job, &now, UINT64_MAX, UINT32_MAX));
+        TD_CHECK(launch_loop(job, &now, UINT64_MAX, td_checkpoint_rounds(job->run, job->args.context.iteration)));
         TD_CHECK(take_rounds(job, &now, "near", began));
         more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
+        job->run->converged = !more;
+        TD_CHECK(checkpoint(job, &now));
     }
     job->run->converged = true;
     return TD_OK;

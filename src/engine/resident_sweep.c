@@ -44,6 +44,15 @@ td_status td_resident_sample(td_gpu_job *job)
     return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
+/* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
+td_status td_resident_leave_out(td_gpu_job *job)
+{
+    TD_CHECK(td_resident_find_commonest(job));
+    job->args.sampled = 0;
+    job->args.skipping = true;
+    return TD_OK;
+}
+
 static td_status sweep_once(td_gpu_job *job, bool *again)
 {
     uint64_t began = td_clock_ns();
@@ -61,11 +70,14 @@ static td_status sweep_once(td_gpu_job *job, bool *again)
 
 td_status td_resident_sweep(td_gpu_job *job)
 {
-    bool again = true;
-    TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
-    if (job->traits->samples && job->args.samples > 0) TD_CHECK(td_resident_sample(job));
-    while (again && !(job->has_limit && job->args.context.iteration >= job->limit)) TD_CHECK(sweep_once(job, &again));
+    bool again = true, resumed = job->run->resumed != NULL, samples = job->traits->samples && job->args.samples > 0;
+    TD_CHECK(td_gpu_init(job));
+    if (samples && resumed) TD_CHECK(td_resident_leave_out(job));
+    else if (samples) TD_CHECK(td_resident_sample(job));
+    while (again && !(job->has_limit && job->args.context.iteration >= job->limit)) {
+        if (job->args.context.iteration > 0) TD_CHECK(td_gpu_checkpoint(job));
+        TD_CHECK(sweep_once(job, &again));
+    }
     job->run->converged = !again;
-    return TD_OK;
+    return td_gpu_checkpoint(job);
 }

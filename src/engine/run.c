@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "engine/checkpoint.h"
 #include "engine/cpu.h"
 #include "engine/resident.h"
 #include "engine/stream.h"
@@ -23,13 +24,17 @@ void td_run_destroy(td_run *run)
     td_free(run->edges);
     td_free(run->rows);
     td_free(run->events);
+    td_free(run->checkpoint_stats.resumed_from);
     for (int i = 0; i < TD_INPUTS; i++) td_free(run->inputs[i]);
     td_free(run);
 }
 
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row)
 {
-    if (options->each != NULL && !options->each(options->each_context, row)) return td_fail(TD_CANCELLED, "cancelled");
+    if (options->each != NULL && !options->each(options->each_context, row)) {
+        if (run->checkpoints == NULL) return td_fail(TD_CANCELLED, "cancelled");
+        run->stop = true; /* looked at by td_checkpoint_due */
+    }
     if (run->row_count == MOST_ROWS) return TD_OK;
     if (run->row_count == run->row_room) {
         uint32_t room = run->row_room == 0 ? 64 : run->row_room * 2;
@@ -104,7 +109,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     if (options->has_tolerance && !(options->tolerance >= 0)) return td_fail(TD_USAGE, "the tolerance must be at least 0");
     if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
         return td_fail(TD_USAGE, "%s ends with an exact result and takes no tolerance", info->name);
-    return TD_OK;
+    return td_checkpoints_check(options);
 }
 
 static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
@@ -158,11 +163,24 @@ void td_kept_release(td_kept *kept)
     *kept = (td_kept){0};
 }
 
+static const struct {
+    const char *name;
+    td_status (*run)(td_run *run, const td_run_options *options);
+    bool checkpoints; /* it begins with run->resumed, and asks td_checkpoint_due between iterations */
+} engines[] = {
+    {"cpu", td_cpu_run, true},
+    {"resident", td_resident_run, true},
+    {"stream", td_stream_run, true},
+};
+
 static td_status run_engine(td_run *run, const td_run_options *options)
 {
-    const char *engine = options->engine != NULL ? options->engine : "cpu";
-    if (strcmp(engine, "stream") == 0) return td_stream_run(run, options);
-    return strcmp(engine, "resident") == 0 ? td_resident_run(run, options) : td_cpu_run(run, options);
+    const char *name = options->engine != NULL ? options->engine : engines[0].name;
+    size_t i = 0;
+    while (i + 1 < sizeof engines / sizeof *engines && strcmp(engines[i].name, name) != 0) i++;
+    if (!engines[i].checkpoints && (options->checkpoint != NULL || options->resume != NULL))
+        return td_fail(TD_UNSUPPORTED, "the %s engine has no checkpoints; --engine cpu, resident and stream do", name);
+    return engines[i].run(run, options);
 }
 
 /* Bits that hold all numbers below `count`; one at least. */
@@ -203,11 +221,14 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     TD_TRY(td_run_prepare_inputs(run, options, texts));
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
     run->prepare_seconds = td_seconds_since(began);
+    TD_TRY(td_checkpoints_open(run, options));
     TD_TRY(run_engine(run, options));
     TD_TRY(check_overflow(run));
+    td_checkpoints_close(run);
     *out = run;
     run = NULL;
 done:
+    if (run != NULL) td_checkpoints_close(run);
     td_run_destroy(run);
     return status;
 }

@@ -50,9 +50,22 @@ typedef struct td_run_options {
     const char *engine;   /* "cpu", "resident"; NULL: cpu */
     td_kept *kept;        /* or NULL */
     bool traces;          /* events are kept */
+    const char *checkpoint; /* the folder that the run's state is written to, or NULL (checkpoint.h) */
+    uint32_t every;       /* iterations between two of them; 0: by time */
+    const char *resume;   /* the folder whose last one it goes on from, or NULL */
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;
 } td_run_options;
+
+/* What became of a run's checkpoints. */
+typedef struct td_checkpoint_stats {
+    uint32_t written, failed;
+    uint64_t bytes;
+    double seconds;          /* of writing, beside the run */
+    double waited;           /* of the run: copying its state, and the last write */
+    char *resumed_from;      /* or NULL */
+    uint32_t resumed_iteration;
+} td_checkpoint_stats;
 
 /* td_result is its name in the API. */
 typedef struct td_run {
@@ -85,6 +98,10 @@ typedef struct td_run {
     td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
     int counter_count;
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
+    struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
+    struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
+    bool stop;                          /* whoever watches wants it to end where it can go on */
+    td_checkpoint_stats checkpoint_stats;
 } td_run;
 
 /* What can be refused before there is a graph. */

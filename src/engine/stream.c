@@ -260,6 +260,8 @@ static td_status find_parents(td_stream_job *self)
 static td_status run_schedule(td_stream_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
+    gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
+    if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_stream_sweep(self);
     if (!gpu->traits->fused) return td_stream_pulls(self);
     if (gpu->prioritised) return td_stream_priorities(self);

@@ -61,6 +61,7 @@ td_status td_stream_pulls(td_stream_job *self)
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
+        TD_CHECK(td_gpu_checkpoint(gpu));
     }
     return TD_OK;
 }

@@ -133,6 +133,18 @@ static bool is_small(const td_stream_job *self, const td_gpu_frontier *now)
     return self->push->readable && self->variant == TD_STREAM_FULL && now->edges + now->vertices < self->small_edges;
 }
 
+/* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again, which
+ * programs that add up must not hear: theirs wait until nobody has. */
+static td_status checkpoint(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    bool partly = self->rest_count > 0 || self->heavy_count > 0;
+    td_state *state = partly && gpu->traits->sum == TD_SUM_ADD ? NULL : td_checkpoint_due(gpu->run, &gpu->args.context);
+    if (state == NULL) return TD_OK;
+    TD_CHECK(td_resident_make_mapped(gpu, now));
+    return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->args.active, self->rest, self->heavy, gpu->args.far_map}, 4);
+}
+
 /* The frontier and what it leads to, until nobody has anything to tell. */
 static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
 {
@@ -149,35 +161,37 @@ static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
         } else {
             TD_CHECK(tell_rest(self, has_prefix(self), now, &row));
         }
+        TD_CHECK(checkpoint(self, now));
     }
     return TD_OK;
 }
 
-/* Level by level, in either direction. */
+/* A level in either direction, or several small ones. */
+static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
+{
+    td_gpu_job *gpu = &self->gpu;
+    uint64_t began = td_clock_ns();
+    bool pushes = td_resident_chooses_push(gpu, now);
+    td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+    if (pushes && is_small(self, now)) return tell_in_loop(self, now);
+    td_resident_settle(gpu, now->vertices, now->edges);
+    if (pushes && is_little(self, row.active_edges)) return tell_directly(self, has_prefix(self), now, &row);
+    if (pushes) return tell_rest(self, has_prefix(self), now, &row);
+    self->row = &row;
+    TD_CHECK(td_stream_pull_hit(self));
+    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
+    TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
+    *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
+    row.edges = gpu->control->tally.edges;
+    return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
+}
+
 static td_status go_by_levels(td_stream_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while (now->vertices > 0 && gpu->args.context.iteration < gpu->limit) {
-        uint64_t began = td_clock_ns();
-        bool pushes = td_resident_chooses_push(gpu, now);
-        td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices, .active_edges = now->edges};
-        if (pushes && is_small(self, now)) {
-            TD_CHECK(tell_in_loop(self, now));
-            continue;
-        }
-        td_resident_settle(gpu, now->vertices, now->edges);
-        if (pushes) {
-            TD_CHECK(is_little(self, row.active_edges) ? tell_directly(self, has_prefix(self), now, &row)
-                                                       : tell_rest(self, has_prefix(self), now, &row));
-            continue;
-        }
-        self->row = &row;
-        TD_CHECK(td_stream_pull_hit(self));
-        td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
-        TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
-        *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
-        row.edges = gpu->control->tally.edges;
-        TD_CHECK(td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began)));
+        TD_CHECK(go_on_level(self, now));
+        TD_CHECK(checkpoint(self, now));
     }
     return TD_OK;
 }
@@ -195,13 +209,13 @@ td_status td_stream_peel(td_stream_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
+    bool within = gpu->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_resident_start(gpu, &now));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->fill_left, gpu->graph->vertices));
-    for (uint32_t left = gpu->graph->vertices; left > 0;) {
+    for (uint32_t left = gpu->graph->vertices; left > 0; within = false) {
         gpu->args.push = self->push->seen;
-        TD_CHECK(td_resident_next_level(gpu, &now, left));
-        left = gpu->control->left_count;
-        bool anyone = now.vertices > 0;
+        if (!within) TD_CHECK(td_resident_next_level(gpu, &now, &left));
+        bool anyone = within || now.vertices > 0;
         uint64_t lowest = gpu->control->tally.lowest;
         TD_CHECK(td_resident_make_mapped(gpu, &now));
         TD_CHECK(tell_all(self, &now));
@@ -268,6 +282,7 @@ td_status td_stream_priorities(td_stream_job *self)
             continue;
         }
         told += row.edges;
+        TD_CHECK(checkpoint(self, &now));
     }
     gpu->run->converged = true;
     return TD_OK;

@@ -97,24 +97,25 @@ static td_status sweep_once(td_stream_job *self, bool *again)
 
 td_status td_stream_sweep(td_stream_job *self)
 {
-    bool again = true;
+    bool again = true, resumed = self->gpu.run->resumed != NULL;
     td_gpu_job *gpu = &self->gpu;
     uint32_t *active = gpu->args.active;
-    TD_CHECK(td_gpu_reset(gpu));
     gpu->args.active = NULL;
-    td_status status = td_gpu_launch(gpu, &gpu->kernels->init, gpu->graph->vertices);
+    td_status status = td_gpu_init(gpu);
     gpu->args.active = active;
     TD_CHECK(status);
     bool samples = gpu->traits->samples && gpu->args.samples > 0 && self->variant == TD_STREAM_FULL;
-    if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
-    if (self->held->kept != NULL) {
-        TD_CHECK(td_stream_start_kept(self));
-        TD_CHECK(td_stream_sweep_light(self));
-    }
+    if (samples && resumed) TD_CHECK(td_resident_leave_out(gpu));
+    else if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
+    if (self->held->kept != NULL) TD_CHECK(td_stream_start_kept(self));
+    if (self->held->kept != NULL && !resumed) TD_CHECK(td_stream_sweep_light(self)); /* a checkpoint may be from within a round */
     TD_CHECK(choose_all(self));
     gpu->args.keeps = true;
     gpu->args.keeps_edges = self->held->kept != NULL;
-    while (again && !(gpu->has_limit && gpu->args.context.iteration >= gpu->limit)) TD_CHECK(sweep_once(self, &again));
+    while (again && !(gpu->has_limit && gpu->args.context.iteration >= gpu->limit)) {
+        if (gpu->args.context.iteration > 0) TD_CHECK(td_gpu_checkpoint(gpu));
+        TD_CHECK(sweep_once(self, &again));
+    }
     gpu->run->converged = !again;
-    return TD_OK;
+    return td_gpu_checkpoint(gpu);
 }

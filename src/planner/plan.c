@@ -4,6 +4,7 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "device/device.h"
+#include "engine/checkpoint.h"
 #include "engine/cpu.h"
 #include "engine/resident.h"
 #include "engine/stream.h"
@@ -242,7 +243,7 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
     else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
-    plan.program_bytes += td_run_input_bytes(program, graph, options);
+    plan.program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;
     *out = plan;
     return TD_OK;

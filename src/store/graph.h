@@ -48,6 +48,7 @@ struct td_graph {
     void *mapping;   /* the file mapping the arrays lie in, or NULL */
     size_t mapping_bytes;
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are here */
+    uint64_t build_id; /* of the packed file it came from as it is; 0: none */
 };
 
 const char *td_weight_name(td_weight_kind kind);

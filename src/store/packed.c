@@ -342,6 +342,7 @@ td_status td_packed_new_graph(td_graph **out, const td_packed *packed)
     graph->weight_min = info->weight_min;
     graph->weight_max = info->weight_max;
     graph->id_base = info->id_base;
+    graph->build_id = info->build_id;
     graph->ids_sorted = info->ids_sorted || !info->has_ids;
     *out = graph;
     return TD_OK;

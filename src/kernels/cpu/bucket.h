@@ -164,6 +164,20 @@ static inline void NAME(settle_heavy)(td_cpu_job *job, const td_context *c, td_b
     }
 }
 
+/* The active vertices into the buckets of their values. */
+static void NAME(fill_buckets)(td_cpu_job *job, int worker)
+{
+    const td_context context = kernel_context(job);
+    const program_value *values = job->values;
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++)
+            for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
+                uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
+                NAME(put)(job, &context, &job->buckets[worker], v, values[v]);
+            }
+}
+
 static void NAME(bucket)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);

@@ -93,19 +93,26 @@ static void init(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t active = 0, done = 0, last = job->graph->vertices - w * 64;
+            uint64_t given = job->resumed && job->active != NULL ? job->active[w] : 0;
+            (void)given;
             for (uint64_t bit = 0; bit < 64 && bit < last; bit++) {
                 uint32_t v = (uint32_t)(w * 64 + bit), degree = (uint32_t)td_degree(&job->graph->out, v);
-                values[v] = program_init(c, v, degree);
+                if (!job->resumed) values[v] = program_init(c, v, degree);
 #if PROGRAM_GAS
                 if (!PROGRAM_SENDS_VALUE) ((program_message *)job->messages)[v] = program_send(c, values[v], degree);
 #if PROGRAM_SHARES
                 tally->share += program_share(c, v, values[v], degree);
 #endif
-                bool starts = program_starts(c, v, values[v]);
+                bool starts = job->resumed ? given >> bit & 1 : program_starts(c, v, values[v]);
                 active |= (uint64_t)starts << bit;
                 if (starts) tally->activated_edges += td_cpu_push_degree(job, v);
                 bool never = td_cpu_pull_degree(job, v) == 0 || (job->defer_sinks && degree == 0);
-                done |= (uint64_t)(starts || never) << bit;
+                bool settled = starts || never;
+#if PROGRAM_FIRST_HIT
+                settled |= job->resumed && values[v] != program_zero(c);
+                if (!settled) tally->edges += td_cpu_push_degree(job, v);
+#endif
+                done |= (uint64_t)settled << bit;
 #endif
             }
             if (last < 64) done |= ~UINT64_C(0) << last;

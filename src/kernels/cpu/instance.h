@@ -52,7 +52,7 @@
 #define TABLE_PEEL
 #endif
 #if PROGRAM_HAS_PRIORITY
-#define TABLE_PRIORITY(kind) .bucket = bucket_##kind,
+#define TABLE_PRIORITY(kind) .bucket = bucket_##kind, .fill_buckets = fill_buckets_##kind,
 #else
 #define TABLE_PRIORITY(kind)
 #endif

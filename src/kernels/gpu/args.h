@@ -147,6 +147,7 @@ typedef struct td_gpu_args {
     uint32_t mean_degree;
     uint8_t symmetric, async, skipping, first_hit, cluster;
     uint8_t has_heavy;            /* there may be vertices of that degree */
+    uint8_t resumed;              /* values and active vertices are those of a checkpoint, to begin with */
     uint8_t lean;                 /* small degrees: loops go by the number of vertices, not of edges */
 } td_gpu_args;
 

@@ -124,12 +124,13 @@ TD_DEVICE void add_share(const td_gpu_args *a, double share)
     if (PROGRAM_SHARES) block_add_double(&a->control->tally.share, share);
 }
 
-/* Every vertex's first value; a warp makes one word of the bitmap of those that start. */
+/* Every vertex's first value, unless a checkpoint gave it; a warp makes one word of the bitmap of those that start. Of
+ * first-hit programs that go on those are counted that have no value yet, and their edges. */
 TD_KERNEL(init, td_gpu_args)
 {
     const td_context c = a.context;
     program_value *values = (program_value *)a.values;
-    uint64_t activated = 0, activated_edges = 0;
+    uint64_t activated = 0, activated_edges = 0, open = 0, open_edges = 0;
     double share = 0;
     uint32_t words = (a.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
@@ -137,22 +138,29 @@ TD_KERNEL(init, td_gpu_args)
         bool starts = false;
         if (v < a.vertices) {
             uint32_t degree = degree_in(a.out, v);
-            program_value value = program_init(&c, v, degree);
+            program_value value = a.resumed ? values[v] : program_init(&c, v, degree);
             values[v] = value;
 #if PROGRAM_GAS
             if (!PROGRAM_SENDS_VALUE) ((program_message *)a.messages)[v] = program_send(&c, value, degree);
 #if PROGRAM_SHARES
             share += program_share(&c, v, value, degree);
 #endif
-            starts = program_starts(&c, v, value);
+            starts = a.resumed ? a.active[w] >> td_lane() & 1u : program_starts(&c, v, value);
             activated += starts;
             if (starts) activated_edges += degree_in(a.told, v);
+#if PROGRAM_FIRST_HIT
+            if (a.resumed && !starts && value == program_zero(&c)) {
+                open++;
+                open_edges += degree_in(a.told, v);
+            }
+#endif
 #endif
         }
         uint32_t word = TD_BALLOT(TD_ALL_LANES, starts);
         if (td_lane() == 0 && a.active != 0) a.active[w] = word;
     }
-    add_tally(&a, 0, activated, activated_edges);
+    add_tally(&a, open_edges, activated, activated_edges);
+    if (a.resumed) block_add_u64(&a.control->tally.total, open);
     add_share(&a, share);
 }
 

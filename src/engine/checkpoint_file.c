@@ -1,0 +1,277 @@
+#include "engine/checkpoint_file.h"
+
+#include "base/alloc.h"
+#include "base/bitmap.h"
+#include "base/hash.h"
+#include "base/outfile.h"
+#include "engine/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "TANDEMCP"
+#define BYTE_ORDER_MARK UINT32_C(0x01020304)
+
+typedef enum section { VALUES, ACTIVE, EDGES, SECTIONS } section;
+
+static const char *const section_names[SECTIONS] = {"values", "active vertices", "edges"};
+
+typedef struct disk_header {
+    char magic[8];
+    uint32_t byte_order, version;
+    td_identity identity;
+    uint32_t iteration, phase, converged, has_active;
+    double global, change;
+    uint64_t bytes[SECTIONS], hashes[SECTIONS];
+    uint64_t header_hash; /* of everything in front of it */
+} disk_header;
+
+_Static_assert(sizeof(td_identity) % 8 == 0 && offsetof(disk_header, identity) == 16, "the same on every machine");
+
+/* What a run is. */
+
+static td_status identify_graph(const td_run *run, td_pool *pool, td_identity *out)
+{
+    const td_graph *graph = run->graph;
+    out->vertices = graph->vertices;
+    out->edges = graph->edges;
+    out->symmetric = graph->symmetric;
+    out->real_weights = run->context.real_weights;
+    out->graph_id_kind = graph->build_id != 0 ? TD_GRAPH_ID_BUILD : TD_GRAPH_ID_DIGEST;
+    out->graph_id = graph->build_id;
+    return graph->build_id != 0 ? TD_OK : td_graph_digest(graph, pool, &out->graph_id);
+}
+
+td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool)
+{
+    memset(out, 0, sizeof *out);
+    snprintf(out->program, sizeof out->program, "%s", run->program->info->name);
+    out->source = run->context.source;
+    out->value_bytes = (uint32_t)run->program->cpu[TD_WEIGHT_NONE].value_bytes;
+    out->async = run->async;
+    memcpy(out->parameter, run->context.parameter, sizeof out->parameter);
+    for (int i = 0; i < TD_INPUTS; i++)
+        if (run->inputs[i] != NULL) out->input_hash[i] = td_hash64(run->inputs[i], run->graph->vertices * sizeof(double));
+    return identify_graph(run, pool, out);
+}
+
+/* A packed file's id is known without a look at the edges; a graph from elsewhere is known by its digest, which one from a
+ * packed file has too. */
+static td_status same_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, bool *same)
+{
+    uint64_t digest = mine->graph_id;
+    *same = false;
+    if (written->vertices != mine->vertices || written->edges != mine->edges || written->symmetric != mine->symmetric) return TD_OK;
+    if (written->graph_id_kind == TD_GRAPH_ID_DIGEST && mine->graph_id_kind == TD_GRAPH_ID_BUILD)
+        TD_CHECK(td_graph_digest(run->graph, pool, &digest));
+    *same = written->graph_id == digest && written->real_weights == mine->real_weights;
+    return TD_OK;
+}
+
+static td_status compare_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, const char *path)
+{
+    bool same;
+    const char *name = run->graph->name != NULL ? run->graph->name : "this one";
+    if (written->graph_id_kind == TD_GRAPH_ID_BUILD && mine->graph_id_kind == TD_GRAPH_ID_DIGEST)
+        return td_fail(TD_INVALID, "%s is of a graph that came straight from a .tg file, and %s does not; give that file", path, name);
+    if (written->graph_id_kind == TD_GRAPH_ID_DIGEST && run->graph->paged != NULL)
+        return td_fail(TD_INVALID, "%s is of a graph that did not come straight from a .tg file, and the edges of %s stay on disk", path, name);
+    TD_CHECK(same_graph(written, mine, run, pool, &same));
+    if (same) return TD_OK;
+    return td_fail(TD_INVALID,
+                   "%s is of another graph: of %" PRIu32 " vertices and %" PRIu64 " edges with checksum %016" PRIx64 "; %s has %" PRIu32
+                   " and %" PRIu64 " and checksum %016" PRIx64,
+                   path, written->vertices, written->edges, written->graph_id, name, mine->vertices, mine->edges, mine->graph_id);
+}
+
+static td_status compare_parameters(const td_identity *written, const td_identity *mine, const td_program_info *info, const char *path)
+{
+    char one[TD_SETTING_BYTES], other[TD_SETTING_BYTES];
+    for (uint64_t i = 0; i < td_settings_length(info->parameters); i++) {
+        const td_setting *entry = &info->parameters[i];
+        if (entry->kind == TD_SETTING_TEXT || memcmp(&written->parameter[i], &mine->parameter[i], sizeof(double)) == 0) continue;
+        td_setting_print(one, entry, written->parameter[i], NULL);
+        td_setting_print(other, entry, mine->parameter[i], NULL);
+        return td_fail(TD_INVALID, "%s is of a run with %s.%s=%s; this one has %s", path, info->name, entry->name, one, other);
+    }
+    return TD_OK;
+}
+
+/* Inputs come from files, and from the source where there is none. */
+static td_status compare_inputs(const td_identity *written, const td_identity *mine, const td_program_info *info, const char *path)
+{
+    char names[128] = "";
+    if (memcmp(written->input_hash, mine->input_hash, sizeof mine->input_hash) == 0) return TD_OK;
+    for (uint64_t i = 0; i < td_settings_length(info->parameters); i++) {
+        size_t used = strlen(names);
+        if (info->parameters[i].kind != TD_SETTING_TEXT) continue;
+        snprintf(names + used, sizeof names - used, "%s%s.%s", used > 0 ? ", " : "", info->name, info->parameters[i].name);
+    }
+    return td_fail(TD_INVALID, "%s is of a run with other inputs (%s)", path, names);
+}
+
+td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, const char *path)
+{
+    const td_program_info *info = run->program->info;
+    if (strcmp(written->program, mine->program) != 0)
+        return td_fail(TD_INVALID, "%s is of the program %s; this one is %s", path, written->program, mine->program);
+    TD_CHECK(compare_graph(written, mine, run, pool, path));
+    if (written->source != mine->source)
+        return td_fail(TD_INVALID, "%s is of a run from the source %" PRIu64 "; this one is from %" PRIu64, path,
+                       td_graph_id(run->graph, written->source), td_graph_id(run->graph, mine->source));
+    if (written->async != mine->async)
+        return td_fail(TD_INVALID, "%s is of %s; give --%s", path, written->async ? "an asynchronous run" : "a synchronous run",
+                       written->async ? "async" : "sync");
+    TD_CHECK(compare_parameters(written, mine, info, path));
+    TD_CHECK(compare_inputs(written, mine, info, path));
+    if (written->value_bytes == mine->value_bytes) return TD_OK;
+    return td_fail(TD_INVALID, "%s is of another version of %s, with values of %" PRIu32 " bytes instead of %" PRIu32, path,
+                   info->name, written->value_bytes, mine->value_bytes);
+}
+
+/* States. */
+
+td_status td_state_new(td_state *state, const td_run *run)
+{
+    const td_cpu_kernels *traits = &run->program->cpu[TD_WEIGHT_NONE];
+    uint64_t n = run->graph->vertices;
+    TD_CHECK(td_new_bytes(&state->values, n, traits->value_bytes, "values of a checkpoint"));
+    TD_CHECK(TD_NEW(&state->active, td_bitmap_words(n), "active vertices of a checkpoint"));
+    return traits->edge == NULL ? TD_OK : TD_NEW(&state->edges, n, "edges of a checkpoint");
+}
+
+void td_state_clear(td_state *state)
+{
+    td_free(state->values);
+    td_free(state->active);
+    td_free(state->edges);
+    state->values = NULL;
+    state->active = state->edges = NULL;
+}
+
+/* One behind the other, so that there is no byte without a checksum. */
+static uint64_t place_of(const disk_header *header, section which)
+{
+    uint64_t place = sizeof *header;
+    for (int i = 0; i < (int)which; i++) place += header->bytes[i];
+    return place;
+}
+
+static void fill_header(disk_header *header, const td_identity *identity, const td_state *state)
+{
+    *header = (disk_header){.byte_order = BYTE_ORDER_MARK, .version = TD_CHECKPOINT_VERSION, .identity = *identity,
+                            .iteration = state->iteration, .phase = state->phase, .converged = state->converged,
+                            .has_active = state->has_active, .global = state->global, .change = state->change};
+    memcpy(header->magic, MAGIC, sizeof header->magic);
+    header->bytes[VALUES] = (uint64_t)identity->vertices * identity->value_bytes;
+    header->bytes[ACTIVE] = state->has_active ? td_bitmap_words(identity->vertices) * sizeof(uint64_t) : 0;
+    header->bytes[EDGES] = state->edge_count * sizeof(uint64_t);
+}
+
+td_status td_checkpoint_write(const char *path, const td_identity *identity, const td_state *state, uint64_t *bytes)
+{
+    td_status status = TD_OK;
+    td_outfile *file = NULL;
+    disk_header header;
+    const void *arrays[SECTIONS] = {state->values, state->active, state->edges};
+    fill_header(&header, identity, state);
+    *bytes = place_of(&header, EDGES) + header.bytes[EDGES];
+    TD_TRY(td_outfile_create(&file, path, TD_OUT_BINARY));
+    TD_TRY(td_outfile_reserve(file, *bytes));
+    for (section i = 0; i < SECTIONS; i++) {
+        header.hashes[i] = td_hash64(arrays[i], header.bytes[i]);
+        TD_TRY(td_outfile_write_at(file, place_of(&header, i), arrays[i], header.bytes[i]));
+    }
+    header.header_hash = td_hash64(&header, offsetof(disk_header, header_hash));
+    TD_TRY(td_outfile_write_at(file, 0, &header, sizeof header));
+    TD_TRY(td_outfile_commit(file));
+done:
+    td_outfile_close(file);
+    return status;
+}
+
+/* Reading. */
+
+static td_status read_at(int fd, const char *path, uint64_t offset, void *into, uint64_t bytes)
+{
+    char *to = into;
+    while (bytes > 0) {
+        ssize_t got = pread(fd, to, bytes < (1u << 30) ? bytes : 1u << 30, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return td_fail_errno(TD_IO, errno, "cannot read %s at byte %" PRIu64, path, offset);
+        if (got == 0) return td_fail(TD_CORRUPT, "%s is truncated: it ends at byte %" PRIu64, path, offset);
+        to += got;
+        offset += (uint64_t)got;
+        bytes -= (uint64_t)got;
+    }
+    return TD_OK;
+}
+
+static td_status check_header(const disk_header *header, const char *path, uint64_t length)
+{
+    if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0) return td_fail(TD_FORMAT, "%s is no checkpoint of Tandem", path);
+    if (header->byte_order != BYTE_ORDER_MARK)
+        return td_fail(TD_UNSUPPORTED, "%s was written by a machine of the other byte order", path);
+    if (header->version != TD_CHECKPOINT_VERSION)
+        return td_fail(TD_UNSUPPORTED, "%s has version %" PRIu32 "; this Tandem reads version %u", path, header->version, TD_CHECKPOINT_VERSION);
+    if (header->header_hash != td_hash64(header, offsetof(disk_header, header_hash)))
+        return td_fail(TD_CORRUPT, "%s: its header is damaged: the checksum does not fit", path);
+    const td_identity *identity = &header->identity;
+    uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t), most = (uint64_t)identity->vertices * sizeof(uint64_t);
+    bool fits = header->bytes[VALUES] == (uint64_t)identity->vertices * identity->value_bytes &&
+                header->bytes[ACTIVE] == (header->has_active ? words : 0) && header->bytes[EDGES] <= most &&
+                memchr(identity->program, 0, sizeof identity->program) != NULL;
+    if (!fits) return td_fail(TD_CORRUPT, "%s: its header contradicts itself", path);
+    uint64_t wanted = place_of(header, EDGES) + header->bytes[EDGES];
+    if (length == wanted) return TD_OK;
+    return td_fail(TD_CORRUPT, "%s is %s: it has %" PRIu64 " bytes, not %" PRIu64, path, length < wanted ? "truncated" : "too long", length,
+                   wanted);
+}
+
+static td_status read_sections(int fd, const char *path, const disk_header *header, td_state *state)
+{
+    TD_CHECK(td_new_bytes(&state->values, header->identity.vertices, header->identity.value_bytes, "values of a checkpoint"));
+    TD_CHECK(TD_NEW_ZEROED(&state->active, td_bitmap_words(header->identity.vertices), "active vertices of a checkpoint"));
+    TD_CHECK(TD_NEW(&state->edges, header->bytes[EDGES] / sizeof(uint64_t), "edges of a checkpoint"));
+    void *arrays[SECTIONS] = {state->values, state->active, state->edges};
+    for (section i = 0; i < SECTIONS; i++) {
+        TD_CHECK(read_at(fd, path, place_of(header, i), arrays[i], header->bytes[i]));
+        if (td_hash64(arrays[i], header->bytes[i]) != header->hashes[i])
+            return td_fail(TD_CORRUPT, "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit", path,
+                           section_names[i], place_of(header, i), place_of(header, i) + header->bytes[i] - 1);
+    }
+    return TD_OK;
+}
+
+td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state)
+{
+    td_status status = TD_OK;
+    disk_header header;
+    struct stat info;
+    td_state read = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &info) != 0) TD_TRY(td_fail_errno(TD_IO, errno, "cannot open %s", path));
+    TD_TRY(read_at(fd, path, 0, &header, sizeof header));
+    TD_TRY(check_header(&header, path, (uint64_t)info.st_size));
+    *identity = header.identity;
+    if (state == NULL) goto done;
+    TD_TRY(read_sections(fd, path, &header, &read));
+    read.has_active = header.has_active;
+    read.edge_count = header.bytes[EDGES] / sizeof(uint64_t);
+    read.iteration = header.iteration;
+    read.phase = header.phase;
+    read.global = header.global;
+    read.change = header.change;
+    read.converged = header.converged;
+    *state = read;
+    read = (td_state){0};
+done:
+    td_state_clear(&read);
+    if (fd >= 0) close(fd);
+    return status;
+}

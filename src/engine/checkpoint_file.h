@@ -1,0 +1,37 @@
+/* A checkpoint as a file: a header with what the run is and where it stands, then the state's arrays, each with a
+ * checksum. docs/checkpoints.md has it all. */
+#ifndef TD_ENGINE_CHECKPOINT_FILE_H
+#define TD_ENGINE_CHECKPOINT_FILE_H
+
+#include "engine/checkpoint.h"
+
+#define TD_CHECKPOINT_VERSION 1u
+
+typedef enum td_graph_id_kind { TD_GRAPH_ID_DIGEST, TD_GRAPH_ID_BUILD } td_graph_id_kind;
+
+/* What a run is: two runs that agree in all of this can go on from each other's states. */
+typedef struct td_identity {
+    char program[32];
+    uint64_t graph_id, edges;
+    uint32_t graph_id_kind, vertices, real_weights, symmetric;
+    uint32_t source, value_bytes, async, unused;
+    double parameter[TD_PARAMETERS];
+    uint64_t input_hash[TD_INPUTS]; /* 0: there is none */
+} td_identity;
+
+td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool);
+
+/* TD_INVALID saying in what the run differs from the one that wrote `path`. */
+td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
+                              const char *path);
+
+/* Room for the arrays of a run's states. */
+td_status td_state_new(td_state *state, const td_run *run);
+
+/* Writes under a temporary name, syncs and renames; *bytes is the file's length. */
+td_status td_checkpoint_write(const char *path, const td_identity *identity, const td_state *state, uint64_t *bytes);
+
+/* Reads and checks a file: the header alone where `state` is NULL. TD_CORRUPT, TD_FORMAT or TD_IO naming the file. */
+td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state);
+
+#endif

@@ -1,0 +1,183 @@
+/* Checkpoints of every program on every engine, in a relay: a run is stopped after an iteration or a few, the next
+ * engine goes on from what it left, is stopped in turn, and so on to the end. The answer is the reference's, so every
+ * engine's states have been every other's beginning. TANDEM_TEST_ALL=1 in the environment takes larger graphs too. */
+#include "engine/stream_ways.h"
+
+#include "device/emulator/sanitizer.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 130 : 600, MOST_LEGS = 4000 };
+
+/* Syncing costs nothing in memory, and hundreds of checkpoints are synced here. */
+__attribute__((constructor)) static void choose_folder(void)
+{
+    if (getenv("TMPDIR") == NULL && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
+}
+
+/* Who carries on, and in what way. */
+typedef struct runner {
+    const char *engine, *settings;
+    double gpu_edges;
+} runner;
+
+static const runner runners[] = {
+    {"cpu", "", 0},
+    {"resident", "", 0},
+    {"stream", "stream.subgraph=1K stream.small=0", 0.25},
+    {"cpu", "cpu.direction=pull", 0},
+    {"stream", "stream.subgraph=1K stream.variant=lbase", 0.4},
+    {"resident", "resident.direction=push resident.heavy=32", 0},
+    {"cpu", "cpu.direction=notify cpu.alone=0", 0},
+    {"stream", "stream.subgraph=1K stream.small=64", 0.6},
+    {"resident", "resident.direction=pull resident.gather=shards", 0},
+};
+enum { RUNNERS = sizeof runners / sizeof *runners };
+
+typedef struct relay {
+    subject about;
+    td_pool *pool;
+    td_mode mode;
+    uint32_t every, leg_rows, rows; /* a leg ends after so many rows */
+    char folder[300];
+} relay;
+
+static bool ends_leg(void *context, const td_iteration *row)
+{
+    relay *self = context;
+    (void)row;
+    return ++self->rows < self->leg_rows;
+}
+
+/* The settings of the runner that the program has any use for. */
+static void settings_of(char *out, size_t room, const td_program *program, const runner *one, const row *of)
+{
+    char words[320], *rest = NULL;
+    bool fused = program->info->kind == TD_KIND_GAS && program->cpu[0].fused;
+    snprintf(out, room, "%s", of->settings);
+    snprintf(words, sizeof words, "%s", one->settings);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        const char *name = strchr(word, '.') + 1;
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
+        bool uses = strcmp(one->engine, "cpu") == 0        ? td_cpu_uses(program, key)
+                    : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
+                                                           : td_stream_uses(program, key);
+        if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
+        size_t used = strlen(out);
+        snprintf(out + used, room - used, " %s", word);
+    }
+}
+
+/* One leg: NULL if it was stopped. */
+static td_run *run_leg(relay *self, const runner *one, bool first)
+{
+    td_run *run = NULL;
+    char text[512];
+    const td_program *program = program_of(self->about.row->program);
+    td_run_options options = table_options(self->about.row, self->about.graph);
+    settings_of(text, sizeof text, program, one, self->about.row);
+    options.pool = self->pool;
+    options.mode = self->mode;
+    options.engine = one->engine;
+    options.devices = strcmp(one->engine, "cpu") == 0 ? NULL : "emu";
+    options.gpu_edges = one->gpu_edges;
+    options.checkpoint = self->folder;
+    options.every = self->every;
+    options.resume = first ? NULL : self->folder;
+    options.each = ends_leg;
+    options.each_context = self;
+    if (one->gpu_edges > 0) stream_raise_cap(program, self->about.graph, &options, text);
+    self->rows = 0;
+    td_status status = try_run(&run, self->about.row->program, self->about.graph, options, text);
+    if (status == TD_OK) return run;
+    if (status != TD_CANCELLED) SUBJECT_FAIL(&self->about, "%s: %s: %s", one->engine, td_status_name(status), td_last_message());
+    CHECK_CONTAINS(td_last_message(), "go on with --resume");
+    return NULL;
+}
+
+static void check_answer(const relay *self, const td_run *run)
+{
+    expected answer = self->about.row->expect(self->about.graph, run);
+    if (answer.whole != NULL) check_whole(&self->about, run, answer.whole);
+    if (answer.groups != NULL) check_groups(&self->about, run, answer.groups);
+    if (answer.real != NULL) check_real(&self->about, run, answer.real);
+    if (answer.edges != NULL) check_forest(&self->about, run, &answer);
+    if (self->about.row->iterations == 0 && !run->converged) SUBJECT_FAIL(&self->about, "%s", "it did not end");
+    check_claims(&self->about, run, self->pool);
+    td_free(answer.whole);
+    td_free(answer.groups);
+    td_free(answer.real);
+    td_free(answer.edges);
+}
+
+static int run_relay(relay *self, int first_runner)
+{
+    char command[400];
+    td_run *run = NULL;
+    int legs = 0;
+    CHECK(mkdir(self->folder, 0700) == 0);
+    for (; run == NULL && legs < MOST_LEGS; legs++) run = run_leg(self, &runners[(first_runner + legs) % RUNNERS], legs == 0);
+    if (run == NULL) SUBJECT_FAIL(&self->about, "%s", "it does not end");
+    if (legs > 1 && run->checkpoint_stats.resumed_from == NULL) SUBJECT_FAIL(&self->about, "%s", "it did not go on");
+    check_answer(self, run);
+    td_run_destroy(run);
+    snprintf(command, sizeof command, "rm -rf '%s'", self->folder);
+    CHECK(system(command) == 0);
+    return legs;
+}
+
+static bool is_for(const row *of, const td_graph *graph, test_weights kind)
+{
+    bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
+    test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
+    if (of->engine != NULL || !(of->weights & KIND(kind)) || !row_fits(of, graph)) return false; /* an engine's own setting */
+    if (graph->vertices > (circuit ? VERY_TINY : MANY)) return false;
+    return kind == awkward || kind == TEST_F32 || getenv("TANDEM_TEST_ALL") != NULL;
+}
+
+static void check(const char *program)
+{
+    static int number;
+    int legs = 0, relays = 0;
+    relay self = {0};
+    CHECK_OK(td_pool_create(&self.pool, 2));
+    for (int g = 0; g < TEST_GRAPHS; g++)
+        for (int kind = 0; kind < TEST_WEIGHT_KINDS; kind++) {
+            if (!program_takes(program, kind)) continue;
+            td_graph *graph = test_graph(g, (test_weights)kind, self.pool);
+            for (int r = 0; r < ROWS; r++) {
+                if (strcmp(rows[r].program, program) != 0 || !is_for(&rows[r], graph, (test_weights)kind)) continue;
+                number++;
+                self.about = (subject){.row = &rows[r], .graph = graph, .graph_name = test_graphs[g].name,
+                                       .weights_name = test_weight_names[kind]};
+                self.mode = number % 3 == 0 && !rows[r].sync_only ? TD_MODE_ASYNC : TD_MODE_SYNC;
+                self.every = (uint32_t)(number % 4);
+                bool long_one = strcmp(program, "circuit") == 0 || graph->vertices > TINY;
+                self.leg_rows = long_one ? (uint32_t)(5 + number % 7 * 3) : (uint32_t)(1 + number % 3);
+                snprintf(self.folder, sizeof self.folder, "%s/relay%d", test_folder(), number);
+                snprintf(self.about.how, sizeof self.about.how, "%s, legs of %u rows from runner %d, every %u",
+                         self.mode == TD_MODE_ASYNC ? "async" : "sync", self.leg_rows, number % RUNNERS, self.every);
+                legs += run_relay(&self, number % RUNNERS);
+                relays++;
+            }
+            td_graph_destroy(graph);
+        }
+    td_pool_destroy(self.pool);
+    printf("     %s: %d relays, %d legs\n", program, relays, legs);
+}
+
+TEST(bfs_goes_on) { check("bfs"); }
+TEST(sssp_goes_on) { check("sssp"); }
+TEST(wcc_goes_on) { check("wcc"); }
+TEST(labels_go_on) { check("labels"); }
+TEST(kcore_goes_on) { check("kcore"); }
+TEST(mst_goes_on) { check("mst"); }
+TEST(pagerank_goes_on) { check("pagerank"); }
+TEST(adsorption_goes_on) { check("adsorption"); }
+TEST(nn_goes_on) { check("nn"); }
+TEST(heat_goes_on) { check("heat"); }
+TEST(circuit_goes_on) { check("circuit"); }
+
+TEST_MAIN
