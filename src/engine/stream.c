@@ -12,7 +12,7 @@
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX, SET_LISTS, SET_DIRECTION,
-    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SETTINGS,
+    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS, SETTINGS,
 };
 
 const td_setting td_stream_settings[] = {
@@ -45,6 +45,9 @@ const td_setting td_stream_settings[] = {
                      "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
     [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                        "mst: light edges first, and of all others those that still join two components stay on the device"},
+    [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
+                      "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of programs that add up all edges "
+                      "in every iteration"},
     [SETTINGS] = {0},
 };
 

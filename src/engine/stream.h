@@ -15,9 +15,13 @@
 #include "engine/resident.h"
 #include "engine/stream_slots.h"
 #include "layout/lists.h"
+#include "layout/narrow.h"
 
 typedef enum td_stream_variant { TD_STREAM_FULL, TD_STREAM_HVSP, TD_STREAM_LVSP, TD_STREAM_HBASE, TD_STREAM_LBASE } td_stream_variant;
 typedef enum td_stream_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_stream_low;
+
+/* Whether whole subgraphs cross in fewer bits. */
+typedef enum td_stream_narrows { TD_NARROW_NO, TD_NARROW_YES, TD_NARROW_ASKED } td_stream_narrows;
 
 /* How lists are held: what a run asks for, and what decides whether those of the run before will do. */
 typedef struct td_stream_shape {
@@ -29,6 +33,7 @@ typedef struct td_stream_shape {
     uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
     uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
     uint64_t prefix_bytes;
+    uint64_t narrows;             /* td_stream_narrows */
     uint64_t kept_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
     uint64_t light_first;         /* and the host has the lightest of them, to begin with */
     double light;                 /* edges below this weight are light; 0: no difference is made */
@@ -52,6 +57,9 @@ typedef struct td_link_list {
     uint64_t *own_skip;           /* the same at the host, for extraction */
     uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no difference is made */
     uint32_t shift, subgraphs;
+    uint32_t *narrow;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: they cross as they are */
+    uint64_t *narrow_at, narrow_most; /* where each begins, and one more; the longest; in words */
+    bool narrow_pinned;
     uint32_t *first_vertex;       /* of every subgraph, and of the one behind the last: whose list its first edge is in */
     uint64_t longest;
 } td_link_list;
@@ -69,6 +77,7 @@ typedef struct td_stream_graph {
     td_slots slots;
     void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_args), once they are */
     const void *heads_of;
+    uint32_t *window;             /* on the device: targets of the subgraph that is gone over, whole again */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
     bool chunk_pinned[2], told_unpinned;
     td_gpu_extract *table[2], *device_table[2]; /* what lies where in them */
@@ -181,6 +190,19 @@ td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t en
 
 /* The work over the beginnings of all lists, which are on the device. */
 td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work);
+
+/* Bytes that a subgraph takes over the link as a whole. */
+static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
+{
+    uint64_t edges = td_link_end(list, s) - td_link_begin(list, s);
+    uint64_t targets = list->narrow != NULL ? list->narrow_at[s + 1] - list->narrow_at[s] : edges;
+    return targets * sizeof(uint32_t) + edges * list->weight_bytes;
+}
+
+/* stream_narrow.c */
+td_status td_stream_narrow(td_stream_job *self, td_link_list *list);
+void td_stream_free_narrow(td_stream_graph *held, td_link_list *list);
+td_status td_stream_widen(td_stream_job *self, const td_slot *slot);
 
 /* stream_kept.c */
 td_status td_stream_make_kept(td_stream_job *self, const td_stream_shape *shape);

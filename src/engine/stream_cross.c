@@ -34,11 +34,6 @@ td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *na
     return td_run_add_event(gpu->run, gpu->options, &event);
 }
 
-static uint64_t subgraph_bytes(const td_link_list *list, uint32_t s)
-{
-    return (td_link_end(list, s) - td_link_begin(list, s)) * td_link_edge_bytes(list);
-}
-
 /* Launching. */
 
 static td_status clear_pieces(td_stream_job *self)
@@ -142,7 +137,7 @@ static td_status launch_slot(td_stream_job *self, uint32_t slot, bool again)
     const td_link_list *list = self->crossing;
     const td_slot *it = &self->held->slots.slots[slot];
     uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
-    const uint32_t *targets = (const uint32_t *)it->targets - first;
+    const uint32_t *targets = (const uint32_t *)(list->narrow != NULL ? self->held->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
     self->gpu.args.again = again;
     td_status status = td_stream_launch_part(self, first, end, targets, weights);
@@ -155,6 +150,7 @@ static td_status go_over(td_stream_job *self, uint32_t slot, bool again)
 {
     td_slots_use(&self->held->slots, slot);
     self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
+    if (self->crossing->narrow != NULL) TD_CHECK(td_stream_widen(self, &self->held->slots.slots[slot]));
     TD_CHECK(launch_slot(self, slot, again));
     uint32_t times = self->variant == TD_STREAM_HBASE && tells_again(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
@@ -170,7 +166,9 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
     const td_link_list *list = self->crossing;
     td_slot *to = &self->held->slots.slots[slot];
     uint64_t first = td_link_begin(list, s), edges = td_link_end(list, s) - first;
-    TD_CHECK(td_stream_copy(self->held->copies, to->targets, list->targets + first, edges * sizeof(uint32_t), TD_TO_DEVICE));
+    const uint32_t *targets = list->narrow != NULL ? list->narrow + list->narrow_at[s] : list->targets + first;
+    uint64_t bytes = td_link_bytes(list, s) - edges * list->weight_bytes;
+    TD_CHECK(td_stream_copy(self->held->copies, to->targets, targets, bytes, TD_TO_DEVICE));
     if (list->weight_bytes > 0)
         TD_CHECK(td_stream_copy(self->held->copies, to->weights, (const char *)list->weights + first * list->weight_bytes,
                                 edges * list->weight_bytes, TD_TO_DEVICE));
@@ -178,7 +176,7 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
     look_at_clock(self);
     to->asked = self->clock;
     self->copies_under_way++;
-    self->row->bytes_whole += subgraph_bytes(list, s);
+    self->row->bytes_whole += td_link_bytes(list, s);
     return TD_OK;
 }
 
@@ -233,7 +231,7 @@ static void on_copied(void *context, td_status status, uint64_t slot)
     look_at_clock(self);
     self->copies_under_way--;
     note(self, status);
-    note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked, subgraph_bytes(self->crossing, it->subgraph)));
+    note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
     if (self->status == TD_OK) note(self, go_over(self, (uint32_t)slot, false));
     if (self->status == TD_OK) note(self, td_stream_start_copies(self));
 }
@@ -249,7 +247,7 @@ static void on_done(void *context, td_status status, uint64_t slot)
     } else {
         const td_slot *it = &self->held->slots.slots[slot];
         td_slots_done(&self->held->slots, (uint32_t)slot);
-        note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked, subgraph_bytes(self->crossing, it->subgraph)));
+        note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
     }
     if (self->status == TD_OK) note(self, go_on(self));
 }

@@ -19,6 +19,7 @@ static void unpin_list(td_stream_graph *held, td_link_list *list)
 static void free_list(td_stream_graph *held, td_link_list *list)
 {
     unpin_list(held, list);
+    td_stream_free_narrow(held, list);
     td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
@@ -60,6 +61,8 @@ static void free_lists(td_stream_graph *held)
     td_device_free(held->device, held->heads_before);
     held->heads = held->headed = held->heads_before = NULL;
     held->heads_of = NULL;
+    td_device_free(held->device, held->window);
+    held->window = NULL;
     free_chunks(held);
     td_stream_free_kept(held);
 }
@@ -310,6 +313,7 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
     TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
+    if (shape->narrows) TD_CHECK(td_stream_narrow(self, list));
     TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
                   "the graph's offsets"));
     return td_stream_finish(self->held->stream);
@@ -317,14 +321,37 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
 
 /* Slots and chunks. */
 
+/* Lists in fewer bits need a window and smaller slots, of which there are more in the same memory; where they do not shrink, or there is
+ * no room for two beside the window, they cross as they are. */
+static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
+{
+    td_link_list *lists = held->lists;
+    bool two = lists[1].offsets != NULL, narrows = lists[0].narrow != NULL && (!two || lists[1].narrow != NULL);
+    uint64_t most = two && lists[1].narrow_most > lists[0].narrow_most ? lists[1].narrow_most : lists[0].narrow_most;
+    uint64_t weights = slot_edges * lists[0].weight_bytes, room = *slots * (slot_edges * sizeof(uint32_t) + weights);
+    uint64_t fits = narrows ? (room - slot_edges * sizeof(uint32_t)) / (most * sizeof(uint32_t) + weights) : 0;
+    uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
+    if (fits < 2) {
+        if (held->shape.narrows == TD_NARROW_ASKED)
+            td_warn("stream.compress=on: %s; subgraphs cross as they are", narrows ? "there is no room for a window beside two subgraphs"
+                                                                                : "the lists hardly shrink");
+        for (int i = 0; i < 2; i++) td_stream_free_narrow(held, &lists[i]);
+        return;
+    }
+    *words = most;
+    *slots = fits < subgraphs ? fits : subgraphs;
+}
+
 static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
 {
-    uint64_t edges = UINT64_C(1) << held->lists[0].shift;
+    uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
-    TD_CHECK(td_slots_make(&held->slots, (uint32_t)shape->slots));
+    fit_narrow(held, edges, &words, &slots);
+    if (held->lists[0].narrow != NULL) TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+    TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
     for (uint32_t i = 0; i < held->slots.count; i++) {
         td_slot *slot = &held->slots.slots[i];
-        TD_CHECK(td_device_new(held->device, &slot->targets, edges, sizeof(uint32_t), "a subgraph"));
+        TD_CHECK(td_device_new(held->device, &slot->targets, words, sizeof(uint32_t), "a subgraph"));
         if (weight > 0) TD_CHECK(td_device_new(held->device, &slot->weights, edges, weight, "a subgraph's weights"));
     }
     return TD_OK;
@@ -350,6 +377,7 @@ static td_status measure_copies(td_stream_graph *held)
     td_link_list *list = &held->lists[0];
     uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
     if (bytes == 0 || held->slots.count == 0) return TD_OK;
+    if (list->narrow != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
     for (int i = 0; i < 2; i++) {
         began = td_device_clock(held->device);
         TD_CHECK(td_stream_copy(held->copies, held->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));

@@ -16,7 +16,7 @@ enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for
 typedef struct wishes {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, keeps_edges, keeps_survivors, subgraph_given;
-    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors;
+    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress;
 } wishes;
 
 static bool is_given(const td_settings *settings, const char *key)
@@ -48,6 +48,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "heavy", &self->heavy));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "direction", &self->direction));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "survivors", &self->survivors));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "compress", &self->compress));
     self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAM_FULL && self->survivors == 0 &&
                             !options->has_iterations && fit_a_word(graph);
     return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
@@ -78,6 +79,14 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (!host_has(edge_bytes)) return TD_LISTS_STORED;
     if (self->prioritised) return graph->weights != TD_WEIGHT_NONE ? TD_LISTS_LIGHT : TD_LISTS_STORED;
     return self->kernels->first_hit || self->kernels->samples ? TD_LISTS_HOT : TD_LISTS_STORED;
+}
+
+/* Every edge crosses in every iteration of a sum, so that a copy in fewer bits pays. */
+static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
+{
+    bool sums = self->gas && !self->kernels->fused, asked = self->compress == 1, wanted = asked || (self->compress == 0 && sums);
+    if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
+    return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
 
 static uint64_t kept_bytes(const td_stream_shape *shape)
@@ -164,6 +173,7 @@ static uint64_t count_host(const td_graph *graph, const td_resident_bytes *need,
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
     uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * need->edge_bytes;
     if (shape->both) copies += list + need->offsets;
+    if (shape->narrows) copies += lists * need->list_edges * sizeof(uint32_t); /* at most */
     if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
     uint64_t making = shape->prefix_bytes + need->offsets, heads = need->heads;
     uint64_t kept = shape->chunks * chunk + (shape->chunks > 0 ? need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8 : 0);
@@ -210,6 +220,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
                        td_format_size(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
+    shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
     TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
     out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes + shape->prefix_bytes + kept_bytes(shape);
     if (shape->prefix_bytes == 0) shape->light = 0;

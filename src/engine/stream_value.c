@@ -67,7 +67,7 @@ static costs cost_of(const td_stream_job *self, const td_link_list *list, uint32
     bool may_extract = held->chunk[0] != NULL && self->work == TD_WORK_PUSH && (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
     costs cost;
     for (int way = 0; way < TD_WAYS; way++) cost.of[way] = INFINITY;
-    cost.of[TD_WAY_WHOLE] = all * bytes / rate;
+    cost.of[TD_WAY_WHOLE] = (double)td_link_bytes(list, s) / rate;
     if (may_direct) cost.of[TD_WAY_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
     if (may_extract && collecting > 0) cost.of[TD_WAY_EXTRACT] = useful * bytes / collecting;
     if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_WAY_WHOLE] = INFINITY; /* asked for */

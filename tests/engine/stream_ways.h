@@ -19,8 +19,8 @@ static const char *const stream_lists[] = {
 };
 static const char *const stream_shapes[] = {
     "stream.subgraph=128",
-    "stream.subgraph=256 stream.small=0 stream.heavy=32 stream.survivors=off",
-    "stream.subgraph=4K stream.small=0 stream.rules=paper stream.levels=2",
+    "stream.subgraph=256 stream.small=0 stream.heavy=32 stream.survivors=off stream.compress=off",
+    "stream.subgraph=4K stream.small=0 stream.rules=paper stream.levels=2 stream.compress=on",
     "stream.small=64 stream.rules=paper stream.repeats=2",
 };
 enum { STREAM_WAYS = 4 * 7 * 4 * 5 * 4 * 2 * 2 };

@@ -121,6 +121,9 @@ typedef struct td_gpu_args {
     uint32_t subgraph_shift;      /* a subgraph has 2^shift edges */
     const td_gpu_extract *extracts; /* extracted lists of a launch, so many, and one that tells where the last ends */
     uint32_t extract_count;
+    const uint32_t *narrow;       /* a subgraph's targets in fewer bits, so many of them, and where they come to whole */
+    uint64_t narrow_edges;
+    uint32_t *window;
     td_gpu_edge *kept, *aside;    /* sweeps: room for edges kept; for those of a stretch of them that stay */
     uint64_t kept_room, kept_first, kept_end; /* the stretch that a launch goes over */
     uint32_t *part_kept;          /* of every subgraph: whether all its edges that matter are kept */

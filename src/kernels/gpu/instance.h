@@ -3,11 +3,13 @@
 #include "kernels/traits.h"
 #include "kernels/gpu/language.h"
 #include "kernels/gpu/table.h"
+#include "layout/narrow.h"
 #include "store/graph.h"
 
 #include "kernels/gpu/collective.h"
 #include "kernels/gpu/common.h"
 #include "kernels/gpu/useful.h"
+#include "kernels/gpu/widen.h"
 #if PROGRAM_GAS
 #include "kernels/gpu/pull.h"
 #include "kernels/gpu/shards.h"
@@ -39,7 +41,7 @@ extern "C"
 #endif
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 const td_gpu_kernels PROGRAM_SYMBOL = {
-    KERNEL(init), KERNEL(useful),
+    KERNEL(init), KERNEL(useful), KERNEL(widen),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if PROGRAM_FUSED

@@ -6,7 +6,7 @@
 #include "kernels/gpu/args.h"
 
 typedef struct td_gpu_kernels {
-    td_kernel init, useful;
+    td_kernel init, useful, widen;
     /* gas */
     td_kernel pull, apply, clear_sums, pull_shards;
     td_kernel list_words, map_queue;
