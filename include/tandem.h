@@ -178,6 +178,10 @@ typedef struct td_iteration {
     uint32_t evictions;
     uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
     double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
+    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be read. */
+    uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
+    uint64_t disk_reads, disk_bytes;
+    double disk_wait_seconds; /* with nothing else to do */
 } td_iteration;
 
 /* Called after every iteration by the thread that runs; false cancels. */

@@ -76,6 +76,16 @@ void td_loop_destroy(td_loop *loop)
     td_free(loop);
 }
 
+td_status td_loop_reserve(td_loop *loop, uint64_t count)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&loop->lock);
+    if (count > loop->room) status = TD_RESIZE(&loop->heap, count, "event queue");
+    if (count > loop->room && status == TD_OK) loop->room = count;
+    pthread_mutex_unlock(&loop->lock);
+    return status;
+}
+
 /* Room is made here, on the announcing thread, so that a completion, which may
  * come from a driver's callback, never has to allocate. */
 void td_loop_expect(td_loop *loop)

@@ -19,6 +19,9 @@ typedef void (*td_handler)(void *context, td_status status, uint64_t value);
 td_status td_loop_create(td_loop **out);
 void td_loop_destroy(td_loop *loop); /* undelivered completions are dropped */
 
+/* Room for so many at once, so that announcing them cannot fail. */
+td_status td_loop_reserve(td_loop *loop, uint64_t count);
+
 /* Announces one completion to come, so that the loop waits for it. */
 void td_loop_expect(td_loop *loop);
 

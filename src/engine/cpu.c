@@ -73,6 +73,7 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
                       td_cpu_tally *sum)
 {
     job->counting = work < job->alone ? 1 : job->workers;
+    job->share.first = job->first_unit;
     if (job->counting == 1) {
         job->tallies[0] = (td_cpu_tally){.lowest = UINT64_MAX};
         td_share_out_deal_one(&job->share, units);
@@ -190,40 +191,52 @@ static td_status make_arrays(td_cpu_job *job)
     if (k->schedule == TD_SCHEDULE_PRIORITY && job->bucketed) return TD_OK;
     TD_CHECK(TD_NEW_ZEROED(&job->next_active, words, "active vertices"));
     if (job->first_hit) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "settled vertices"));
-    if (k->fused) {
+    if (job->by_pages && k->schedule == TD_SCHEDULE_PEEL) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "vertices that went"));
+    if (k->fused && !job->by_pages) {
         TD_CHECK(TD_NEW(&job->queue, n, "queue of vertices"));
         TD_CHECK(TD_NEW(&job->next_queue, n, "queue of vertices"));
     }
     return TD_OK;
 }
 
-/* The piece that begins at place `at` of all lists put one after another, each
- * with one extra place so that vertices without edges are shared out too. */
-static td_cut find_cut(const td_cpu_job *job, uint64_t at)
+/* All lists put one after another, each with one extra place so that vertices without edges are shared out too. */
+static uint64_t places_before(const td_cpu_job *job, uint64_t v)
 {
-    uint64_t low = 0, high = job->graph->vertices;
-#define BEFORE(v) (job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + (v))
+    return job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + v;
+}
+
+/* The piece that begins at that place, among vertices low..high. */
+static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_t high)
+{
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
-        if (BEFORE(middle) <= at) low = middle;
+        if (places_before(job, middle) <= at) low = middle;
         else high = middle - 1;
     }
-    td_cut cut = {(uint32_t)low, at - BEFORE(low)};
+    td_cut cut = {(uint32_t)low, at - places_before(job, low)};
     bool behind = low < job->graph->vertices && cut.place > 0 && cut.place >= td_cpu_pull_degree(job, cut.vertex);
     if (behind) cut = (td_cut){cut.vertex + 1, 0};
     return cut;
-#undef BEFORE
 }
 
-static td_status make_pieces(td_cpu_job *job, uint64_t piece)
+static td_status make_piece_room(td_cpu_job *job)
 {
-    uint64_t whole = job->graph->edges * (uint64_t)job->lists + job->graph->vertices;
+    if (job->pieces <= job->piece_room) return TD_OK;
+    TD_CHECK(TD_RESIZE(&job->cuts, job->pieces + 1, "pull pieces"));
+    TD_CHECK(td_resize_bytes(&job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
+    job->piece_room = job->pieces;
+    return TD_OK;
+}
+
+td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
+{
+    uint64_t before = places_before(job, first), whole = places_before(job, end) - before, piece = job->piece_edges;
     if (whole / piece > UINT32_MAX / 2) piece = whole / (UINT32_MAX / 2) + 1;
     job->pieces = whole / piece + 1;
-    TD_CHECK(TD_NEW(&job->cuts, job->pieces + 1, "pull pieces"));
-    TD_CHECK(td_new_bytes(&job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
-    for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, p * piece);
-    job->cuts[job->pieces] = (td_cut){job->graph->vertices, 0};
+    TD_CHECK(make_piece_room(job));
+    for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, before + p * piece, first, end);
+    job->cuts[job->pieces] = (td_cut){end, 0};
+    job->edges_there = job->pull[0].offsets[end];
     return TD_OK;
 }
 
@@ -246,19 +259,19 @@ static td_status check_sinks(const td_cpu_job *job)
                    spreads ? " (unless pagerank.dangling=ignore)" : "");
 }
 
-static td_status read_settings(td_cpu_job *job, uint64_t *piece)
+static td_status read_settings(td_cpu_job *job)
 {
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
     job->direction = (td_direction)set[SET_DIRECTION];
-    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit && !job->by_pages;
     td_stealing stealing = (td_stealing)set[SET_STEALING];
     job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
     job->alone = (uint64_t)set[SET_ALONE];
     job->delta = set[SET_DELTA];
     job->defer_sinks = set[SET_SINKS] == 1;
     job->samples = (int)set[SET_SAMPLES];
-    *piece = (uint64_t)set[SET_PIECE];
+    job->piece_edges = (uint64_t)set[SET_PIECE];
     if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
         return td_fail(TD_USAGE, "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and notify",
                        job->run->program->info->name);
@@ -272,19 +285,17 @@ static td_status read_settings(td_cpu_job *job, uint64_t *piece)
 static td_status set_up(td_cpu_job *job)
 {
     const td_program_info *info = job->run->program->info;
-    uint64_t piece;
     job->async = job->run->async;
-    TD_CHECK(read_settings(job, &piece));
-    job->first_hit = job->kernels->first_hit && !job->async;
+    TD_CHECK(read_settings(job));
+    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages;
     choose_lists(job);
     TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
     TD_CHECK(make_arrays(job));
     bool pulls = info->kind == TD_KIND_GAS && !job->bucketed && !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
-    if (pulls) TD_CHECK(make_pieces(job, piece));
-    return TD_OK;
+    return pulls && !job->by_pages ? td_cpu_cut(job, 0, job->graph->vertices) : TD_OK;
 }
 
-static void tear_down(td_cpu_job *job)
+void td_cpu_job_close(td_cpu_job *job)
 {
     if (job->next_values != job->values) td_free(job->next_values);
     if (job->messages != job->values) {
@@ -323,7 +334,7 @@ static td_status find_parents(td_cpu_job *job)
 }
 
 /* The labels of a sweep program are its result; a gas program's values are. */
-static td_status hand_over(td_cpu_job *job)
+td_status td_cpu_hand_over(td_cpu_job *job)
 {
     if (job->kernels->label == NULL || job->kernels->value_bytes == sizeof(uint32_t)) {
         job->run->values = job->values;
@@ -358,27 +369,34 @@ static td_status run_schedule(td_cpu_job *job)
     return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);
 }
 
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options, bool by_pages)
+{
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    uint64_t began = td_clock_ns(), held = td_memory().now;
+    *job = (td_cpu_job){.context = run->context, .graph = run->graph, .kernels = &run->program->cpu[kind], .options = options,
+                        .run = run, .pool = options->pool, .tolerance = run->tolerance, .workers = td_pool_threads(options->pool),
+                        .by_pages = by_pages};
+    job->has_limit = options->has_iterations;
+    job->limit = options->has_iterations ? options->iterations
+                 : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    TD_CHECK(set_up(job));
+    run->array_bytes = td_memory().now - held;
+    run->prepare_seconds += td_seconds_since(began);
+    return TD_OK;
+}
+
 td_status td_cpu_run(td_run *run, const td_run_options *options)
 {
     td_status status = TD_OK;
-    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
-    uint64_t began = td_clock_ns(), held = td_memory().now;
-    td_cpu_job job = {.context = run->context, .graph = run->graph, .kernels = &run->program->cpu[kind],
-                      .options = options, .run = run, .pool = options->pool, .tolerance = run->tolerance,
-                      .workers = td_pool_threads(options->pool)};
-    job.has_limit = options->has_iterations;
-    job.limit = options->has_iterations ? options->iterations
-                : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    td_cpu_job job;
     run->engine = "cpu";
-    TD_TRY(set_up(&job));
-    run->array_bytes = td_memory().now - held;
-    run->prepare_seconds += td_seconds_since(began);
+    TD_TRY(td_cpu_job_open(&job, run, options, false));
     job.run_began = td_clock_ns();
     TD_TRY(run_schedule(&job));
     run->seconds = td_seconds_since(job.run_began);
     if (options->parents) TD_TRY(find_parents(&job));
-    TD_TRY(hand_over(&job));
+    TD_TRY(td_cpu_hand_over(&job));
 done:
-    tear_down(&job);
+    td_cpu_job_close(&job);
     return status;
 }

@@ -45,6 +45,9 @@ typedef struct td_cpu_job {
 
     bool async, first_hit;
     bool resumed;        /* the first values are those of a checkpoint */
+    bool by_pages;       /* the hybrid engine's: no queues, pieces are those of a page, a step begins at `first_unit` */
+    uint64_t first_unit;
+    uint64_t edges_there;/* a pull may look ahead up to this edge of pull[0] */
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
     bool bucketed;       /* the priority schedule, not rounds */
@@ -78,7 +81,7 @@ typedef struct td_cpu_job {
 
     td_cut *cuts;        /* pieces + 1 */
     void *partials;      /* [pieces][2] program_accum: lists cut at a piece's begin and end */
-    uint64_t pieces;
+    uint64_t pieces, piece_edges, piece_room;
 
     uint32_t *parents;
     uint64_t run_began;
@@ -117,11 +120,13 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel settle_words; /* units: 64 vertices */
     td_cpu_kernel push;       /* units: queue entries */
     td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
+    td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; who is told is in next_active alone */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */
     td_cpu_kernel bucket;     /* the whole run, on every worker at once */
     td_cpu_kernel fill_buckets; /* units: 64 vertices of `active` */
     td_cpu_kernel find_parents; /* units: 64 vertices */
     td_cpu_kernel peel;       /* units: entries of the vertices left */
+    td_cpu_kernel peel_words; /* units: 64 vertices not in `done`; those that go are in `active` */
     td_cpu_kernel sweep;      /* units: 64 vertices */
     td_cpu_kernel sweep_heavy;/* units: edges / 4096 of the heavy list */
     td_cpu_kernel sample;     /* units: 64 vertices */
@@ -142,6 +147,12 @@ bool td_cpu_uses(const td_program *program, const char *setting);
 
 /* About the bytes that a run's arrays take at their peak, inputs not counted (cpu_plan.c). */
 td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t *bytes);
+
+/* A run set up and taken down; the pieces of a pull over vertices first..end; the results into the run (cpu.c). */
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options, bool by_pages);
+void td_cpu_job_close(td_cpu_job *job);
+td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end);
+td_status td_cpu_hand_over(td_cpu_job *job);
 
 /* The three schedules and the sweeps (cpu_rounds.c, cpu_sweep.c, cpu_bucket.c). */
 td_status td_cpu_rounds(td_cpu_job *job);

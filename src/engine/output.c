@@ -90,12 +90,12 @@ static char *print_edges(const void *context, uint64_t begin, uint64_t end, char
     const td_graph *graph = self->run->graph;
     for (uint64_t i = begin; i < end; i++) {
         uint64_t edge = self->run->edges[i];
-        double weight = td_weight_at(graph, &graph->out, edge);
+        td_forest_edge of = td_run_forest_edge(self->run, i);
         at = td_print_u64(at, td_graph_id(graph, td_edge_source(graph, edge)));
         *at++ = self->format->separator;
-        at = td_print_u64(at, td_graph_id(graph, graph->out.targets[edge]));
+        at = td_print_u64(at, td_graph_id(graph, of.target));
         *at++ = self->format->separator;
-        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, weight, false) : td_print_u64(at, (uint64_t)weight);
+        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, of.weight, false) : td_print_u64(at, (uint64_t)of.weight);
         *at++ = '\n';
     }
     return at;

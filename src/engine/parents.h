@@ -8,4 +8,8 @@
  * a float): such chains are followed from their solved ends along `list`, the edges that values flow. */
 td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const uint32_t *values);
 
+/* For lists of which only some are at hand: how many neighbours one vertex solves, and how many vertices are open. */
+uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const uint32_t *values, uint32_t u);
+uint64_t td_run_parents_open(const td_run *run, const uint32_t *values);
+
 #endif

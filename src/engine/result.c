@@ -66,10 +66,9 @@ static uint64_t digest_edges(const td_run *run)
     for (uint64_t i = 0; i < run->edge_count; i++) {
         uint64_t edge = run->edges[i];
         uint64_t source = td_graph_id(run->graph, td_edge_source(run->graph, edge));
-        uint64_t target = td_graph_id(run->graph, run->graph->out.targets[edge]);
-        double weight = td_weight_at(run->graph, &run->graph->out, edge);
-        uint64_t bits;
-        memcpy(&bits, &weight, sizeof bits);
+        td_forest_edge of = td_run_forest_edge(run, i);
+        uint64_t target = td_graph_id(run->graph, of.target), bits;
+        memcpy(&bits, &of.weight, sizeof bits);
         digest += td_random_at(td_random_at(source, target), bits);
     }
     return digest;

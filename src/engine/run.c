@@ -6,8 +6,10 @@
 #include "base/clock.h"
 #include "engine/checkpoint.h"
 #include "engine/cpu.h"
+#include "engine/hybrid.h"
 #include "engine/resident.h"
 #include "engine/stream.h"
+#include "store/paged.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,6 +24,7 @@ void td_run_destroy(td_run *run)
     td_free(run->values);
     td_free(run->parents);
     td_free(run->edges);
+    td_free(run->forest);
     td_free(run->rows);
     td_free(run->events);
     td_free(run->checkpoint_stats.resumed_from);
@@ -93,7 +96,7 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
                        graph->name != NULL ? graph->name : "the graph", graph->weight_max);
     if (!info->non_negative || graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
     weight_check self = {graph, info, info->positive};
-    return td_pool_for(pool, graph->vertices, 4096, check_weights_of, &self);
+    return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
 }
 
 td_status td_run_check_options(const td_program *program, const td_run_options *options)
@@ -137,12 +140,13 @@ static td_status check_saturation(const td_run *run)
 }
 
 /* A real distance that is too large has become infinite, as if there were no way. */
-static td_status check_infinities(const td_run *run)
+static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    const td_run *run = context;
     const td_graph *graph = run->graph;
     const float *distances = run->values;
-    if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
-    for (uint32_t u = 0; u < graph->vertices; u++)
+    (void)worker;
+    for (uint64_t u = begin; u < end; u++)
         for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
             if (isinf(distances[graph->out.targets[e]]))
                 return td_fail(TD_LIMIT, "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller ones",
@@ -150,10 +154,24 @@ static td_status check_infinities(const td_run *run)
     return TD_OK;
 }
 
-static td_status check_overflow(const td_run *run)
+static td_status check_infinities(td_run *run, td_pool *pool)
+{
+    const td_graph *graph = run->graph;
+    if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
+}
+
+static td_status check_overflow(td_run *run, td_pool *pool)
 {
     if (!run->program->info->saturates) return TD_OK;
-    return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run);
+    return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run, pool);
+}
+
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
+{
+    const td_graph *graph = run->graph;
+    if (run->forest != NULL) return run->forest[i];
+    return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
 }
 
 void td_kept_release(td_kept *kept)
@@ -171,6 +189,7 @@ static const struct {
     {"cpu", td_cpu_run, true},
     {"resident", td_resident_run, true},
     {"stream", td_stream_run, true},
+    {"hybrid", td_hybrid_run, true},
 };
 
 static td_status run_engine(td_run *run, const td_run_options *options)
@@ -180,6 +199,9 @@ static td_status run_engine(td_run *run, const td_run_options *options)
     while (i + 1 < sizeof engines / sizeof *engines && strcmp(engines[i].name, name) != 0) i++;
     if (!engines[i].checkpoints && (options->checkpoint != NULL || options->resume != NULL))
         return td_fail(TD_UNSUPPORTED, "the %s engine has no checkpoints; --engine cpu, resident and stream do", name);
+    if (run->graph->paged != NULL && engines[i].run != td_hybrid_run)
+        return td_fail(TD_USAGE, "the edges of %s stay on disk, and the engine %s needs them in memory; --engine hybrid does not",
+                       run->graph->name, name);
     return engines[i].run(run, options);
 }
 
@@ -223,7 +245,7 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     run->prepare_seconds = td_seconds_since(began);
     TD_TRY(td_checkpoints_open(run, options));
     TD_TRY(run_engine(run, options));
-    TD_TRY(check_overflow(run));
+    TD_TRY(check_overflow(run, options->pool));
     td_checkpoints_close(run);
     *out = run;
     run = NULL;

@@ -67,6 +67,24 @@ typedef struct td_checkpoint_stats {
     uint32_t resumed_iteration;
 } td_checkpoint_stats;
 
+/* What a run read from disk while it went on. */
+enum { TD_RUN_DIRECTORIES = 16 };
+typedef struct td_run_disk {
+    bool used;
+    char method[64];
+    double ratio;                 /* sequential over random read speed */
+    uint64_t pages, hits, misses, parts, evictions, reads, bytes;
+    double wait_seconds;
+    int directories;
+    uint64_t directory_bytes[TD_RUN_DIRECTORIES];
+} td_run_disk;
+
+/* An edge of a forest whose list is not in memory any more. */
+typedef struct td_forest_edge {
+    uint32_t target;
+    double weight;
+} td_forest_edge;
+
 /* td_result is its name in the API. */
 typedef struct td_run {
     const td_program *program;
@@ -77,6 +95,7 @@ typedef struct td_run {
     uint32_t *parents; /* or NULL */
     uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
     uint64_t edge_count;
+    td_forest_edge *forest; /* the same edges as they are, where the graph's lists stayed on disk; or NULL */
     double total_weight;
     td_context context; /* the parameters it ran with; inputs are the run's own */
     double *inputs[TD_INPUTS];
@@ -97,6 +116,7 @@ typedef struct td_run {
     uint64_t bytes_to_device, bytes_to_host; /* copied while it ran */
     td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
     int counter_count;
+    td_run_disk disk;
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
     struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
     struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
@@ -111,6 +131,9 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
  * inputs, and runs. On failure *out is untouched. */
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
 void td_run_destroy(td_run *run);
+
+/* The ith edge of a forest. */
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row);

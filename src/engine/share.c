@@ -125,7 +125,7 @@ static bool wait_for_gift(td_share_out *share, td_run_of_units *run)
     return accept_gift(share, run); /* one may have been left by the last to finish */
 }
 
-bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)
+static bool take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)
 {
     td_run_of_units *run = &share->runs[worker];
     if (share->stealing == TD_STEAL_DONATE) {
@@ -135,4 +135,12 @@ bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_
     }
     if (take_head(share, run, begin, end)) return true;
     return share->stealing >= TD_STEAL_VERTEX && !share->closed && steal(share, worker, begin, end);
+}
+
+bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)
+{
+    if (!take(share, worker, begin, end)) return false;
+    *begin += share->first;
+    *end += share->first;
+    return true;
 }

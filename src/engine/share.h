@@ -25,6 +25,7 @@ typedef struct td_share_out {
     int workers;
     td_stealing stealing;
     uint32_t grain;
+    uint64_t first;       /* added to every unit handed out: the work begins there */
     bool closed;          /* too little to be worth looking at the others' runs */
     _Atomic int idle;
     pthread_mutex_t lock; /* guards the gift */

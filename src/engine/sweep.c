@@ -32,9 +32,11 @@ static int by_edge(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void td_sweep_sort_edges(td_run *run) { qsort(run->edges, run->edge_count, sizeof *run->edges, by_edge); }
+
 void td_sweep_end_forest(td_run *run)
 {
-    qsort(run->edges, run->edge_count, sizeof *run->edges, by_edge);
+    td_sweep_sort_edges(run);
     run->total_weight = 0;
     for (uint64_t i = 0; i < run->edge_count; i++) run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
 }

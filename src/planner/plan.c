@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "engine/checkpoint.h"
 #include "engine/cpu.h"
+#include "engine/hybrid.h"
 #include "engine/resident.h"
 #include "engine/stream.h"
 
@@ -21,6 +22,8 @@ const td_engine td_engines[] = {
      td_resident_settings, td_resident_uses},
     {"stream", "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross the link", "cuda or emu",
      td_stream_settings, td_stream_uses},
+    {"hybrid", "a graph larger than memory: pages from disk and memory go to whichever device is free", "cpu", td_hybrid_settings,
+     td_hybrid_uses},
     {0},
 };
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/size.h"
 #include "engine/run.h"
+#include "store/paged.h"
 
 #include <errno.h>
 #include <float.h>
@@ -155,7 +156,8 @@ static td_status fill_sums(td_run *run, int which, td_pool *pool, bool both, sum
 {
     TD_CHECK(TD_NEW(&run->inputs[which], run->graph->vertices, "sums over edges"));
     summing self = {run, run->inputs[which], both, what};
-    return td_pool_for(pool, run->graph->vertices, 4096, sum_vertices, &self);
+    unsigned lists = both ? TD_LIST_BOTH : TD_LIST_IN, needs = what == NEIGHBOURS ? 0 : TD_WITH_WEIGHTS;
+    return td_graph_for_vertices(run->graph, lists, needs, pool, 4096, sum_vertices, &self);
 }
 
 static td_status prepare_pagerank(td_run *run, const char *personal)
@@ -228,6 +230,40 @@ static td_status fill_loops(td_run *run, td_pool *pool)
     return TD_OK;
 }
 
+/* One pass of a search over lists that are not all at hand: whoever has a reached neighbour is reached. */
+typedef struct spreading {
+    const td_graph *graph;
+    uint8_t *reached;
+    bool moved;
+} spreading;
+
+static td_status spread(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    spreading *self = context;
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++)
+        for (int l = 0; l < (self->graph->symmetric ? 1 : 2); l++) {
+            const td_adjacency *list = l == 0 ? &self->graph->out : &self->graph->in;
+            for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
+                uint32_t u = list->targets[e];
+                if (self->reached[u] == self->reached[v]) continue;
+                self->reached[u] = self->reached[v] = 1;
+                self->moved = true;
+            }
+        }
+    return TD_OK;
+}
+
+static td_status spread_all(const td_graph *graph, uint8_t *reached)
+{
+    spreading self = {graph, reached, true};
+    while (self.moved) {
+        self.moved = false;
+        TD_CHECK(td_graph_for_vertices(graph, TD_LIST_BOTH, 0, NULL, UINT32_MAX, spread, &self));
+    }
+    return TD_OK;
+}
+
 /* Nodes that no held node can be reached from have no defined voltage and stay at 0. */
 static td_status silence_unreached(td_run *run)
 {
@@ -240,6 +276,10 @@ static td_status silence_unreached(td_run *run)
     TD_TRY(TD_NEW_ZEROED(&reached, graph->vertices, "search"));
     for (uint32_t v = 0; v < graph->vertices; v++)
         if (!isnan(run->inputs[0][v])) reached[v] = 1, stack[top++] = v;
+    if (graph->paged != NULL) {
+        top = 0;
+        TD_TRY(spread_all(graph, reached));
+    }
     while (top > 0) {
         uint32_t v = stack[--top];
         for (int l = 0; l < (graph->symmetric ? 1 : 2); l++) {

@@ -84,6 +84,7 @@ td_status td_paged_open(td_graph **out, const char *path, td_pool *pool, const t
     TD_TRY(read_vertices(self, graph, pool));
     TD_TRY(make_spaces(self, graph));
     TD_TRY(td_loop_create(&self->loop));
+    TD_TRY(td_loop_reserve(self->loop, 2 * TD_PAGED_READS));
     TD_TRY(td_page_reader_create(&self->reader, self->packed, self->loop, options));
     *out = graph;
     graph = NULL;
@@ -119,6 +120,11 @@ uint64_t td_paged_open_bytes(const td_packed_info *info)
     uint64_t checksums = td_packed_padded(info->sections[TD_SECTION_CHECKSUMS].bytes);
     return info->sections[TD_SECTION_OUT_OFFSETS].bytes + info->sections[TD_SECTION_IN_OFFSETS].bytes +
            info->sections[TD_SECTION_IDS].bytes + checksums + checksums / 32 + sizeof(td_paged);
+}
+
+td_status td_paged_directory(td_paged *self, bool in, td_page **out, uint64_t *count, td_pool *pool)
+{
+    return td_packed_pages(self->packed, in, out, count, pool);
 }
 
 td_loop *td_paged_loop(td_paged *self) { return self->loop; }

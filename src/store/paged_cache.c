@@ -152,6 +152,7 @@ static void on_read(void *context, td_status status, uint64_t value)
         snprintf(self->message, sizeof self->message, "%s", td_last_message());
     }
     for (uint64_t b = 0; b < done->read.blocks; b++) td_bit_set(done->section->there, done->read.first + b);
+    if (status != TD_OK) drop_blocks(self, done->section, done->read.first, done->read.first + done->read.blocks);
     if (done->page != NULL) done->page->pending--;
     done->page = NULL;
     if (self->status != TD_OK || (self->waiting != NULL && complete(self, self->waiting))) td_loop_stop(self->loop);
@@ -315,7 +316,7 @@ static td_status failed(const td_paged *self)
 td_status td_paged_begin(td_paged *self, const td_page_pass *pass)
 {
     if (self == NULL) return TD_OK;
-    TD_CHECK(failed(self));
+    self->status = TD_OK;
     TD_CHECK(td_page_reader_check_file(self->reader));
     self->pass = *pass;
     self->ahead = 0;

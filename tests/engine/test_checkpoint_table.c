@@ -3,6 +3,8 @@
  * engine's states have been every other's beginning. TANDEM_TEST_ALL=1 in the environment takes larger graphs too. */
 #include "engine/stream_ways.h"
 
+#include "engine/hybrid.h"
+
 #include "device/emulator/sanitizer.h"
 
 #include <dirent.h>
@@ -26,6 +28,7 @@ static const runner runners[] = {
     {"cpu", "", 0},
     {"resident", "", 0},
     {"stream", "stream.subgraph=1K stream.small=0", 0.25},
+    {"hybrid", "hybrid.page=64 hybrid.rounds=2", 0},
     {"cpu", "cpu.direction=pull", 0},
     {"stream", "stream.subgraph=1K stream.variant=lbase", 0.4},
     {"resident", "resident.direction=push resident.heavy=32", 0},
@@ -63,6 +66,7 @@ static void settings_of(char *out, size_t room, const td_program *program, const
         snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
         bool uses = strcmp(one->engine, "cpu") == 0        ? td_cpu_uses(program, key)
                     : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
+                    : strcmp(one->engine, "hybrid") == 0   ? td_hybrid_uses(program, key)
                                                            : td_stream_uses(program, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
@@ -81,7 +85,7 @@ static td_run *run_leg(relay *self, const runner *one, bool first)
     options.pool = self->pool;
     options.mode = self->mode;
     options.engine = one->engine;
-    options.devices = strcmp(one->engine, "cpu") == 0 ? NULL : "emu";
+    options.devices = strcmp(one->engine, "cpu") == 0 || strcmp(one->engine, "hybrid") == 0 ? NULL : "emu";
     options.gpu_edges = one->gpu_edges;
     options.checkpoint = self->folder;
     options.every = self->every;

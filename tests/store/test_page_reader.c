@@ -128,7 +128,7 @@ TEST(a_read_that_fails_twice_is_an_error_that_names_the_file)
     td_page_reader_inject(TD_FAULT_ERROR, 3, UINT64_MAX);
     CHECK_STATUS(sum_up(paged, TD_LIST_OUT, &sum), TD_IO);
     CHECK_CONTAINS(td_last_message(), "large.tg at byte");
-    CHECK_STATUS(sum_up(paged, TD_LIST_OUT, &sum), TD_IO); /* and stays one */
+    CHECK_STATUS(sum_up(paged, TD_LIST_OUT, &sum), TD_IO); /* and again */
     td_page_reader_inject(TD_FAULT_ERROR, 0, 0);
     td_graph_destroy(paged);
 }

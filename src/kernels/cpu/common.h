@@ -187,5 +187,32 @@ static void peel(td_cpu_job *job, int worker)
     td_outbox_flush(&going);
     td_outbox_flush(&staying);
 }
+
+/* The same over maps: `done` has those that went, `active` gets those that go. */
+static void peel_words(td_cpu_job *job, int worker)
+{
+    const td_context *c = &job->context;
+    td_cpu_tally *tally = &job->tallies[worker];
+    const program_value *values = job->values;
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++) {
+            uint64_t going = 0, gone = 0;
+            for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1) {
+                uint64_t bit = (uint64_t)__builtin_ctzll(rest);
+                uint32_t v = (uint32_t)(w * 64 + bit);
+                if (program_starts(c, v, values[v])) {
+                    gone |= UINT64_C(1) << bit;
+                    going |= (uint64_t)(values[v] == c->phase) << bit;
+                } else {
+                    tally->total++; /* stays */
+                    if (values[v] < tally->lowest) tally->lowest = values[v];
+                }
+            }
+            job->done[w] |= gone;
+            job->active[w] = going;
+            tally->activated += (uint64_t)__builtin_popcountll(going);
+        }
+}
 #endif
 #endif

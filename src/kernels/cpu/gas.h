@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, co
                                                              uint64_t last, bool track, td_cpu_tally *tally)
 {
     const uint64_t *offsets = view.list.offsets;
-    uint64_t begin = offsets[first], edges = offsets[job->graph->vertices];
+    uint64_t begin = offsets[first], edges = job->edges_there;
     tally->edges += offsets[last] - begin;
     for (uint64_t v = first; v < last; v++) {
         uint64_t end = offsets[v + 1];
@@ -357,6 +357,7 @@ static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adj
         if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
         if (!job->first_hit && !td_bit_set_atomic(job->next_active, v)) continue;
+        if (box->list == NULL) continue;
         td_fetch(&job->push[0].offsets[v]);
         if (box->count == TD_OUTBOX) NAME(post)(job, box, tally);
         td_outbox_put(box, v);
@@ -412,6 +413,28 @@ static void NAME(push)(td_cpu_job *job, int worker)
                 NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
         }
     NAME(post)(job, &box, &tally);
+    job->tallies[worker] = tally;
+}
+
+/* The same for a frontier that is a map, page by page. */
+static void NAME(push_words)(td_cpu_job *job, int worker)
+{
+    const td_context context = kernel_context(job);
+    td_cpu_tally tally = job->tallies[worker];
+    td_outbox box;
+    td_outbox_open(&box, NULL, &job->next_count);
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++) {
+            uint64_t rest = job->active[w];
+            job->active[w] = 0;
+            for (; rest != 0; rest &= rest - 1) {
+                uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
+                uint64_t degree = td_cpu_push_degree(job, u);
+                if (degree >= job->heavy) job->heavy_list[job->heavy_count++] = u;
+                else NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
+            }
+        }
     job->tallies[worker] = tally;
 }
 

@@ -37,7 +37,7 @@
     .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
 #if PROGRAM_FUSED
 #define TABLE_FUSED(kind) \
-    .push = push_##kind, .push_heavy = push_heavy_##kind, .find_parents = find_parents_##kind,
+    .push = push_##kind, .push_heavy = push_heavy_##kind, .push_words = push_words_##kind, .find_parents = find_parents_##kind,
 #else
 #define TABLE_FUSED(kind)
 #endif
@@ -47,7 +47,7 @@
 #define TABLE_HIT(kind)
 #endif
 #if PROGRAM_PEELS
-#define TABLE_PEEL .peel = peel,
+#define TABLE_PEEL .peel = peel, .peel_words = peel_words,
 #else
 #define TABLE_PEEL
 #endif

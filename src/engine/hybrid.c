@@ -1,0 +1,170 @@
+/* The hybrid engine: sets a run up and takes it down. */
+#include "engine/hybrid.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/machine.h"
+#include "base/size.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
+
+const td_setting td_hybrid_settings[] = {
+    [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both", "who works on pages; auto: cpu, and a GPU if one is among --devices"},
+    [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL, "edges in a page, about; 0: from the memory there is for them"},
+    [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,
+                    "most rounds on a page while it is in memory, where its edges stay near it"},
+    [SET_RATIO] = {"k", TD_SETTING_NUMBER, 0, 0, 1000, NULL, "sequential over random read speed of the disk; 0: measured"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify",
+                       "whether all vertices pull or only notified ones; auto: f <= 1/(2k) decides"},
+    [SETTINGS] = {0},
+};
+
+static const uint64_t LARGEST_PAGE = 1 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
+enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
+
+bool td_hybrid_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "rounds") == 0) return gas && k->fused;
+    if (strcmp(setting, "direction") == 0) return gas && !k->fused;
+    return true;
+}
+
+/* What is left of the budget, or of the machine's memory, once the program's arrays are there. */
+static uint64_t room_left(void)
+{
+    td_memory_stats memory = td_memory();
+    td_machine machine;
+    if (memory.budget > 0) {
+        uint64_t slack = memory.budget / 64 + (64 << 10);
+        return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
+    }
+    td_machine_describe(&machine);
+    return machine.memory_free / 10 * 8;
+}
+
+static uint64_t page_edges(const td_hybrid_job *self, double asked, uint64_t room)
+{
+    if (asked > 0) return (uint64_t)asked;
+    uint64_t bytes = sizeof(uint32_t) + td_weight_bytes(self->cpu.graph->weights);
+    uint64_t edges = room / PAGES_IN_MEMORY / bytes;
+    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
+}
+
+/* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are one. */
+static td_status make_sets(td_hybrid_job *self, uint64_t edges)
+{
+    td_cpu_job *cpu = &self->cpu;
+    const td_graph *graph = cpu->graph;
+    bool both = cpu->lists == 2, gas = cpu->run->program->info->kind == TD_KIND_GAS;
+    TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
+    self->pull = self->push;
+    bool pulls = gas && (!cpu->kernels->fused || cpu->options->parents || self->use >= TD_USE_GPU);
+    if (pulls && !both && !graph->symmetric) TD_CHECK(td_page_set_create(&self->pull, graph, TD_LIST_IN, edges));
+    uint32_t count = self->push->count > self->pull->count ? self->push->count : self->pull->count;
+    TD_CHECK(TD_NEW(&self->useful, count, "pages"));
+    return TD_NEW(&self->order, count, "order of pages");
+}
+
+static td_status read_directories(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    if (self->paged == NULL || cpu->lists == 2) return TD_OK;
+    TD_CHECK(td_paged_directory(self->paged, false, &self->directory[0], &self->directory_count[0], cpu->pool));
+    if (self->pull == self->push) return TD_OK;
+    return td_paged_directory(self->paged, true, &self->directory[1], &self->directory_count[1], cpu->pool);
+}
+
+static td_status too_small(const td_hybrid_job *self, uint64_t room)
+{
+    char has[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
+    uint64_t largest = self->push->largest > self->pull->largest ? self->push->largest : self->pull->largest;
+    td_memory_stats memory = td_memory();
+    uint64_t needs = (memory.now + 2 * largest + (64 << 10)) / 63 * 64 + 64;
+    td_format_size(has, memory.budget);
+    td_format_size(least, needs);
+    (void)room;
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s (%llu bytes) for its vertices and two pages of edges, and may use %s",
+                   self->cpu.run->program->info->name, self->cpu.graph->name, least, (unsigned long long)needs, has);
+}
+
+static td_status make_room(td_hybrid_job *self)
+{
+    uint64_t room = room_left();
+    if (self->paged == NULL) return TD_OK;
+    if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self, room);
+    return td_paged_set_room(self->paged, room);
+}
+
+static td_status set_up(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(cpu->options->settings, "hybrid", td_hybrid_settings, set, NULL));
+    self->use = (td_hybrid_use)set[SET_USE];
+    self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
+    cpu->direction = (td_direction)set[SET_DIRECTION];
+    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
+    self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
+    self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
+    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left())));
+    TD_CHECK(read_directories(self));
+    TD_CHECK(make_room(self));
+    if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
+    return TD_OK;
+}
+
+static void tear_down(td_hybrid_job *self)
+{
+    if (self->pull != self->push) td_page_set_destroy(self->pull);
+    td_page_set_destroy(self->push);
+    for (int i = 0; i < 2; i++) td_free(self->directory[i]);
+    td_free(self->useful);
+    td_free(self->order);
+    td_cpu_job_close(&self->cpu);
+}
+
+static td_status run_schedule(td_hybrid_job *self)
+{
+    const td_cpu_kernels *k = self->cpu.kernels;
+    if (self->cpu.run->resumed != NULL && self->cpu.run->resumed->converged) return td_hybrid_take_over(self);
+    if (self->cpu.run->program->info->kind == TD_KIND_SWEEP) return td_hybrid_sweep(self);
+    if (k->schedule == TD_SCHEDULE_PEEL) return td_hybrid_peel(self);
+    return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
+}
+
+static void note_disk(td_hybrid_job *self)
+{
+    td_run_disk *disk = &self->cpu.run->disk;
+    td_paged_counts now = td_paged_count(self->paged);
+    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits, .misses = now.misses, .parts = now.parts,
+                          .reads = now.reads, .bytes = now.bytes, .evictions = now.evictions, .wait_seconds = now.wait_seconds,
+                          .pages = self->push->count};
+    if (self->paged == NULL) return;
+    td_page_reader *reader = td_paged_reader(self->paged);
+    disk->directories = td_page_reader_directories(reader);
+    for (int d = 0; d < disk->directories && d < TD_RUN_DIRECTORIES; d++) disk->directory_bytes[d] = td_page_reader_counts(reader, d).bytes;
+    (void)strncpy(disk->method, td_page_reader_method(reader), sizeof disk->method - 1);
+}
+
+td_status td_hybrid_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_hybrid_job self = {.paged = run->graph->paged};
+    run->engine = "hybrid";
+    TD_TRY(td_cpu_job_open(&self.cpu, run, options, true));
+    TD_TRY(set_up(&self));
+    self.cpu.run_began = td_clock_ns();
+    TD_TRY(run_schedule(&self));
+    run->seconds = td_seconds_since(self.cpu.run_began);
+    if (options->parents) TD_TRY(td_hybrid_parents(&self));
+    note_disk(&self);
+    TD_TRY(td_cpu_hand_over(&self.cpu));
+done:
+    tear_down(&self);
+    return status;
+}

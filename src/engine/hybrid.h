@@ -1,0 +1,94 @@
+/* The hybrid engine's parts: pages of a graph go to whichever device is free, and come from disk where memory is too
+ * small for them (Garaph, ATC'17).
+ *
+ * A pass takes pages in an order that is known beforehand, so that the disk is ahead of the work (store/paged.h).
+ * The kernels are the cpu engine's: a page is a run of whole 64-vertex words, and its lists have the addresses they
+ * have in a graph that is in memory.
+ *
+ * hybrid.c sets a run up, hybrid_pages.c says which pages a pass needs and what they are worth, hybrid_rounds.c and
+ * hybrid_sweep.c are the schedules, hybrid_plan.c says beforehand what a run takes. */
+#ifndef TD_ENGINE_HYBRID_H
+#define TD_ENGINE_HYBRID_H
+
+#include "engine/cpu.h"
+#include "store/paged.h"
+
+typedef enum td_hybrid_use { TD_USE_AUTO, TD_USE_CPU, TD_USE_GPU, TD_USE_BOTH } td_hybrid_use;
+
+typedef struct td_hybrid_job {
+    td_cpu_job cpu;
+    td_paged *paged;       /* NULL: the graph is in memory */
+    td_page_set *push, *pull; /* pages of the lists that vertices tell, and gather from; one set where they are the same */
+    unsigned needs;        /* TD_WITH_WEIGHTS if kernels look at them */
+    td_hybrid_use use;
+    double ratio;          /* k: sequential over random read speed; 1 in memory */
+    uint32_t most_rounds;  /* on a page in memory, within a pass */
+    uint64_t *useful;      /* of every page: edges of the vertices that the pass is about */
+    uint32_t *order, order_count;
+    bool backwards;        /* every other pass: what was read last is there first */
+    uint64_t active_ranges[TD_SUMMARY_WORDS]; /* a bit per range of the pages' summaries: there is an active vertex in it */
+    td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
+    uint64_t directory_count[2];
+    td_iteration row;      /* the iteration under way */
+    td_paged_counts before;/* what had been counted when it began */
+} td_hybrid_job;
+
+extern const td_setting td_hybrid_settings[];
+td_status td_hybrid_run(td_run *run, const td_run_options *options);
+bool td_hybrid_uses(const td_program *program, const char *setting);
+
+/* hybrid_pages.c */
+
+/* Counts, page by page, the edges that vertices of the map have in the set's lists; vertices and edges in all. */
+td_status td_hybrid_count(td_hybrid_job *self, td_page_set *set, const uint64_t *map, uint64_t *vertices, uint64_t *edges);
+
+/* The order of a pass: all pages, or those that the last count found something in. */
+void td_hybrid_order_all(td_hybrid_job *self, const td_page_set *set);
+void td_hybrid_order_useful(td_hybrid_job *self, td_page_set *set);
+
+/* Takes pages out of the order that have neither an active vertex nor a neighbour of one; `skip` is called for each. */
+typedef void (*td_hybrid_skip)(td_hybrid_job *self, uint32_t first, uint32_t end);
+void td_hybrid_skip_idle(td_hybrid_job *self, const td_page_set *set, td_hybrid_skip skip);
+
+/* A pass over the order: every page once, when it is there. Pages left are worth what `next`, a map of the vertices active
+ * afterwards so far, says; NULL: all are worth the same. */
+typedef td_status (*td_hybrid_work)(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum);
+typedef struct td_hybrid_pass {
+    td_page_set *set;
+    unsigned needs;
+    const uint64_t *only, *next;
+    td_hybrid_work work;
+} td_hybrid_pass;
+td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum);
+
+/* A kernel over the words of a page's vertices. */
+td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_page_set *set, uint32_t page, td_cpu_tally *sum);
+void td_hybrid_add(td_cpu_tally *sum, const td_cpu_tally *more, int measure);
+
+/* Whether the page's edges stay near it: rounds on it alone lead somewhere. */
+bool td_hybrid_is_local(const td_hybrid_job *self, const td_page_set *set, uint32_t page);
+
+td_status td_hybrid_begin(td_hybrid_job *self);                          /* an iteration */
+td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu_tally *sum, uint64_t began);
+td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active); /* between two, if one is due; NULL: everyone is active */
+td_status td_hybrid_take_over(td_hybrid_job *self);                      /* a checkpoint of a run that was through */
+
+/* The schedules. */
+td_status td_hybrid_push_rounds(td_hybrid_job *self);
+td_status td_hybrid_pull_rounds(td_hybrid_job *self);
+td_status td_hybrid_peel(td_hybrid_job *self);
+td_status td_hybrid_sweep(td_hybrid_job *self);
+td_status td_hybrid_parents(td_hybrid_job *self);
+
+/* hybrid_plan.c: memory of a run, and what it will read. */
+typedef struct td_hybrid_bytes {
+    uint64_t vertices; /* offsets, ids and the program's arrays */
+    uint64_t room;     /* left for edges */
+    uint64_t edges;    /* of the lists that a pass goes over */
+    uint64_t reads;    /* from disk in an iteration that needs all of them */
+    uint64_t least;    /* memory that is enough */
+} td_hybrid_bytes;
+td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options, uint64_t memory,
+                                td_hybrid_bytes *out);
+
+#endif

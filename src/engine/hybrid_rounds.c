@@ -1,0 +1,253 @@
+/* Rounds by pages. Programs that may apply piece by piece push: a pass goes over the pages with active vertices, and a
+ * page whose edges stay near it is used for several rounds while it is in memory. The others pull, Garaph's dual
+ * mode (section 4.3): every page, or, when few vertices have something new to hear, active vertices notify and only pages
+ * with notified ones are read. */
+#include "engine/hybrid.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static void swap(void *a, void *b)
+{
+    void *keep;
+    memcpy(&keep, a, sizeof keep);
+    memcpy(a, b, sizeof keep);
+    memcpy(b, &keep, sizeof keep);
+}
+
+/* Push. */
+
+static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally more;
+    cpu->heavy_count = 0;
+    TD_CHECK(td_hybrid_step(self, cpu->kernels->push_words, set, page, &more));
+    TD_CHECK(td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, &more));
+    td_hybrid_add(sum, &more, TD_MEASURE_NONE);
+    return TD_OK;
+}
+
+/* What was activated in this page meanwhile is told now, if there is any. */
+static bool take_activated(td_cpu_job *cpu, const td_held_page *page)
+{
+    uint64_t any = 0;
+    for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++) {
+        any |= cpu->next_active[w];
+        cpu->active[w] |= cpu->next_active[w];
+        cpu->next_active[w] = 0;
+    }
+    return any != 0;
+}
+
+static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    bool again = self->most_rounds > 1 && !cpu->has_limit && td_hybrid_is_local(self, set, page);
+    if (again) (void)take_activated(cpu, &set->pages[page]);
+    TD_CHECK(push_once(self, set, page, sum));
+    for (uint32_t round = 1; again && round < self->most_rounds && take_activated(cpu, &set->pages[page]); round++) {
+        TD_CHECK(push_once(self, set, page, sum));
+        self->row.rounds++;
+    }
+    return TD_OK;
+}
+
+/* Until nobody is active; a level of peeling, or all there is. */
+static td_status push_out(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    while (cpu->context.iteration < cpu->limit) {
+        uint64_t began = td_clock_ns();
+        td_cpu_tally sum;
+        TD_CHECK(td_hybrid_begin(self));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        if (self->row.active_vertices == 0) return TD_OK;
+        td_hybrid_order_useful(self, self->push);
+        td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = cpu->active, .next = cpu->next_active, .work = push_page};
+        TD_CHECK(td_hybrid_go(self, &pass, &sum));
+        memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
+        swap(&cpu->active, &cpu->next_active);
+        TD_CHECK(td_hybrid_end(self, "push", &sum, began));
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
+    }
+    return TD_OK;
+}
+
+static bool anyone_active(const td_cpu_job *cpu)
+{
+    for (uint64_t w = 0; w < td_cpu_words(cpu); w++)
+        if (cpu->active[w] != 0) return true;
+    return false;
+}
+
+td_status td_hybrid_push_rounds(td_hybrid_job *self)
+{
+    td_cpu_tally sum;
+    TD_CHECK(td_cpu_make_heavy_list(&self->cpu));
+    TD_CHECK(td_cpu_init(&self->cpu, &sum));
+    TD_CHECK(push_out(self));
+    self->cpu.run->converged = !anyone_active(&self->cpu);
+    return TD_OK;
+}
+
+/* Peeling: level by level. */
+
+static void clear_done(td_cpu_job *cpu)
+{
+    uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
+    memset(cpu->done, 0, words * 8);
+    if (last > 0) cpu->done[words - 1] = ~UINT64_C(0) << last;
+}
+
+td_status td_hybrid_peel(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    TD_CHECK(td_cpu_make_heavy_list(cpu));
+    TD_CHECK(td_cpu_init(cpu, &sum));
+    clear_done(cpu);
+    if (cpu->resumed) { /* within a level */
+        TD_CHECK(push_out(self));
+        cpu->context.phase++;
+    }
+    for (uint64_t left = cpu->graph->vertices; left > 0;) {
+        TD_CHECK(td_cpu_step(cpu, cpu->kernels->peel_words, td_cpu_words(cpu), 64, cpu->graph->vertices, &sum));
+        left = sum.total;
+        TD_CHECK(push_out(self));
+        if (cpu->context.iteration >= cpu->limit) return TD_OK;
+        cpu->context.phase = sum.activated > 0 ? cpu->context.phase + 1 : (uint32_t)sum.lowest;
+    }
+    cpu->run->converged = true;
+    return TD_OK;
+}
+
+/* Pull. */
+
+static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(td_cpu_cut(cpu, set->pages[page].begin, set->pages[page].end));
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->pieces, 1, td_page_edges(set, page), NULL));
+    cpu->kernels->merge(cpu);
+    *sum = td_cpu_sum(cpu);
+    return TD_OK;
+}
+
+/* Vertices that hear nothing new keep what they have. */
+static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
+{
+    td_cpu_job *cpu = &self->cpu;
+    const td_cpu_kernels *k = cpu->kernels;
+    if (cpu->next_values != cpu->values)
+        memcpy((char *)cpu->next_values + first * k->value_bytes, (char *)cpu->values + first * k->value_bytes, (end - first) * k->value_bytes);
+    if (!k->sends_value && cpu->next_messages != cpu->messages)
+        memcpy((char *)cpu->next_messages + first * k->message_bytes, (char *)cpu->messages + first * k->message_bytes,
+               (end - first) * k->message_bytes);
+}
+
+static void commit_pull(td_cpu_job *cpu)
+{
+    if (cpu->next_values != cpu->values) swap(&cpu->values, &cpu->next_values);
+    if (cpu->kernels->sends_value) {
+        cpu->messages = cpu->values;
+        cpu->next_messages = cpu->next_values;
+    } else {
+        swap(&cpu->messages, &cpu->next_messages);
+    }
+}
+
+static td_status pull_all(td_hybrid_job *self, bool everyone, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    if (cpu->track) memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
+    td_hybrid_order_all(self, self->pull);
+    if (cpu->track && !everyone) td_hybrid_skip_idle(self, self->pull, carry_over);
+    td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
+    TD_CHECK(td_hybrid_go(self, &pass, sum));
+    commit_pull(cpu);
+    return TD_OK;
+}
+
+static td_status notify_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->notify, set, page, sum);
+}
+
+static td_status pull_marked_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->pull_marked, set, page, sum);
+}
+
+static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally told;
+    uint64_t words = td_cpu_words(cpu), vertices, edges;
+    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "notified vertices"));
+    memset(cpu->marked, 0, words * 8);
+    memset(cpu->next_active, 0, words * 8);
+    td_hybrid_order_useful(self, self->push); /* as counted when the frontier was */
+    td_hybrid_pass telling = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = notify_page};
+    TD_CHECK(td_hybrid_go(self, &telling, &told));
+    TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
+    td_hybrid_order_useful(self, self->pull);
+    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active, .work = pull_marked_page};
+    TD_CHECK(td_hybrid_go(self, &pulling, sum));
+    sum->edges += told.edges;
+    if (cpu->next_values == cpu->values && cpu->next_messages == cpu->messages) return TD_OK;
+    return td_cpu_step(cpu, cpu->kernels->commit_marked, words, 64, words, NULL);
+}
+
+static td_status check_finite(const td_cpu_job *cpu, const td_cpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   cpu->run->program->info->name, cpu->context.iteration);
+}
+
+/* Garaph: f <= 1/2 in memory, f <= 1/(2k) from disk. */
+static bool few_hear(const td_hybrid_job *self)
+{
+    double f = (double)self->row.active_edges / (double)(td_cpu_view_edges(&self->cpu) + 1);
+    return f <= 1 / (2 * self->ratio);
+}
+
+static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t began = td_clock_ns();
+    bool everyone = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
+    bool notify = !everyone && (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
+    cpu->partial = notify;
+    TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, everyone, sum));
+    TD_CHECK(check_finite(cpu, sum));
+    if (cpu->partial) sum->share += cpu->context.global;
+    cpu->global_moved = sum->share != cpu->context.global;
+    cpu->context.global = sum->share;
+    if (cpu->track) swap(&cpu->active, &cpu->next_active);
+    return td_hybrid_end(self, notify ? "notify" : "pull", sum, began);
+}
+
+td_status td_hybrid_pull_rounds(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    cpu->track = cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && cpu->kernels->measure == TD_MEASURE_MAX);
+    TD_CHECK(td_cpu_init(cpu, &sum));
+    cpu->global_moved = cpu->resumed; /* it may have */
+    while (cpu->context.iteration < cpu->limit) {
+        TD_CHECK(td_hybrid_begin(self));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        if (cpu->track && self->row.active_vertices == 0) break;
+        TD_CHECK(pull_iteration(self, &sum));
+        cpu->run->converged = cpu->kernels->measure != TD_MEASURE_NONE && sum.change <= cpu->tolerance;
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->track ? cpu->active : NULL));
+        if (cpu->run->converged) return TD_OK;
+    }
+    if (cpu->track && !anyone_active(cpu)) cpu->run->converged = true;
+    return TD_OK;
+}
