@@ -182,6 +182,10 @@ typedef struct td_iteration {
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;
     double disk_wait_seconds; /* with nothing else to do */
+    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU on its
+     * part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had nothing to do. */
+    uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
+    double gpu_idle_seconds, cpu_idle_seconds;
 } td_iteration;
 
 /* Called after every iteration by the thread that runs; false cancels. */

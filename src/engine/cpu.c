@@ -162,12 +162,18 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
 static void choose_lists(td_cpu_job *job)
 {
     const td_graph *graph = job->graph;
+    uint64_t n = graph->vertices;
+    if (job->lists > 0) { /* given */
+        job->view_edges = job->pull[0].offsets[n] + (job->lists == 2 ? job->pull[1].offsets[n] : 0);
+        return;
+    }
     int forward = job->run->program->info->forward_choice;
     bool both = job->kernels->view == TD_VIEW_BOTH && !(forward > 0 && job->context.parameter[forward - 1] == 1);
     job->lists = both && !graph->symmetric && !job->kernels->once ? 2 : 1;
     job->pull[0] = graph->in;
     job->push[0] = job->pull[1] = graph->out;
     job->push[1] = graph->in;
+    job->view_edges = graph->edges * (uint64_t)job->lists;
 }
 
 static td_status make_arrays(td_cpu_job *job)
@@ -264,7 +270,8 @@ static td_status read_settings(td_cpu_job *job)
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
     job->direction = (td_direction)set[SET_DIRECTION];
-    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit && !job->by_pages;
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit &&
+                    !job->by_rounds && !job->by_pages;
     td_stealing stealing = (td_stealing)set[SET_STEALING];
     job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
     job->alone = (uint64_t)set[SET_ALONE];
@@ -290,6 +297,7 @@ static td_status set_up(td_cpu_job *job)
     job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages;
     choose_lists(job);
     TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
+    if (job->bare) return TD_OK;
     TD_CHECK(make_arrays(job));
     bool pulls = info->kind == TD_KIND_GAS && !job->bucketed && !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
     return pulls && !job->by_pages ? td_cpu_cut(job, 0, job->graph->vertices) : TD_OK;
@@ -369,13 +377,18 @@ static td_status run_schedule(td_cpu_job *job)
     return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);
 }
 
-td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options, bool by_pages)
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options)
 {
     td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
     uint64_t began = td_clock_ns(), held = td_memory().now;
-    *job = (td_cpu_job){.context = run->context, .graph = run->graph, .kernels = &run->program->cpu[kind], .options = options,
-                        .run = run, .pool = options->pool, .tolerance = run->tolerance, .workers = td_pool_threads(options->pool),
-                        .by_pages = by_pages};
+    job->context = run->context;
+    if (job->graph == NULL) job->graph = run->graph;
+    job->kernels = &run->program->cpu[kind];
+    job->options = options;
+    job->run = run;
+    job->pool = options->pool;
+    job->tolerance = run->tolerance;
+    job->workers = td_pool_threads(options->pool);
     job->has_limit = options->has_iterations;
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
@@ -385,12 +398,24 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     return TD_OK;
 }
 
+td_status td_cpu_parents(td_run *run, const td_run_options *options)
+{
+    td_cpu_job job = {0};
+    td_status status = TD_OK;
+    TD_TRY(td_cpu_job_open(&job, run, options));
+    memcpy(job.values, run->values, job.graph->vertices * job.kernels->value_bytes);
+    TD_TRY(find_parents(&job));
+done:
+    td_cpu_job_close(&job);
+    return status;
+}
+
 td_status td_cpu_run(td_run *run, const td_run_options *options)
 {
     td_status status = TD_OK;
-    td_cpu_job job;
+    td_cpu_job job = {0};
     run->engine = "cpu";
-    TD_TRY(td_cpu_job_open(&job, run, options, false));
+    TD_TRY(td_cpu_job_open(&job, run, options));
     job.run_began = td_clock_ns();
     TD_TRY(run_schedule(&job));
     run->seconds = td_seconds_since(job.run_began);

@@ -27,6 +27,29 @@ typedef struct td_cut {
     uint64_t place;
 } td_cut;
 
+/* The frontier in blocks of consecutive vertices: its vertices, and their edges in the two parts of a graph that was cut
+ * (layout/split.h). */
+typedef struct td_cpu_block {
+    uint64_t vertices, hot, rest;
+} td_cpu_block;
+enum { TD_BLOCK_WORDS = 4 };
+
+/* What the workers do for the coop engine (kernels/cpu/coop.h). */
+typedef struct td_cpu_coop {
+    const td_adjacency *list;   /* summed up along edges begin .. end - 1 of it, in stretches of `piece` */
+    uint64_t begin, end, piece;
+    bool adds;                  /* to the sums that are there */
+    void *sums, *partials;      /* program_accum: per vertex; [stretches][2] */
+    uint32_t (*cut)[2];         /* vertices of the partial sums */
+    const uint64_t *hot, *rest; /* offsets of the two parts */
+    td_cpu_block *blocks;
+    uint64_t *pending;          /* priorities: bitmap of those not yet told; NULL: all that are active are told */
+    uint64_t bound;             /* priorities up to it are told */
+    void *told;                 /* values of the vertices in the queue */
+    const uint32_t *changed;    /* by the GPU: vertices and their values */
+    const void *given;
+} td_cpu_coop;
+
 typedef enum td_direction { TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_NOTIFY, TD_DIRECTION_PUSH } td_direction;
 
 typedef struct td_cpu_job {
@@ -103,6 +126,10 @@ typedef struct td_cpu_job {
     uint64_t round_began, round_edges;
     bool stop;
     _Atomic int failed;  /* a td_status from inside a kernel */
+    uint64_t view_edges; /* of all lists */
+    bool bare;           /* the engine that opened it brings values and messages itself */
+    bool by_rounds;      /* never by buckets */
+    td_cpu_coop coop;
 } td_cpu_job;
 
 typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
@@ -127,6 +154,10 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel find_parents; /* units: 64 vertices */
     td_cpu_kernel peel;       /* units: entries of the vertices left */
     td_cpu_kernel peel_words; /* units: 64 vertices not in `done`; those that go are in `active` */
+    td_cpu_kernel gather, clear_sums;         /* units: stretches of edges; vertices */
+    void (*gather_cut)(td_cpu_job *job, uint64_t pieces); /* one thread */
+    td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
+    td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
     td_cpu_kernel sweep;      /* units: 64 vertices */
     td_cpu_kernel sweep_heavy;/* units: edges / 4096 of the heavy list */
     td_cpu_kernel sample;     /* units: 64 vertices */
@@ -142,17 +173,38 @@ enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
 extern const td_setting td_cpu_settings[];
 td_status td_cpu_run(td_run *run, const td_run_options *options);
 
+/* The arrays of a run and their end. The job is empty but for what an engine that has more than the CPU fills in before: its
+ * graph and lists, and what it does otherwise (by_pages, by_rounds, bare). */
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options);
+void td_cpu_job_close(td_cpu_job *job);
+
+/* Parents that the run's values, in run->values, have in the run's graph. */
+td_status td_cpu_parents(td_run *run, const td_run_options *options);
+
 /* Whether a run of the program can feel the setting, one of td_cpu_settings (cpu_plan.c). */
 bool td_cpu_uses(const td_program *program, const char *setting);
 
 /* About the bytes that a run's arrays take at their peak, inputs not counted (cpu_plan.c). */
 td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t *bytes);
 
-/* A run set up and taken down; the pieces of a pull over vertices first..end; the results into the run (cpu.c). */
-td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options, bool by_pages);
-void td_cpu_job_close(td_cpu_job *job);
+/* The pieces of a pull over vertices first..end; the results into the run (cpu.c). */
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end);
 td_status td_cpu_hand_over(td_cpu_job *job);
+/* The frontier is a bitmap, a queue, or both. */
+typedef struct td_cpu_frontier {
+    uint64_t vertices, edges;
+    bool listed;  /* job->queue holds it */
+    bool mapped;  /* job->active holds it */
+} td_cpu_frontier;
+
+/* Rounds one by one, for engines that do some of them otherwise: first values, the direction that suits a frontier, an iteration
+ * in it, after which *now is the next frontier (cpu_rounds.c). */
+td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now);
+td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now);
+td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum);
+td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now);
+void td_cpu_settle(td_cpu_job *job, const td_cpu_frontier *now);
+const char *td_cpu_direction_name(td_direction direction);
 
 /* The three schedules and the sweeps (cpu_rounds.c, cpu_sweep.c, cpu_bucket.c). */
 td_status td_cpu_rounds(td_cpu_job *job);
@@ -187,7 +239,19 @@ void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries);
 
 static inline uint64_t td_cpu_words(const td_cpu_job *job) { return td_bitmap_words(job->graph->vertices); }
 
-static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->graph->edges * (uint64_t)job->lists; }
+static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->view_edges; }
+
+/* The first vertex whose list begins at this place or behind it. */
+static inline uint64_t td_first_list(const uint64_t *offsets, uint64_t vertices, uint64_t place)
+{
+    uint64_t low = 0, high = vertices;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (offsets[middle] < place) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
 
 /* The list that a vertex tells, as one number. */
 static inline uint64_t td_cpu_push_degree(const td_cpu_job *job, uint32_t v)

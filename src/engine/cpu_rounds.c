@@ -16,13 +16,6 @@ static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
 static const double PUSH_BELOW = 0.25;      /* a push's edge costs an atomic, a pull's does not */
 enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of what unsettled vertices have */
 
-/* The frontier is a bitmap, a queue, or both. */
-typedef struct frontier {
-    uint64_t vertices, edges;
-    bool listed;  /* job->queue holds it */
-    bool mapped;  /* job->active holds it */
-} frontier;
-
 static void list_words(td_cpu_job *job, int worker)
 {
     td_outbox box;
@@ -48,7 +41,7 @@ static void map_queue(td_cpu_job *job, int worker)
         for (uint64_t i = begin; i < end; i++) td_bit_set_atomic(job->active, job->queue[i]);
 }
 
-static td_status make_listed(td_cpu_job *job, frontier *now)
+static td_status make_listed(td_cpu_job *job, td_cpu_frontier *now)
 {
     if (now->listed) return TD_OK;
     job->next_count = 0;
@@ -58,7 +51,7 @@ static td_status make_listed(td_cpu_job *job, frontier *now)
     return TD_OK;
 }
 
-static td_status make_mapped(td_cpu_job *job, frontier *now)
+td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now)
 {
     if (now->mapped) return TD_OK;
     TD_CHECK(td_cpu_step(job, clear_words, td_cpu_words(job), 1024, td_cpu_words(job), NULL));
@@ -80,20 +73,20 @@ static void swap(void *a, void *b)
 /* A pull looks at every word of the map, at one edge at least of every unsettled
  * vertex, and on skewed graphs at about 1/15 of their edges; a push at the edges
  * of the frontier. */
-static td_direction choose_hit(const td_cpu_job *job, const frontier *now)
+static td_direction choose_hit(const td_cpu_job *job, const td_cpu_frontier *now)
 {
     bool few = now->edges < job->unsettled_edges / HIT_ALPHA || now->edges < 2 * job->unsettled_vertices ||
                now->edges < td_cpu_words(job) / 2;
     return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
 }
 
-static void settle_frontier(td_cpu_job *job, const frontier *now)
+void td_cpu_settle(td_cpu_job *job, const td_cpu_frontier *now)
 {
     job->unsettled_edges -= now->edges < job->unsettled_edges ? now->edges : job->unsettled_edges;
     job->unsettled_vertices -= now->vertices < job->unsettled_vertices ? now->vertices : job->unsettled_vertices;
 }
 
-static td_direction choose(const td_cpu_job *job, const frontier *now)
+td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now)
 {
     bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
     if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
@@ -163,16 +156,16 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 }
 
 /* The iteration in the direction chosen; afterwards *now is the next frontier. */
-static td_status iterate(td_cpu_job *job, td_direction direction, frontier *now, td_cpu_tally *sum)
+td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
     if (pushing) TD_CHECK(make_listed(job, now));
-    else if (job->active != NULL) TD_CHECK(make_mapped(job, now));
+    else if (job->active != NULL) TD_CHECK(td_cpu_make_mapped(job, now));
     if (pushing) TD_CHECK(push_queue(job, now->edges, sum));
     else if (direction == TD_DIRECTION_NOTIFY) TD_CHECK(notify_pull(job, now->edges, sum));
     else if (job->first_hit) TD_CHECK(pull_unsettled(job, sum));
     else TD_CHECK(pull_all(job, sum));
-    *now = (frontier){sum->activated, sum->activated_edges, pushing, !pushing || !job->first_hit};
+    *now = (td_cpu_frontier){sum->activated, sum->activated_edges, pushing, !pushing || !job->first_hit};
     if (pushing) {
         swap(&job->queue, &job->next_queue);
         job->queue_count = job->next_count;
@@ -182,7 +175,7 @@ static td_status iterate(td_cpu_job *job, td_direction direction, frontier *now,
     return TD_OK;
 }
 
-static const char *direction_name(td_direction direction)
+const char *td_cpu_direction_name(td_direction direction)
 {
     static const char *const names[] = {"auto", "pull", "notify", "push"};
     return names[direction];
@@ -200,7 +193,7 @@ static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
     return job->kernels->measure != TD_MEASURE_NONE && sum->change <= job->tolerance;
 }
 
-static td_status start(td_cpu_job *job, frontier *now)
+td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
 {
     td_cpu_tally sum;
     job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
@@ -214,16 +207,16 @@ static td_status start(td_cpu_job *job, frontier *now)
     job->global_moved = job->resumed; /* it may have */
     job->unsettled_edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
     job->unsettled_vertices = sum.total + sum.activated;
-    *now = (frontier){sum.activated, sum.activated_edges, false, true};
+    *now = (td_cpu_frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
 }
 
 /* Between two iterations: a checkpoint, if one is due. */
-static td_status checkpoint(td_cpu_job *job, frontier *now)
+static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->context);
     if (state == NULL) return TD_OK;
-    if (job->track) TD_CHECK(make_mapped(job, now));
+    if (job->track) TD_CHECK(td_cpu_make_mapped(job, now));
     return td_cpu_save(job, state, job->track ? job->active : NULL);
 }
 
@@ -246,9 +239,9 @@ static td_status finish_sinks(td_cpu_job *job)
 
 td_status td_cpu_rounds(td_cpu_job *job)
 {
-    frontier now;
+    td_cpu_frontier now;
     bool deferred = job->defer_sinks;
-    TD_CHECK(start(job, &now));
+    TD_CHECK(td_cpu_start(job, &now));
     while (job->context.iteration < job->limit) {
         if (job->track && now.vertices == 0) {
             job->run->converged = true;
@@ -256,11 +249,11 @@ td_status td_cpu_rounds(td_cpu_job *job)
         }
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        settle_frontier(job, &now);
-        td_direction direction = choose(job, &now);
-        td_iteration row = {.direction = direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
+        td_cpu_settle(job, &now);
+        td_direction direction = td_cpu_choose(job, &now);
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
-        TD_CHECK(iterate(job, direction, &now, &sum));
+        TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
         TD_CHECK(check_finite(job, &sum));
         if (job->partial) sum.share += job->context.global;
         job->global_moved = sum.share != job->context.global;
@@ -278,7 +271,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
 
 /* Peeling. */
 
-static td_status next_level(td_cpu_job *job, frontier *now, uint64_t *lowest)
+static td_status next_level(td_cpu_job *job, td_cpu_frontier *now, uint64_t *lowest)
 {
     td_cpu_tally sum;
     job->next_count = 0;
@@ -288,19 +281,19 @@ static td_status next_level(td_cpu_job *job, frontier *now, uint64_t *lowest)
     swap(&job->queue, &job->next_queue);
     job->left_count = job->next_left_count;
     job->queue_count = job->next_count;
-    *now = (frontier){job->queue_count, sum.activated_edges, true, false};
+    *now = (td_cpu_frontier){job->queue_count, sum.activated_edges, true, false};
     *lowest = sum.lowest;
     return TD_OK;
 }
 
-static td_status empty_level(td_cpu_job *job, frontier *now)
+static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
 {
     while (now->vertices > 0 && job->context.iteration < job->limit) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        td_direction direction = choose(job, now);
-        td_iteration row = {.direction = direction_name(direction), .active_vertices = now->vertices, .active_edges = now->edges};
-        TD_CHECK(iterate(job, direction, now, &sum));
+        td_direction direction = td_cpu_choose(job, now);
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices, .active_edges = now->edges};
+        TD_CHECK(td_cpu_iterate(job, direction, now, &sum));
         row.edges = sum.edges;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
         TD_CHECK(checkpoint(job, now));
@@ -310,9 +303,9 @@ static td_status empty_level(td_cpu_job *job, frontier *now)
 
 td_status td_cpu_peel(td_cpu_job *job)
 {
-    frontier now;
+    td_cpu_frontier now;
     uint64_t lowest = 0;
-    TD_CHECK(start(job, &now));
+    TD_CHECK(td_cpu_start(job, &now));
     bool within = job->resumed; /* a level that is being emptied: `now` is what is under way */
     job->next_dirty = true;
     if (!within) memset(job->active, 0, td_cpu_words(job) * 8);

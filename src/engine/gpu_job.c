@@ -79,6 +79,18 @@ void td_gpu_swap(void *a, void *b)
     memcpy(b, &keep, sizeof keep);
 }
 
+void td_gpu_turn_values(td_gpu_job *job)
+{
+    td_gpu_args *a = &job->args;
+    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
+    if (!job->traits->sends_value) {
+        td_gpu_swap(&a->messages, &a->next_messages);
+        return;
+    }
+    a->messages = a->values;
+    a->next_messages = a->next_values;
+}
+
 /* Arrays, launches, counters. */
 
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)

@@ -104,6 +104,7 @@ typedef struct td_gpu_heads {
 td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n);
 void td_gpu_free_heads(td_gpu_heads *heads);
 
+void td_gpu_turn_values(td_gpu_job *job); /* after an iteration: the new ones become the current ones */
 void td_gpu_swap(void *a, void *b); /* two pointers, whatever they point to */
 
 static inline uint64_t td_gpu_words(const td_gpu_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }

@@ -156,7 +156,8 @@ td_status td_hybrid_run(td_run *run, const td_run_options *options)
     td_status status = TD_OK;
     td_hybrid_job self = {.paged = run->graph->paged};
     run->engine = "hybrid";
-    TD_TRY(td_cpu_job_open(&self.cpu, run, options, true));
+    self.cpu.by_pages = true;
+    TD_TRY(td_cpu_job_open(&self.cpu, run, options));
     TD_TRY(set_up(&self));
     self.cpu.run_began = td_clock_ns();
     TD_TRY(run_schedule(&self));

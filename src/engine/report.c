@@ -92,7 +92,19 @@ static void put_link(td_json *json, const td_iteration *row)
     td_json_real(json, "both_seconds", row->both_seconds);
 }
 
-static void put_row(td_json *json, const td_iteration *row, bool link)
+/* Of an engine that shares an iteration out between the GPU and the CPU. */
+static void put_shares(td_json *json, const td_iteration *row)
+{
+    td_json_u64(json, "edges_gpu", row->edges_gpu);
+    td_json_u64(json, "edges_link", row->edges_link);
+    td_json_u64(json, "edges_cpu", row->edges_cpu);
+    td_json_u64(json, "edges_on_demand", row->edges_on_demand);
+    td_json_u64(json, "bytes_synchronised", row->bytes_synchronised);
+    td_json_real(json, "gpu_idle_seconds", row->gpu_idle_seconds);
+    td_json_real(json, "cpu_idle_seconds", row->cpu_idle_seconds);
+}
+
+static void put_row(td_json *json, const td_iteration *row, bool link, bool shares)
 {
     td_json_row(json, NULL);
     td_json_u64(json, "number", row->number);
@@ -104,14 +116,15 @@ static void put_row(td_json *json, const td_iteration *row, bool link)
     td_json_real(json, "start", row->start);
     td_json_real(json, "seconds", row->seconds);
     if (link) put_link(json, row);
+    if (shares) put_shares(json, row);
     td_json_end_object(json);
 }
 
 static void put_rows(td_json *json, const td_run *run)
 {
-    bool link = strcmp(run->engine, "stream") == 0;
+    bool link = strcmp(run->engine, "stream") == 0, shares = strcmp(run->engine, "coop") == 0;
     td_json_array(json, "rows");
-    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], link);
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], link, shares);
     td_json_end_array(json);
 }
 

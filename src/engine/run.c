@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/checkpoint.h"
+#include "engine/coop.h"
 #include "engine/cpu.h"
 #include "engine/hybrid.h"
 #include "engine/resident.h"
@@ -190,6 +191,7 @@ static const struct {
     {"resident", td_resident_run, true},
     {"stream", td_stream_run, true},
     {"hybrid", td_hybrid_run, true},
+    {"coop", td_coop_run, false},
 };
 
 static td_status run_engine(td_run *run, const td_run_options *options)

@@ -40,13 +40,7 @@ static td_status pull(td_stream_job *self)
     TD_CHECK(td_gpu_read(gpu, 0));
     const td_gpu_tally *sum = &gpu->control->tally;
     TD_CHECK(td_gpu_check_finite(gpu, sum));
-    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
-    if (gpu->traits->sends_value) {
-        a->messages = a->values;
-        a->next_messages = a->next_values;
-    } else {
-        td_gpu_swap(&a->messages, &a->next_messages);
-    }
+    td_gpu_turn_values(gpu);
     a->context.global = sum->share;
     row.edges = td_gpu_view_edges(gpu);
     row.change = sum->change;

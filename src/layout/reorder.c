@@ -47,6 +47,12 @@ static td_status sort_vertices(const td_graph *graph, td_order order, uint32_t *
     return status;
 }
 
+td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool)
+{
+    if (order == TD_ORDER_RANDOM) return td_order_at_random(graph, seed, vertices, pool);
+    return sort_vertices(graph, order, vertices, pool);
+}
+
 typedef struct turning {
     const uint32_t *vertices;
     uint32_t *place;
@@ -67,8 +73,7 @@ td_status td_graph_reorder(td_graph **graph, td_order order, uint64_t seed, td_p
     if (order == TD_ORDER_NONE) return TD_OK;
     TD_TRY(TD_NEW(&vertices, count, "order of vertices"));
     TD_TRY(TD_NEW(&place, count, "new numbers of vertices"));
-    TD_TRY(order == TD_ORDER_RANDOM ? td_order_at_random(*graph, seed, vertices, pool)
-                                    : sort_vertices(*graph, order, vertices, pool));
+    TD_TRY(td_graph_order(*graph, order, seed, vertices, pool));
     TD_TRY(td_pool_for(pool, count, 1 << 15, turn_round, &(turning){vertices, place}));
     TD_TRY(td_graph_renumber(graph, place, pool));
 done:

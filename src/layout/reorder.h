@@ -25,6 +25,9 @@ const char *td_order_name(td_order order);
 const char *td_order_text(td_order order);
 td_status td_order_named(const char *name, td_order *out);
 
+/* Fills `vertices` with the graph's vertices in that order, which is not NONE. */
+td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool);
+
 /* Replaces *graph; on failure it is gone and NULL. `seed` is for the random order. What comes out
  * does not depend on the number of workers. */
 td_status td_graph_reorder(td_graph **graph, td_order order, uint64_t seed, td_pool *pool);

@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "device/device.h"
 #include "engine/checkpoint.h"
+#include "engine/coop.h"
 #include "engine/cpu.h"
 #include "engine/hybrid.h"
 #include "engine/resident.h"
@@ -24,6 +25,8 @@ const td_engine td_engines[] = {
      td_stream_settings, td_stream_uses},
     {"hybrid", "a graph larger than memory: pages from disk and memory go to whichever device is free", "cpu", td_hybrid_settings,
      td_hybrid_uses},
+    {"coop", "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of every iteration", "cuda or emu",
+     td_coop_settings, td_coop_uses},
     {0},
 };
 
@@ -190,6 +193,24 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     return TD_OK;
 }
 
+/* The coop engine holds the hot part there and one copy of the lists, cut in two, here. */
+static td_status plan_coop(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_coop_bytes need;
+    uint64_t left, emulated = 0;
+    if (!td_coop_cooperates(program)) return td_cpu_bytes(program, graph, options, &plan->program_bytes);
+    TD_CHECK(gpu_memory_left(options, &left));
+    if (left == 0) left = options->gpu_memory;
+    if (left == 0) return TD_OK;
+    TD_CHECK(td_coop_plan(program, graph, options, left, &need));
+    if (need.room >= need.edges) return plan_resident(plan, program, graph, options);
+    if (options->devices != NULL) TD_CHECK(td_devices_host_bytes(options->devices, need.room + need.vertices, false, &emulated));
+    plan->device_graph_bytes = need.room;
+    plan->device_program_bytes = need.vertices;
+    plan->program_bytes = need.host + emulated;
+    return TD_OK;
+}
+
 /* A GPU that nobody named is used where it pays: not for little work. Opening one takes a few tenths of a second, in which
  * a processor is through with this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
@@ -245,6 +266,7 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     plan.device_graph_bytes = plan.device_program_bytes = 0;
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
     else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
+    else if (strcmp(plan.engine, "coop") == 0) TD_CHECK(plan_coop(&plan, program, graph, options));
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
     plan.program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;

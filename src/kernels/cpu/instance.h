@@ -35,6 +35,13 @@
     .schedule = PROGRAM_SCHEDULE, .measure = PROGRAM_MEASURE, .fused = PROGRAM_FUSED,                       \
     .first_hit = PROGRAM_FIRST_HIT, .sends_value = PROGRAM_SENDS_VALUE, .pull = pull_##kind,                \
     .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
+#if !PROGRAM_FUSED
+#define TABLE_COOP(kind) .gather = gather_##kind, .gather_cut = gather_cut_##kind, .clear_sums = clear_sums_##kind,
+#elif PROGRAM_SUM == TD_SUM_MIN
+#define TABLE_COOP(kind) .take_back = take_back_##kind, .count_blocks = count_blocks_##kind, .list_blocks = list_blocks_##kind,
+#else
+#define TABLE_COOP(kind)
+#endif
 #if PROGRAM_FUSED
 #define TABLE_FUSED(kind) \
     .push = push_##kind, .push_heavy = push_heavy_##kind, .push_words = push_words_##kind, .find_parents = find_parents_##kind,
@@ -56,7 +63,7 @@
 #else
 #define TABLE_PRIORITY(kind)
 #endif
-#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
+#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
 #else
 #if PROGRAM_COLLECTS_EDGES
 #define TABLE_EDGES .edge = edge, .reset = reset,

@@ -24,6 +24,7 @@
 
 #if PROGRAM_GAS
 #include "kernels/cpu/gas.h"
+#include "kernels/cpu/coop.h"
 #else
 #include "kernels/cpu/sweep.h"
 #endif

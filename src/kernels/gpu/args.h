@@ -78,6 +78,7 @@ typedef struct td_gpu_control {
     uint32_t bound;               /* priorities up to it are near */
     uint32_t left_count;          /* peeling: vertices that stay */
     uint32_t edge_count;          /* of the forest so far */
+    uint32_t given;               /* vertices that changed, to be told the host */
     uint32_t barrier;             /* where the blocks of a loop meet */
     uint64_t kept_count, aside_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* kept before the part of the lists under way */
@@ -137,6 +138,10 @@ typedef struct td_gpu_args {
     uint8_t adding;               /* a first-hit pull adds to what an earlier launch found */
     uint8_t keeps_edges;          /* a sweep keeps edges, as long as there is room */
     uint8_t keeps;                /* a sweep notes in next_active the vertices that have edges for the next */
+    /* Cooperation: what comes from the host, or goes there. */
+    uint32_t *given_vertices;     /* with their values in `given`; of sums: those of the vertices from given_first on */
+    void *given, *more_sums;      /* more_sums: of the second part of the lists */
+    uint32_t given_first, given_count;
     td_gpu_control *control;
     double one_over_delta;
     uint64_t leave_edges, stay_edges; /* a loop ends when the frontier has more, or fewer */

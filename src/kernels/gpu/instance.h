@@ -21,6 +21,7 @@
 #include "kernels/gpu/parents.h"
 #include "kernels/gpu/stream.h"
 #endif
+#include "kernels/gpu/coop.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -44,6 +45,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
     KERNEL(init), KERNEL(useful), KERNEL(widen),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
+#if !PROGRAM_FUSED
+    KERNEL(add_given),
+#endif
 #if PROGRAM_FUSED
     KERNEL(list_words), KERNEL(map_queue),
 #endif
@@ -53,6 +57,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
 #if PROGRAM_FUSED
     KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
     KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
+#if PROGRAM_SUM == TD_SUM_MIN
+    KERNEL(take_given), KERNEL(give_changed),
+#endif
 #endif
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),

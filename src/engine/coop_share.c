@@ -1,0 +1,202 @@
+/* Who does what of an iteration: a policy over completions.
+ *
+ * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given another.
+ * The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished meanwhile is
+ * handled in between. Pieces get smaller towards the end, so that both are through at about the same time. */
+#include "engine/coop.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+static const double PIECE_NS = 5e5;      /* how long a piece takes, about */
+static const double GPU_GUESS = 10;      /* edges a ns, before anything was measured */
+static const double CPU_GUESS = 0.1;
+static const double SLOWER = 0.5;        /* how much of a new measurement counts */
+enum { LEAST_EDGES = 1 << 13 };
+
+uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
+{
+    if (pot->before != NULL) return pot->before[end] - pot->before[begin];
+    uint64_t first = begin * pot->unit, last = end * pot->unit;
+    return (last < pot->edges ? last : pot->edges) - (first < pot->edges ? first : pot->edges);
+}
+
+void td_coop_note(td_coop_job *self, td_status status)
+{
+    if (status == TD_OK || self->status != TD_OK) return;
+    self->status = status;
+    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_loop_stop(self->held->loop);
+}
+
+/* Taking. */
+
+/* About so many edges from one end: units from `front` up, or from `back` down. */
+static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t wanted)
+{
+    td_coop_pot *pot = &self->pot[which];
+    uint64_t low = 1, high = pot->back - pot->front; /* units */
+    while (low < high) { /* the fewest that have as many */
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t edges = in_front ? td_coop_edges(pot, pot->front, pot->front + middle) : td_coop_edges(pot, pot->back - middle, pot->back);
+        if (edges >= wanted) high = middle;
+        else low = middle + 1;
+    }
+    td_coop_piece piece = {.pot = which};
+    if (in_front) {
+        piece.begin = pot->front;
+        piece.end = pot->front += low;
+    } else {
+        piece.end = pot->back;
+        piece.begin = pot->back -= low;
+    }
+    piece.edges = td_coop_edges(pot, piece.begin, piece.end);
+    piece.asked = td_device_clock(self->held->device);
+    return piece;
+}
+
+static bool is_empty(const td_coop_pot *pot) { return pot->front >= pot->back; }
+
+/* A piece of the usual length, or a share of what is left if that is less. */
+static uint64_t piece_edges(const td_coop_job *self, int which, double rate)
+{
+    const td_coop_pot *pot = &self->pot[which];
+    uint64_t left = td_coop_edges(pot, pot->front, pot->back) / 4, usual = (uint64_t)(rate * PIECE_NS);
+    uint64_t edges = left < usual ? left : usual;
+    return edges < LEAST_EDGES ? LEAST_EDGES : edges;
+}
+
+static double gpu_rate(const td_coop_job *self, int which)
+{
+    if (self->pot[which].gpu_rate > 0) return self->pot[which].gpu_rate;
+    if (which == TD_POT_HOT) return GPU_GUESS;
+    return self->held->copy_rate / (double)(sizeof(uint32_t) + self->held->split.weight_bytes);
+}
+
+static double cpu_rate(const td_coop_job *self) { return self->cpu_rate > 0 ? self->cpu_rate : CPU_GUESS * self->cpu.workers; }
+
+static void learn(double *rate, uint64_t edges, uint64_t ns)
+{
+    double seen = (double)edges / (double)(ns == 0 ? 1 : ns);
+    *rate = *rate == 0 ? seen : *rate * (1 - SLOWER) + seen * SLOWER;
+}
+
+void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns)
+{
+    if (edges >= LEAST_EDGES) learn(&self->cpu_rate, edges, ns);
+}
+
+/* The GPU. */
+
+static void on_flown(void *context, td_status status, uint64_t value);
+
+static td_status fly(td_coop_job *self)
+{
+    while (self->gpu_takes && self->flights < TD_COOP_FLIGHTS) {
+        int which = !is_empty(&self->pot[TD_POT_HOT]) ? TD_POT_HOT : TD_POT_REST;
+        if (is_empty(&self->pot[which]) || (which == TD_POT_REST && !self->link)) return TD_OK;
+        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, which, gpu_rate(self, which)));
+        TD_CHECK(self->launch(self, &piece));
+        TD_CHECK(td_stream_notify(self->gpu.stream, on_flown, self, 0));
+        self->flight[(self->first_flight + self->flights++) % TD_COOP_FLIGHTS] = piece;
+        if (which == TD_POT_HOT) self->row->edges_gpu += piece.edges;
+        else self->row->edges_link += piece.edges;
+    }
+    return TD_OK;
+}
+
+static void on_flown(void *context, td_status status, uint64_t value)
+{
+    (void)value;
+    td_coop_job *self = context;
+    const td_coop_piece *piece = &self->flight[self->first_flight];
+    uint64_t now = td_device_clock(self->held->device), began = piece->asked > self->gpu_free ? piece->asked : self->gpu_free;
+    uint64_t took = now > began ? now - began : 1;
+    if (piece->edges >= LEAST_EDGES) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
+    self->gpu_busy += took;
+    self->gpu_free = now;
+    self->first_flight = (self->first_flight + 1) % TD_COOP_FLIGHTS;
+    self->flights--;
+    td_coop_note(self, status);
+    if (self->status == TD_OK) td_coop_note(self, fly(self));
+}
+
+/* The CPU. */
+
+static void on_turn(void *context, td_status status, uint64_t value);
+
+/* A virtual clock goes on with the workers; a real one needs no telling. */
+static void post_turn(td_coop_job *self)
+{
+    td_device *device = self->held->device;
+    self->cpu_posted = true;
+    td_loop_expect(self->held->loop);
+    td_loop_complete(self->held->loop, device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0, on_turn, self, TD_OK, 0);
+}
+
+static bool cpu_may_take(const td_coop_job *self, int which)
+{
+    return !is_empty(&self->pot[which]) && (which == TD_POT_REST || self->on_demand || !self->gpu_takes);
+}
+
+static td_status work(td_coop_job *self)
+{
+    int which = cpu_may_take(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
+    if (!cpu_may_take(self, which)) return TD_OK;
+    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, which, cpu_rate(self)));
+    TD_CHECK(self->work(self, &piece));
+    td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
+    uint64_t took = td_device_clock(self->held->device) - piece.asked;
+    td_coop_learn_cpu(self, piece.edges, took);
+    self->cpu_busy += took;
+    if (which == TD_POT_REST) self->row->edges_cpu += piece.edges;
+    else self->row->edges_on_demand += piece.edges;
+    post_turn(self);
+    return TD_OK;
+}
+
+static void on_turn(void *context, td_status status, uint64_t value)
+{
+    (void)value;
+    td_coop_job *self = context;
+    self->cpu_posted = false;
+    td_coop_note(self, status);
+    if (self->status == TD_OK) td_coop_note(self, work(self));
+}
+
+void td_coop_let_cpu_begin(td_coop_job *self)
+{
+    self->cpu_waits = false;
+    if (!self->cpu_posted) post_turn(self);
+}
+
+/* An iteration. */
+
+td_status td_coop_share(td_coop_job *self)
+{
+    uint64_t began = td_device_clock(self->held->device);
+    self->gpu_free = began;
+    self->cpu_busy = self->gpu_busy = 0;
+    self->flights = self->first_flight = 0;
+    if (self->gpu_takes) TD_CHECK(fly(self));
+    if (!self->cpu_waits) post_turn(self);
+    while ((self->flights > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
+    double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
+    self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
+    if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
+    return TD_OK;
+}
+
+/* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less time. */
+bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uint64_t vertices)
+{
+    const double round_trip = 6e4; /* ns: launches, copies and a look at the counters */
+    if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
+    if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
+    double alone = (double)active / cpu_rate(self), sync = (double)vertices * 16 / self->held->copy_rate;
+    double rest = (double)(active - hot) / (cpu_rate(self) + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
+    double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
+    return round_trip + sync + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
+}

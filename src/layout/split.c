@@ -1,0 +1,202 @@
+#include "layout/split.h"
+
+#include "base/alloc.h"
+#include "layout/lists.h"
+
+#include <string.h>
+
+enum { GRAIN = 1024, DRAW_SEED = 1 };
+
+void td_split_free(td_split *split)
+{
+    td_lists_free(&split->push.hot);
+    td_lists_free(&split->push.rest);
+    if (!split->same) {
+        td_lists_free(&split->pull.hot);
+        td_lists_free(&split->pull.rest);
+    }
+    td_free(split->order);
+    td_free(split->place);
+    td_free(split->out);
+    *split = (td_split){0};
+}
+
+/* Which edges are hot. */
+
+/* Edges that come in with a vertex: those that lead to vertices before it, and loops. The sums over the vertices
+ * in order are then the edges within every prefix. */
+typedef struct counting {
+    const td_split *split;
+    const td_adjacency *lists[2]; /* one of a symmetric view; of others the out- and the in-lists */
+    int count;
+    uint64_t *within;             /* of every number, one place up */
+} counting;
+
+static td_status count_within(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    counting *self = context;
+    for (uint64_t number = begin; number < end; number++) {
+        uint32_t v = td_split_vertex(self->split, (uint32_t)number);
+        uint64_t lower = 0, loops = 0;
+        for (int l = 0; l < self->count; l++) {
+            const td_adjacency *list = self->lists[l];
+            for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
+                uint32_t other = td_split_number(self->split, list->targets[e]);
+                lower += other < number;
+                loops += other == number;
+            }
+        }
+        self->within[number + 1] = self->count == 1 ? 2 * lower + loops : lower + loops / 2;
+    }
+    return TD_OK;
+}
+
+static td_status count_all(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    counting *self = context;
+    for (uint64_t number = begin; number < end; number++)
+        self->within[number + 1] = td_degree(self->lists[0], td_split_vertex(self->split, (uint32_t)number));
+    return TD_OK;
+}
+
+/* The longest prefix whose edges there is room for, by bisection over the sums. */
+static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most, td_pool *pool)
+{
+    td_status status = TD_OK;
+    uint64_t n = split->vertices, low = 0, high = n;
+    TD_TRY(TD_NEW(&count->within, n + 1, "edges of every prefix"));
+    count->within[0] = 0;
+    TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
+    for (uint64_t i = 0; i < n; i++) count->within[i + 1] += count->within[i];
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (count->within[middle] <= most) low = middle;
+        else high = middle - 1;
+    }
+    split->inside = count->within[low] > 0 ? (uint32_t)low : 0;
+    split->hot_edges = count->within[split->inside];
+done:
+    td_free(count->within);
+    return status;
+}
+
+/* Cutting. */
+
+typedef struct cutting {
+    const td_split *split;
+    const td_adjacency *from;
+    td_split_lists to;
+    td_split_extract extract;
+} cutting;
+
+static bool is_hot(const cutting *self, uint64_t number, uint32_t other)
+{
+    return number < self->split->inside && (self->extract == TD_EXTRACT_VERTEX || other < self->split->inside);
+}
+
+static td_status count_parts(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    cutting *self = context;
+    for (uint64_t number = begin; number < end; number++) {
+        uint32_t v = td_split_vertex(self->split, (uint32_t)number);
+        uint64_t hot = 0, first = self->from->offsets[v], last = self->from->offsets[v + 1];
+        for (uint64_t e = first; e < last && number < self->split->inside; e++)
+            hot += is_hot(self, number, td_split_number(self->split, self->from->targets[e]));
+        self->to.hot.offsets[number + 1] = hot;
+        self->to.rest.offsets[number + 1] = last - first - hot;
+    }
+    return TD_OK;
+}
+
+static void put_edge(td_adjacency *to, uint64_t at, uint32_t target, const char *weights, uint64_t e, size_t weight)
+{
+    to->targets[at] = target;
+    if (weight == 1) ((uint8_t *)to->weights)[at] = (uint8_t)weights[e];
+    else if (weight > 0) memcpy((char *)to->weights + at * weight, weights + e * weight, weight);
+}
+
+static td_status fill_parts(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    cutting *self = context;
+    const td_split *split = self->split;
+    for (uint64_t number = begin; number < end; number++) {
+        uint32_t v = td_split_vertex(split, (uint32_t)number);
+        uint64_t hot = self->to.hot.offsets[number], rest = self->to.rest.offsets[number];
+        for (uint64_t e = self->from->offsets[v]; e < self->from->offsets[v + 1]; e++) {
+            uint32_t other = td_split_number(split, self->from->targets[e]);
+            if (is_hot(self, number, other)) put_edge(&self->to.hot, hot++, other, self->from->weights, e, split->weight_bytes);
+            else put_edge(&self->to.rest, rest++, other, self->from->weights, e, split->weight_bytes);
+        }
+    }
+    return TD_OK;
+}
+
+static td_status make_part(td_adjacency *part, uint64_t n, size_t weight)
+{
+    for (uint64_t v = 0; v < n; v++) part->offsets[v + 1] += part->offsets[v];
+    TD_CHECK(TD_NEW(&part->targets, part->offsets[n], "lists cut in two"));
+    return weight == 0 ? TD_OK : td_new_bytes(&part->weights, part->offsets[n], weight, "lists cut in two");
+}
+
+static td_status cut(const td_split *split, const td_adjacency *from, td_split_extract extract, td_split_lists *out, td_pool *pool)
+{
+    uint64_t n = split->vertices;
+    TD_CHECK(TD_NEW_ZEROED(&out->hot.offsets, n + 1, "lists cut in two"));
+    TD_CHECK(TD_NEW_ZEROED(&out->rest.offsets, n + 1, "lists cut in two"));
+    cutting self = {split, from, *out, extract};
+    TD_CHECK(td_pool_for(pool, n, GRAIN, count_parts, &self));
+    TD_CHECK(make_part(&out->hot, n, split->weight_bytes));
+    TD_CHECK(make_part(&out->rest, n, split->weight_bytes));
+    self.to = *out;
+    return td_pool_for(pool, n, GRAIN, fill_parts, &self);
+}
+
+static td_status find_order(td_split *split, const td_graph *graph, const td_split_wish *wish, td_pool *pool)
+{
+    td_order order = wish->extract == TD_EXTRACT_RANDOM ? TD_ORDER_RANDOM : wish->order;
+    if (order == TD_ORDER_NONE) return TD_OK;
+    TD_CHECK(TD_NEW(&split->order, split->vertices, "order of vertices"));
+    TD_CHECK(TD_NEW(&split->place, split->vertices, "new numbers of vertices"));
+    TD_CHECK(td_graph_order(graph, order, DRAW_SEED, split->order, pool));
+    for (uint32_t i = 0; i < split->vertices; i++) split->place[split->order[i]] = i;
+    return TD_OK;
+}
+
+static td_status find_degrees(td_split *split, const td_graph *graph)
+{
+    TD_CHECK(TD_NEW(&split->out, (uint64_t)split->vertices + 1, "out-degrees"));
+    split->out[0] = 0;
+    for (uint32_t i = 0; i < split->vertices; i++)
+        split->out[i + 1] = split->out[i] + td_degree(&graph->out, td_split_vertex(split, i));
+    return TD_OK;
+}
+
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_wish *wish, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_split split = {.vertices = graph->vertices, .edges = graph->edges * (wish->both ? 2 : 1)};
+    td_adjacency both = {0};
+    split.same = graph->symmetric || wish->both || !wish->pushes || !wish->pulls;
+    split.weight_bytes = wish->weighted ? td_weight_bytes(graph->weights) : 0;
+    TD_TRY(find_order(&split, graph, wish, pool));
+    if (wish->both) TD_TRY(td_lists_join(graph, wish->weighted, &both, pool));
+    const td_adjacency *push = wish->both ? &both : wish->pushes ? &graph->out : &graph->in;
+    bool symmetric = graph->symmetric || wish->both;
+    counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in}, .count = symmetric ? 1 : 2};
+    TD_TRY(find_inside(&split, &count, wish->extract, wish->room / (sizeof(uint32_t) + split.weight_bytes), pool));
+    TD_TRY(cut(&split, push, wish->extract, &split.push, pool));
+    if (split.same) split.pull = split.push;
+    else TD_TRY(cut(&split, &graph->in, wish->extract, &split.pull, pool));
+    split.hot_edges = split.push.hot.offsets[split.vertices];
+    TD_TRY(find_degrees(&split, graph));
+    *out = split;
+    split = (td_split){0};
+done:
+    td_lists_free(&both);
+    td_split_free(&split);
+    return status;
+}

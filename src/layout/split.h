@@ -1,0 +1,51 @@
+/* A graph cut in two along an order of its vertices (CGgraph, section 4.3): the hot part has the edges between the
+ * first vertices of the order, as many of them as there is room for, and the rest has all others. Both have the
+ * vertices' new numbers, so that the hot ones are those below `inside`; together they are one copy of the lists. */
+#ifndef TD_LAYOUT_SPLIT_H
+#define TD_LAYOUT_SPLIT_H
+
+#include "layout/reorder.h"
+
+typedef enum td_split_extract {
+    TD_EXTRACT_VERTEXEDGE, /* edges with both ends among the first vertices */
+    TD_EXTRACT_VERTEX,     /* all edges of the first vertices */
+    TD_EXTRACT_RANDOM,     /* edges with both ends among vertices drawn at random */
+} td_split_extract;
+
+typedef struct td_split_lists {
+    td_adjacency hot, rest;
+} td_split_lists;
+
+typedef struct td_split_wish {
+    td_order order;
+    td_split_extract extract;
+    bool weighted;
+    bool both;            /* the undirected view of a directed graph, as one list */
+    bool pushes, pulls;   /* which lists are cut */
+    uint64_t room;        /* bytes for the hot edges of one list */
+} td_split_wish;
+
+typedef struct td_split {
+    uint32_t vertices, inside;
+    uint64_t edges, hot_edges;    /* of one list */
+    size_t weight_bytes;          /* of an edge, 0 without weights */
+    uint32_t *order, *place;      /* which vertex has a number, and which number a vertex; NULL: its own */
+    uint64_t *out;                /* offsets of the out-lists by the new numbers, for degrees */
+    td_split_lists push, pull;    /* arrays of `pull` are those of `push` where the two are the same */
+    bool same;
+} td_split;
+
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_wish *wish, td_pool *pool);
+void td_split_free(td_split *split);
+
+static inline uint32_t td_split_number(const td_split *split, uint32_t vertex)
+{
+    return split->place != NULL ? split->place[vertex] : vertex;
+}
+
+static inline uint32_t td_split_vertex(const td_split *split, uint32_t number)
+{
+    return split->order != NULL ? split->order[number] : number;
+}
+
+#endif
