@@ -43,10 +43,10 @@ typedef struct bench {
 /* Which engines. */
 
 static bool on_cpu(const td_engine *engine) { return strcmp(engine->device, "cpu") == 0; }
-/* The stream engine, with all of a GPU's memory, is the resident one. */
+/* The stream and coop engines, with all of a GPU's memory, are the resident one. */
 static bool takes_part(const bench *b, const td_engine *engine)
 {
-    return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "stream") != 0);
+    return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "resident") == 0);
 }
 
 static td_status choose_gpu(bench *b)
