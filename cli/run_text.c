@@ -61,6 +61,23 @@ void td_tell_plan(const td_plan *plan)
     if (plan->device_graph_bytes > 0)
         td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
                 td_format_size(program, plan->device_program_bytes));
+    if (plan->subgraph_edges > 0)
+        td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s", td_format_count(graph, plan->subgraph_edges),
+                td_format_count(program, plan->subgraph_slots), td_format_size(room, plan->prefix_bytes));
+}
+
+/* Of an engine whose edges cross a link. */
+static void tell_link(const td_run *run)
+{
+    char bytes[TD_NUMBER_BYTES];
+    uint64_t moved = 0, useful = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_iteration *row = &run->rows[i];
+        moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
+        useful += row->bytes_useful;
+    }
+    if (moved > 0)
+        td_info("over the link: %s of edges, useful bytes over bytes moved %.2f", td_format_size(bytes, moved), (double)useful / (double)moved);
 }
 
 /* Of an engine that ran on another device than the processor. */
@@ -68,6 +85,7 @@ static void tell_device(const td_run *run)
 {
     char peak[TD_NUMBER_BYTES];
     if (run->device[0] == '\0') return;
+    tell_link(run);
     td_info("%s: %.6f s by its own clock, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
             run->launches, td_format_size(peak, run->device_peak));
 }
@@ -186,8 +204,8 @@ static void help_engine(const td_engine *engine)
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
     print_settings("Settings", engine->name, engine->settings);
     print_words(gpu);
-    printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
-           gpu ? " --devices cuda:0" : "");
+    if (engine->example != NULL) printf("\nExample\n  tandem run %s\n", engine->example);
+    else printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name, gpu ? " --devices cuda:0" : "");
     printf("\ndocs/engines/%s.md tells how it works.\n", engine->name);
 }
 

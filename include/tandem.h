@@ -224,6 +224,12 @@ typedef struct td_plan {
     bool fits;
     uint64_t device_graph_bytes;   /* on the GPU, of engines that have one: the graph's lists */
     uint64_t device_program_bytes; /* and the program's own arrays */
+    /* Of the stream engine, where not everything fits; otherwise 0. */
+    uint64_t subgraph_edges;       /* in a subgraph */
+    uint64_t subgraph_slots;       /* subgraphs that the GPU has room for; more if they are compressed */
+    uint64_t chunks;               /* of the same size, for extracted edges */
+    uint64_t prefix_bytes;         /* for the beginnings of all lists */
+    uint64_t kept_edges;           /* room for single edges (mst) */
 } td_plan;
 
 /* `request` may be NULL. */

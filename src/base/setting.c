@@ -76,14 +76,15 @@ static td_status parse_setting(const td_setting *entry, const char *key, const c
     if (entry->kind == TD_SETTING_CHOICE)
         return find_choice(entry->choices, value, number)
                    ? TD_OK
-                   : td_fail(TD_USAGE, "%s=%s: allowed are %s", key, value, entry->choices);
+                   : td_fail(TD_USAGE, "%s=%s: allowed are %s (see 'tandem help %.*s')", key, value, entry->choices,
+                             (int)strcspn(key, "."), key);
     uint64_t whole;
     bool good = entry->kind == TD_SETTING_WHOLE ? td_parse_size(value, &whole) == TD_OK
                                                 : td_parse_double(value, number) == TD_OK;
     if (good && entry->kind == TD_SETTING_WHOLE) *number = (double)whole;
     if (!good || *number < entry->lowest || *number > entry->highest)
-        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g", key, value,
-                       entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest);
+        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g (see 'tandem help %.*s')", key, value,
+                       entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest, (int)strcspn(key, "."), key);
     return TD_OK;
 }
 

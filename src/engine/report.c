@@ -29,6 +29,17 @@ static const char *given(const td_settings *settings, const char *prefix, const 
     return value;
 }
 
+/* What the settings of the stream engine came to. */
+static void put_sizes(td_json *json, const td_plan *plan)
+{
+    if (plan->subgraph_edges == 0) return;
+    td_json_u64(json, "subgraph_edges", plan->subgraph_edges);
+    td_json_u64(json, "subgraph_slots", plan->subgraph_slots);
+    td_json_u64(json, "chunks", plan->chunks);
+    td_json_u64(json, "prefix_bytes", plan->prefix_bytes);
+    td_json_u64(json, "kept_edges", plan->kept_edges);
+}
+
 static void put_plan(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -43,6 +54,7 @@ static void put_plan(td_json *json, const td_run_report *report)
         td_json_u64(json, "device_graph_bytes", report->plan->device_graph_bytes);
         td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
     }
+    put_sizes(json, report->plan);
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;

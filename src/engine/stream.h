@@ -5,7 +5,7 @@
  * launch is given the edges it goes over and the address they have there: kernels know nothing of it. In
  * front of that, the first edges of every list can stay on the device for good (the prefix).
  *
- * stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots with their levels, stream_value.c says
+ * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots with their levels, stream_value.c says
  * which way a subgraph goes, stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and
  * the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
@@ -134,9 +134,13 @@ typedef struct td_stream_job {
     char message[TD_MESSAGE_BYTES];
 } td_stream_job;
 
+td_status td_stream_read_settings(td_stream_job *self);
 extern const td_setting td_stream_settings[];
 td_status td_stream_run(td_run *run, const td_run_options *options);
 bool td_stream_uses(const td_program *program, const char *setting);
+
+/* stream_settings.c. A setting that changes nothing beside the others is refused, saying when it would. */
+td_status td_stream_check_settings(const td_settings *settings);
 
 /* stream_plan.c: what a run takes and how the cap on edges is spent; refused with the least that would do. */
 typedef struct td_stream_bytes {

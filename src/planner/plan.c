@@ -17,16 +17,19 @@
 enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
 const td_engine td_engines[] = {
-    {"cpu", "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration", "cpu",
-     td_cpu_settings, td_cpu_uses},
-    {"resident", "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch", "cuda or emu",
-     td_resident_settings, td_resident_uses},
-    {"stream", "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross the link", "cuda or emu",
-     td_stream_settings, td_stream_uses},
-    {"hybrid", "a graph larger than memory: pages from disk and memory go to whichever device is free", "cpu", td_hybrid_settings,
-     td_hybrid_uses},
-    {"coop", "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of every iteration", "cuda or emu",
-     td_coop_settings, td_coop_uses},
+    {.name = "cpu", .summary = "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration",
+     .device = "cpu", .settings = td_cpu_settings, .uses = td_cpu_uses},
+    {.name = "resident", .summary = "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch",
+     .device = "cuda or emu", .settings = td_resident_settings, .uses = td_resident_uses},
+    {.name = "stream",
+     .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross the link",
+     .device = "cuda or emu", .settings = td_stream_settings, .uses = td_stream_uses, .check = td_stream_check_settings,
+     .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%"},
+    {.name = "hybrid", .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
+     .device = "cpu", .settings = td_hybrid_settings, .uses = td_hybrid_uses},
+    {.name = "coop",
+     .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of every iteration",
+     .device = "cuda or emu", .settings = td_coop_settings, .uses = td_coop_uses},
     {0},
 };
 
@@ -97,7 +100,8 @@ static td_status check_use(const td_engine *engine, const td_program *program, c
         if (engine->uses(td_programs[i], key + length + 1))
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
     }
-    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s", key, program->info->name, names);
+    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s (see 'tandem help %s')", key, program->info->name, names,
+                   engine->name);
 }
 
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
@@ -111,7 +115,7 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_use(engine, program, settings->keys[i]));
     for (int i = 0; prefixes[i] != NULL; i++)
         TD_CHECK(td_settings_resolve(settings, prefixes[i], tables[i], numbers, NULL));
-    return TD_OK;
+    return engine->check != NULL ? engine->check(settings) : TD_OK;
 }
 
 static bool is_auto(const char *engine) { return engine == NULL || strcmp(engine, "auto") == 0; }
@@ -190,6 +194,12 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
+    if (need.all) return TD_OK;
+    plan->subgraph_edges = shape.slot_edges;
+    plan->subgraph_slots = shape.slots;
+    plan->chunks = shape.chunks;
+    plan->prefix_bytes = shape.prefix_bytes;
+    plan->kept_edges = shape.kept_edges;
     return TD_OK;
 }
 

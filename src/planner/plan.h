@@ -9,6 +9,8 @@ typedef struct td_engine {
     const char *device;         /* what it needs: "cpu" */
     const td_setting *settings; /* keys are "<engine>.<name>" */
     bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
+    td_status (*check)(const td_settings *settings); /* whether they make sense together; NULL: any do */
+    const char *example;        /* behind "tandem run"; NULL: a plain one */
 } td_engine;
 
 extern const td_engine td_engines[]; /* ends with a NULL name */

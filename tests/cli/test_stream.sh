@@ -14,7 +14,7 @@ for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst
 done
 
 # The report of an iteration, and the trace's lanes.
-small='--set stream.small=0 --set stream.subgraph=1K'
+small='--set stream.subgraph=1K'
 succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=hvsp --json whole.json --trace whole.trace
 succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=lvsp --json picked.json --trace picked.trace
 for word in subgraphs_resident subgraphs_whole subgraphs_extracted subgraphs_direct bytes_whole bytes_extracted bytes_direct \
@@ -35,9 +35,14 @@ contains "$(cat all.json)" '"engine": "stream"' 'a graph that fits'
 
 # What people are told.
 succeeds help stream
-for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples; do
+for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples survivors compress; do
     contains "$out" "stream.$word" 'help stream'
 done
+contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
+succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --json told.json
+contains "$err" 'over the link: ' 'the summary'
+contains "$err" 'edges cross in subgraphs of' 'the plan'
+for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do contains "$(cat told.json)" "\"$word\": " 'the plan'; done
 succeeds run --help
 contains "$(tr '\n' ' ' <<<"$out")" "'tandem help stream'" 'run --help'
 
@@ -45,6 +50,24 @@ contains "$(tr '\n' ' ' <<<"$out")" "'tandem help stream'" 'run --help'
 fails 2 'full|hvsp|lvsp|hbase|lbase' run bfs g.tg --source 1 $stream --set stream.variant=graphie
 fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgraph=100
 fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgrah=1K
+for pair in alpha=0.4:rules=paper beta=0.2:rules=paper repeats=3:variant=hbase; do
+    fails 2 "it is for stream.variant=" run sssp g.tg --source 1 $stream --set stream.${pair%%:*}
+    contains "$err" "stream.${pair##*:}" 'when it would change something'
+    contains "$err" "'tandem help stream'" 'where to look'
+    succeeds run sssp g.tg --source 1 $stream --set stream.${pair%%:*} --set stream.${pair##*:}
+done
+for word in rules=paper low=direct prefix=0.5 lists=hot small=0 compress=on; do
+    fails 2 'changes nothing with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg --source 1 $stream --set stream.variant=lbase \
+        --set stream.$word
+done
+for variant in lvsp hbase lbase; do
+    fails 2 "changes nothing with stream.variant=$variant; it is for stream.variant=hvsp" run labels g.tg $stream --set stream.variant=$variant --set stream.levels=2
+done
+fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp --set stream.survivors=off
+fails 2 'a share from 0 to 1, or -1' run bfs g.tg --source 1 $stream --set stream.prefix=-0.5
+fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.low=direct
+contains "$err" "'tandem help stream'" 'where to look'
+fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg

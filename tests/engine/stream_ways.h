@@ -39,18 +39,23 @@ static inline stream_way stream_way_number(int number)
                         .mode = number / 2240 % 2 == 0 ? TD_MODE_SYNC : TD_MODE_ASYNC, .keeps = number / 4480 % 2 == 0};
 }
 
-/* The words of `settings` that the program's runs look at. */
+/* The words of `settings` that the program's runs look at, and that change something beside those before them. */
 static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
 {
     char words[320], *rest = NULL;
+    td_settings together = {0};
     out[0] = 0;
     snprintf(words, sizeof words, "%s", settings);
     for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
         size_t used = strlen(out);
-        if (td_stream_uses(program, name)) snprintf(out + used, room - used, " %s", word);
+        if (!td_stream_uses(program, name)) continue;
+        CHECK_OK(td_settings_add(&together, word));
+        if (td_stream_check_settings(&together) == TD_OK) snprintf(out + used, room - used, " %s", word);
+        else td_free(together.keys[--together.count]), td_free(together.values[together.count]);
     }
+    td_settings_clear(&together);
 }
 
 /* Small graphs have little to share out: the least that is enough. */

@@ -59,7 +59,7 @@ typedef struct measured {
 static td_run *run_variant(const char *program, const td_graph *graph, const char *variant)
 {
     char all[160], used[160];
-    snprintf(all, sizeof all, "stream.subgraph=2K stream.small=1K stream.levels=2 stream.variant=%s", variant);
+    snprintf(all, sizeof all, "stream.subgraph=2K stream.variant=%s stream.small=1K stream.levels=2", variant);
     stream_settings_used(used, sizeof used, program_of(program), all);
     td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = 0.25};
     options.source = busiest(graph);
