@@ -122,7 +122,10 @@ td_status td_checkpoints_check(const td_run_options *options)
 
 /* Going on. */
 
-static bool is_damage(td_status status) { return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO; }
+static bool is_unreadable(td_status status)
+{
+    return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO || status == TD_UNSUPPORTED;
+}
 
 /* The newest one that is whole. *number 0: there is none at all. */
 static td_status read_newest(const char *folder, td_identity *identity, td_state *state, uint64_t *number)
@@ -135,7 +138,7 @@ static td_status read_newest(const char *folder, td_identity *identity, td_state
         if (status != TD_OK) td_warn("%s; the one before it is used", td_last_message());
         path_of(path, folder, *number);
         status = td_checkpoint_read(path, identity, state);
-        if (status == TD_OK || !is_damage(status)) return status;
+        if (status == TD_OK || !is_unreadable(status)) return status;
     }
 }
 
