@@ -168,6 +168,7 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
     TD_CHECK(td_string_copy(&run->checkpoint_stats.resumed_from, path, "name of a checkpoint"));
     run->checkpoint_stats.resumed_iteration = run->iterations = run->resumed->iteration;
     run->final_change = run->resumed->change;
+    if (run->program->cpu[TD_WEIGHT_NONE].first_hit && !run->resumed->by_levels) run->async = true;
     td_info("%s goes on after iteration %" PRIu32 ", from %s", run->program->info->name, run->resumed->iteration, path);
     return TD_OK;
 }
@@ -255,7 +256,7 @@ td_state *td_checkpoint_due(td_run *run, const td_context *context)
     wait_for_writer(self);
     td_state *state = &self->state;
     memset(state->active, 0, td_bitmap_words(run->graph->vertices) * sizeof(uint64_t));
-    state->has_active = false;
+    state->has_active = state->by_levels = false;
     state->edge_count = 0;
     state->iteration = context->iteration;
     state->phase = context->phase;

@@ -23,6 +23,8 @@ typedef struct td_state {
     void *values;         /* program_value of every vertex */
     uint64_t *active;     /* bitmap: vertices that have still to tell their value, whether near or put off */
     bool has_active;      /* otherwise everyone is (programs that hear everybody every iteration), or it has no meaning (sweeps) */
+    bool by_levels;       /* of first-hit programs: active vertices all send the same, and other values are final. Where this is not
+                           * so, what goes on is asynchronous */
     uint64_t *edges;      /* of a forest so far, in any order; NULL where the program has none */
     uint64_t edge_count;
     uint32_t iteration;   /* that comes next */

@@ -25,7 +25,7 @@ typedef struct disk_header {
     char magic[8];
     uint32_t byte_order, version;
     td_identity identity;
-    uint32_t iteration, phase, converged, has_active;
+    uint32_t iteration, phase, converged, has_active, by_levels, unused;
     double global, change;
     uint64_t bytes[SECTIONS], hashes[SECTIONS];
     uint64_t header_hash; /* of everything in front of it */
@@ -166,7 +166,7 @@ static void fill_header(disk_header *header, const td_identity *identity, const 
 {
     *header = (disk_header){.byte_order = BYTE_ORDER_MARK, .version = TD_CHECKPOINT_VERSION, .identity = *identity,
                             .iteration = state->iteration, .phase = state->phase, .converged = state->converged,
-                            .has_active = state->has_active, .global = state->global, .change = state->change};
+                            .has_active = state->has_active, .by_levels = state->by_levels, .global = state->global, .change = state->change};
     memcpy(header->magic, MAGIC, sizeof header->magic);
     header->bytes[VALUES] = (uint64_t)identity->vertices * identity->value_bytes;
     header->bytes[ACTIVE] = state->has_active ? td_bitmap_words(identity->vertices) * sizeof(uint64_t) : 0;
@@ -262,6 +262,7 @@ td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *
     if (state == NULL) goto done;
     TD_TRY(read_sections(fd, path, &header, &read));
     read.has_active = header.has_active;
+    read.by_levels = header.by_levels;
     read.edge_count = header.bytes[EDGES] / sizeof(uint64_t);
     read.iteration = header.iteration;
     read.phase = header.phase;

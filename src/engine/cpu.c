@@ -151,6 +151,7 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
     const td_run *run = job->run;
     memcpy(state->values, job->values, job->graph->vertices * job->kernels->value_bytes);
     state->has_active = active != NULL;
+    state->by_levels = job->first_hit;
     if (active != NULL && active != state->active) memcpy(state->active, active, td_cpu_words(job) * sizeof *active);
     state->edge_count = run->edge_count;
     if (run->edge_count > 0) memcpy(state->edges, run->edges, run->edge_count * sizeof *run->edges);

@@ -236,6 +236,7 @@ static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
 td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count)
 {
     const td_gpu_args *a = &job->args;
+    state->by_levels = a->first_hit;
     TD_CHECK(td_stream_copy(job->stream, state->values, a->values, job->graph->vertices * job->traits->value_bytes, TD_TO_HOST));
     for (int i = 0; i < count; i++) {
         if (maps[i] == NULL) continue;
