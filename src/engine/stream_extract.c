@@ -129,7 +129,7 @@ static void cut_slices(extraction *self, uint32_t s, uint32_t *count)
  * side and begin with a tile. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
-    uint64_t tile = chunk_bytes / TILES, used = 0;
+    uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
     for (uint32_t i = first; i < count; i++) {
         extract *it = &self->extracts[i];
         if (i > first && it->subgraph != self->extracts[i - 1].subgraph) used = (used + tile - 1) / tile * tile;
