@@ -3,6 +3,7 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
+#include "outside.h"
 #include "report.h"
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@
 
 typedef struct convert_settings {
     td_build_settings build;
-    const char *output, *format, *to, *stripe;
+    const char *output, *format, *to, *stripe, *temporary;
     uint64_t seed;
 } convert_settings;
 
@@ -25,6 +26,7 @@ static const td_arg_option options[] = {
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
+    OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
     OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
            .needs = "weights order"),
     {0},
@@ -42,6 +44,8 @@ typedef struct conversion {
     td_graph *graph;
     uint64_t input_bytes, output_bytes, peak, digest;
     double read_seconds, build_seconds, write_seconds;
+    bool is_outside; /* built out of memory, by `outside` */
+    td_outside outside;
 } conversion;
 
 static td_status choose_format(conversion *job)
@@ -94,6 +98,10 @@ static void tell(const conversion *job)
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT];
     char size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
     td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
+    if (job->is_outside) {
+        td_outside_tell(&job->outside);
+        return;
+    }
     td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s", job->read_seconds,
             rate(job->input_bytes, job->read_seconds), job->build_seconds, td_ordering_text(order, &job->ordering),
             job->write_seconds);
@@ -117,7 +125,71 @@ static void report(td_json *json, const conversion *job)
     td_json_real(json, "read_mb_per_second", rate(job->input_bytes, job->read_seconds));
     td_json_real(json, "write_mb_per_second", rate(job->output_bytes, job->write_seconds));
     td_memory_json(json, job->graph, job->peak);
-    td_json_hex(json, "digest", job->digest);
+    if (job->is_outside) td_outside_json(json, &job->outside);
+    else td_json_hex(json, "digest", job->digest);
+}
+
+/* The most edges that the input may hold: four bytes each in a text ("1 2" and the line's end), a few bits
+ * when it is compressed. Where it is one of several files, its length says nothing. */
+static uint64_t most_edges(const conversion *job)
+{
+    enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
+    if (job->format == &td_format_bvgraph || job->format == &td_format_graphalytics) return UINT64_MAX;
+    return td_file_compressed(job->input) ? job->input_bytes * PER_COMPRESSED_BYTE : job->input_bytes / BYTES;
+}
+
+/* Given a limit that the graph might exceed when built in memory, and nothing asked for that needs it there. */
+static bool goes_outside(const conversion *job)
+{
+    const td_format *format = NULL;
+    const convert_settings *s = job->settings;
+    if (s->build.common.memory == 0 || job->format == &td_format_tg) return false;
+    if (job->ordering.order != TD_ORDER_NONE) return false;
+    if (td_format_for_output(s->output, s->to, &format) != TD_OK || format != &td_format_tg) return false;
+    return td_outside_needed(0, most_edges(job), true, &job->build);
+}
+
+static td_status read_list(void *context, td_edge_list *edges, td_pool *pool)
+{
+    const conversion *job = context;
+    return job->format->read(job->input, edges, pool);
+}
+
+static td_status convert_outside(conversion *job)
+{
+    const convert_settings *s = job->settings;
+    uint64_t start = td_clock_ns();
+    job->is_outside = true;
+    job->outside = (td_outside){.common = &s->build.common, .output = s->output, .stripes = s->stripe,
+                                .temporary = s->temporary, .build = &job->build, .pool = job->pool};
+    TD_CHECK(td_outside_build(&job->outside, job->input, read_list, job));
+    job->graph = job->outside.graph;
+    job->output_bytes = td_graph_file_bytes(s->output);
+    job->peak = td_memory().peak;
+    job->build_seconds = td_seconds_since(start);
+    return TD_OK;
+}
+
+static td_status convert_inside(conversion *job)
+{
+    TD_CHECK(read_input(job));
+    TD_CHECK(build_graph(job));
+    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
+    return write_output(job);
+}
+
+/* A reader that needs the whole file in memory fails there if it does not fit; the message says what to do. */
+static td_status convert_somewhere(conversion *job)
+{
+    bool outside = goes_outside(job);
+    if (outside && job->format->streams) return convert_outside(job);
+    td_status status = convert_inside(job);
+    if (status == TD_NO_MEMORY && outside)
+        return td_fail(TD_NO_MEMORY, "%s; %s files are read into memory whole (about %.1f times their length): convert "
+                       "without --memory or to another text format first", td_last_message(), job->format->name, 8.0);
+    if (status == TD_NO_MEMORY && job->settings->build.common.memory == 0)
+        return td_fail(TD_NO_MEMORY, "%s; --memory SIZE builds a .tg out of memory", td_last_message());
+    return status;
 }
 
 static td_status convert(conversion *job, td_report *out)
@@ -126,13 +198,10 @@ static td_status convert(conversion *job, td_report *out)
     TD_CHECK(choose_format(job));
     TD_CHECK(td_common_pool(common, &job->pool));
     job->input_bytes = td_graph_file_bytes(job->input);
-    TD_CHECK(read_input(job));
-    TD_CHECK(build_graph(job));
-    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
-    TD_CHECK(write_output(job));
+    TD_CHECK(convert_somewhere(job));
     tell(job);
     if (common->json == NULL) return TD_OK;
-    TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
+    if (!job->is_outside) TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     TD_CHECK(td_report_begin(out, common->json, "convert", td_pool_threads(job->pool)));
     report(&out->json, job);
     return TD_OK;

@@ -3,6 +3,7 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
+#include "outside.h"
 #include "report.h"
 
 #include "base/alloc.h"
@@ -21,7 +22,7 @@ enum { EDGE_BYTES = 8 }; /* two ends */
 
 typedef struct gen_settings {
     td_build_settings build;
-    const char *output, *format, *stripe;
+    const char *output, *format, *stripe, *temporary;
     td_gen_spec spec;
 } gen_settings;
 
@@ -31,6 +32,7 @@ static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "FILE", "the file to write; its suffix tells the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the output (default: by suffix)"),
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
+    OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
     OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)"),
     OPTION("scale", COUNT, spec.scale, "N", "2^N vertices", .excludes = "vertices", .least = 1, .most = 31),
     OPTION("vertices", COUNT, spec.vertices, "N", "that many vertices", .least = 1, .most = MOST_VERTICES),
@@ -71,13 +73,16 @@ static td_status refuse_parameters(const gen_settings *s, const char *name)
     return TD_OK;
 }
 
-/* The list of edges alone has to fit, or there is no use in starting. */
-static td_status check_size(const td_gen_spec *spec)
+static td_status check_spec(const td_gen_spec *spec, td_gen_size *size)
 {
-    td_gen_size size = {0, 0};
-    td_status status = td_gen_check(spec, &size);
+    td_status status = td_gen_check(spec, size);
     if (status == TD_INVALID || status == TD_LIMIT) return td_fail(TD_USAGE, "%s", td_last_message());
-    TD_CHECK(status);
+    return status;
+}
+
+/* The list of edges alone has to fit, or there is no use in starting. */
+static td_status check_size(const td_gen_spec *spec, td_gen_size size)
+{
     uint64_t budget = td_memory().budget;
     char count[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
     if (budget == 0 || size.edges <= budget / EDGE_BYTES) return TD_OK;
@@ -97,8 +102,7 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
         spec->seed = build->weight_seed = 1;
     }
     if (s->spec.seed != NO_SEED) spec->seed = build->weight_seed = s->spec.seed;
-    TD_CHECK(td_build_settings_apply(&s->build, build));
-    return check_size(spec);
+    return td_build_settings_apply(&s->build, build);
 }
 
 /* What was made and how long it took. */
@@ -110,12 +114,18 @@ typedef struct making {
     td_graph *graph;
     uint64_t seed, peak, digest;
     double make_seconds, write_seconds;
+    bool is_outside; /* built out of memory, by `outside` */
+    td_outside outside;
 } making;
 
 static void tell(const making *job)
 {
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
     td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
+    if (job->is_outside) {
+        td_outside_tell(&job->outside);
+        return;
+    }
     td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
             td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak), job->digest);
     td_info("%s: %s", job->settings->output, td_format_size(size, td_graph_file_bytes(job->settings->output)));
@@ -133,22 +143,65 @@ static void report(td_json *json, const making *job)
     td_ordering_json(json, &job->ordering);
     td_json_real(json, "write_seconds", job->write_seconds);
     td_memory_json(json, job->graph, job->peak);
-    td_json_hex(json, "digest", job->digest);
+    if (job->is_outside) td_outside_json(json, &job->outside);
+    else td_json_hex(json, "digest", job->digest);
 }
 
-static td_status make(making *job, const td_gen_spec *spec, const td_build_options *build, td_report *out)
+static td_status fill_list(void *context, td_edge_list *edges, td_pool *pool)
 {
-    const td_common *common = &job->settings->build.common;
-    TD_CHECK(td_common_pool(common, &job->pool));
+    const td_gen_spec *spec = context;
+    return td_generator_named(spec->kind)->fill(spec, edges, pool);
+}
+
+/* Too large to be built in memory, and nothing asked for that needs it there. */
+static bool goes_outside(const making *job, td_gen_size size, const td_build_options *build)
+{
+    const td_format *format = NULL;
+    const gen_settings *s = job->settings;
+    if (job->ordering.order != TD_ORDER_NONE) return false;
+    if (td_format_for_output(s->output, s->format, &format) != TD_OK || format != &td_format_tg) return false;
+    return td_outside_needed(size.vertices, size.edges, true, build);
+}
+
+static td_status make_outside(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
+{
+    const gen_settings *s = job->settings;
+    uint64_t start = td_clock_ns();
+    job->is_outside = true;
+    job->outside = (td_outside){.common = &s->build.common, .output = s->output, .stripes = s->stripe,
+                                .temporary = s->temporary, .build = build, .expected_edges = size.edges,
+                                .pool = job->pool};
+    TD_CHECK(td_outside_build(&job->outside, spec->kind, fill_list, (void *)spec));
+    job->graph = job->outside.graph;
+    job->make_seconds = td_seconds_since(start);
+    return TD_OK;
+}
+
+static td_status make_inside(making *job, const td_gen_spec *spec, const td_build_options *build)
+{
+    const gen_settings *s = job->settings;
     uint64_t start = td_clock_ns();
     TD_CHECK(td_graph_generate(&job->graph, spec, build, job->pool));
     job->make_seconds = td_seconds_since(start);
     TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
     TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     start = td_clock_ns();
-    const gen_settings *s = job->settings;
     TD_CHECK(td_output_write(job->graph, s->output, s->format, s->stripe, job->pool));
     job->write_seconds = td_seconds_since(start);
+    return TD_OK;
+}
+
+static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build,
+                      td_report *out)
+{
+    const td_common *common = &job->settings->build.common;
+    TD_CHECK(td_common_pool(common, &job->pool));
+    if (goes_outside(job, size, build)) {
+        TD_CHECK(make_outside(job, spec, size, build));
+    } else {
+        TD_CHECK(check_size(spec, size));
+        TD_CHECK(make_inside(job, spec, build));
+    }
     job->peak = td_memory().peak;
     tell(job);
     if (common->json == NULL) return TD_OK;
@@ -163,13 +216,15 @@ static td_status run_gen(const td_args *args, void *settings)
     making job = {.settings = s, .kind = args->words[0]};
     td_gen_spec spec = {0};
     td_build_options build = {0};
+    td_gen_size size = {0, 0};
     td_report out = {0};
     TD_CHECK(make_spec(s, job.kind, &spec, &build));
+    TD_CHECK(check_spec(&spec, &size));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, spec.seed));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
     TD_CHECK(td_output_check_stripes(s->output, s->format, s->stripe));
     job.seed = spec.seed;
-    td_status status = make(&job, &spec, &build, &out);
+    td_status status = make(&job, &spec, size, &build, &out);
     td_graph_destroy(job.graph);
     td_pool_destroy(job.pool);
     return td_report_end(&out, status);

@@ -3,6 +3,7 @@
 #include "base/outfile.h"
 #include "report.h"
 #include "store/formats/format.h"
+#include "store/input.h"
 #include "store/packed.h"
 
 #include <string.h>
@@ -81,4 +82,13 @@ uint64_t td_graph_file_bytes(const char *path)
     for (uint32_t i = 1; i <= stripes; i++) bytes += td_file_bytes(td_packed_path(packed, i));
     td_packed_close(packed);
     return bytes;
+}
+
+bool td_file_compressed(const char *path)
+{
+    td_input *input = NULL;
+    if (td_input_open(&input, path) != TD_OK) return false;
+    bool compressed = td_input_compressed(input);
+    td_input_close(input);
+    return compressed;
 }

@@ -26,8 +26,7 @@ td_status td_output_spares(const char *input, const char *output);
 td_status td_format_check(const char *name);
 
 uint64_t td_file_bytes(const char *path); /* 0 if there is none */
-
-/* The same with the stripes of a packed graph. */
-uint64_t td_graph_file_bytes(const char *path);
+uint64_t td_graph_file_bytes(const char *path); /* the same with the stripes of a packed graph */
+bool td_file_compressed(const char *path);
 
 #endif

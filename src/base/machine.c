@@ -162,3 +162,14 @@ void td_machine_describe(td_machine *out)
     out->memory_free = td_machine_memory_free();
     huge_page_mode(out->huge_pages, sizeof out->huge_pages);
 }
+
+static uint64_t own_memory(const char *field)
+{
+    char text[64];
+    uint64_t kib;
+    if (!read_field("/proc/self/status", field, text, sizeof text) || sscanf(text, "%" SCNu64, &kib) != 1) return 0;
+    return kib << 10;
+}
+
+uint64_t td_machine_resident(void) { return own_memory("VmRSS"); }
+uint64_t td_machine_peak_resident(void) { return own_memory("VmHWM"); }

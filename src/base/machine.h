@@ -27,4 +27,8 @@ int td_machine_usable(void);
 uint64_t td_machine_memory(void);
 uint64_t td_machine_memory_free(void); /* what can still be used without swapping */
 
+/* Bytes of this process that are in memory, mapped files included: now, and the most so far. 0: unknown. */
+uint64_t td_machine_resident(void);
+uint64_t td_machine_peak_resident(void);
+
 #endif

@@ -51,7 +51,7 @@ void td_outfile_fail_at(uint64_t nth, int error)
 }
 
 /* Called before every step that can fail for the disk's reasons; true: it failed by request. */
-static bool injected_failure(void)
+bool td_outfile_fails_now(void)
 {
     uint64_t left = fail_at;
     while (left != 0) {
@@ -129,7 +129,7 @@ static td_status open_temporary(td_outfile *file, mode_t mode)
                               name, (long)getpid(), random);
         if (length >= (int)sizeof mine->name) return td_fail_errno(TD_IO, ENAMETOOLONG, "cannot write %s", file->path);
         mine->state = NAMED; /* before the file exists: a signal may come in between */
-        file->fd = injected_failure() ? -1 : open(mine->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file->fd = td_outfile_fails_now() ? -1 : open(mine->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file->fd >= 0) break;
         mine->state = TAKEN;
         if (errno != EEXIST) return td_fail_errno(TD_IO, errno, "cannot create a file beside %s", file->path);
@@ -149,7 +149,7 @@ static bool is_character_device(const char *path)
 
 static td_status open_device(td_outfile *file)
 {
-    file->fd = injected_failure() ? -1 : open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    file->fd = td_outfile_fails_now() ? -1 : open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return file->fd >= 0 ? TD_OK : td_fail_errno(TD_IO, errno, "cannot write %s", file->path);
 }
 
@@ -200,7 +200,7 @@ td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *dat
 {
     const char *from = data;
     while (bytes > 0) {
-        ssize_t done = injected_failure() ? -1 : pwrite(file->fd, from, at_once(bytes), (off_t)offset);
+        ssize_t done = td_outfile_fails_now() ? -1 : pwrite(file->fd, from, at_once(bytes), (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = EIO;
         if (done <= 0) return write_failed(file, offset);
@@ -211,11 +211,34 @@ td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *dat
     return TD_OK;
 }
 
+td_status td_outfile_read_at(td_outfile *file, uint64_t offset, void *into, uint64_t bytes)
+{
+    char *to = into;
+    while (bytes > 0) {
+        ssize_t done = pread(file->fd, to, at_once(bytes), (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = EIO;
+        if (done <= 0)
+            return td_fail_errno(TD_IO, errno, "cannot read back %s at byte %llu", file->path,
+                                 (unsigned long long)offset);
+        to += done;
+        offset += (uint64_t)done;
+        bytes -= (uint64_t)done;
+    }
+    return TD_OK;
+}
+
+td_status td_outfile_set_length(td_outfile *file, uint64_t bytes)
+{
+    if (!td_outfile_fails_now() && ftruncate(file->fd, (off_t)bytes) == 0) return TD_OK;
+    return td_fail_errno(TD_IO, errno, "cannot make %s %llu bytes long", file->path, (unsigned long long)bytes);
+}
+
 static td_status hand_over(td_outfile *file, const char *from, uint64_t bytes)
 {
     TD_CHECK(td_cancel_check());
     while (bytes > 0) {
-        ssize_t done = injected_failure() ? -1 : write(file->fd, from, at_once(bytes));
+        ssize_t done = td_outfile_fails_now() ? -1 : write(file->fd, from, at_once(bytes));
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = EIO;
         if (done <= 0) return write_failed(file, file->written);
@@ -261,7 +284,7 @@ td_status td_outfile_reserve(td_outfile *file, uint64_t bytes)
     if (bytes > INT64_MAX) return td_fail_errno(TD_IO, EFBIG, "cannot write %s", file->path);
     int failed;
     do {
-        failed = injected_failure() ? -1 : fallocate(file->fd, 0, 0, (off_t)bytes);
+        failed = td_outfile_fails_now() ? -1 : fallocate(file->fd, 0, 0, (off_t)bytes);
     } while (failed && errno == EINTR);
     if (!failed || errno == EOPNOTSUPP || errno == ENOSYS) return TD_OK;
     return td_fail_errno(TD_IO, errno, "cannot write the %llu bytes of %s", (unsigned long long)bytes, file->path);
@@ -287,7 +310,7 @@ static void release_slot(td_outfile *file)
 td_status td_outfile_sync(td_outfile *file)
 {
     TD_CHECK(flush(file));
-    if (file->target != NULL && (injected_failure() || fsync(file->fd) != 0))
+    if (file->target != NULL && (td_outfile_fails_now() || fsync(file->fd) != 0))
         return td_fail_errno(TD_IO, errno, "cannot bring %s to the disk", file->path);
     return TD_OK;
 }
@@ -298,8 +321,8 @@ td_status td_outfile_commit(td_outfile *file)
     if (file->target == NULL) return TD_OK;
     bool closed = close(file->fd) == 0;
     file->fd = -1;
-    if (!closed || injected_failure()) return td_fail_errno(TD_IO, errno, "cannot close %s", file->path);
-    if (injected_failure() || rename(file->temporary->name, file->target) != 0)
+    if (!closed || td_outfile_fails_now()) return td_fail_errno(TD_IO, errno, "cannot close %s", file->path);
+    if (td_outfile_fails_now() || rename(file->temporary->name, file->target) != 0)
         return td_fail_errno(TD_IO, errno, "cannot rename the finished file to %s", file->path);
     release_slot(file);
     sync_directory(file);

@@ -31,6 +31,12 @@ td_status td_outfile_print(td_outfile *file, const char *format, ...) TD_PRINTF(
 /* At a place of the caller's choice, unbuffered, from any thread; not for standard output. */
 td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes);
 
+/* What was written, before the commit; all of it or an error. */
+td_status td_outfile_read_at(td_outfile *file, uint64_t offset, void *into, uint64_t bytes);
+
+/* Makes the file that long: the rest is cut off, or reads as zeros. */
+td_status td_outfile_set_length(td_outfile *file, uint64_t bytes);
+
 /* Claims the disk space for a file of this length, so that a full disk is known
  * at the start. Where the file system cannot do that, it does nothing. */
 td_status td_outfile_reserve(td_outfile *file, uint64_t bytes);
@@ -50,5 +56,6 @@ void td_outfile_abort_all(void);
  * next one) fails with this errno; 0 = none. TD_OUTFILE_KILL: it is the last thing the process does. */
 enum { TD_OUTFILE_KILL = -1 };
 void td_outfile_fail_at(uint64_t nth, int error);
+bool td_outfile_fails_now(void); /* sets errno if this step is the one; temporary files count too */
 
 #endif

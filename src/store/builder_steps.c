@@ -4,10 +4,10 @@
 
 #include "base/random.h"
 #include "base/size.h"
+#include "store/weight_order.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VERTICES_AT_A_TIME = 4096, EDGES_AT_A_TIME = 1 << 18 };
@@ -16,20 +16,6 @@ typedef struct step {
     const td_rows *rows;
     td_adjacency *adjacency, *made;
 } step;
-
-static int by_integer(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Minus zero before zero, so that there is one order only. */
-static int by_float(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    if (x == y) return !!signbit(y) - !!signbit(x);
-    return x < y ? -1 : 1;
-}
 
 static td_status order_runs(void *context, uint64_t begin, uint64_t end, int worker)
 {
@@ -41,8 +27,7 @@ static td_status order_runs(void *context, uint64_t begin, uint64_t end, int wor
         uint64_t stop = self->adjacency->offsets[v + 1];
         for (uint64_t e = self->adjacency->offsets[v], run; e < stop; e = run) {
             for (run = e + 1; run < stop && targets[run] == targets[e]; run++) {}
-            if (run - e > 1)
-                qsort(weights + e, run - e, sizeof *weights, self->rows->real ? by_float : by_integer);
+            if (run - e > 1) td_order_weights(weights + e, run - e, self->rows->real);
         }
     }
     return TD_OK;
@@ -161,7 +146,7 @@ static td_status narrow_weights(void *context, uint64_t begin, uint64_t end, int
     return TD_OK;
 }
 
-static td_weight_kind narrowest(bool real, double highest)
+td_weight_kind td_weights_narrowest(bool real, double highest)
 {
     if (real) return TD_WEIGHT_F32;
     return highest <= UINT8_MAX ? TD_WEIGHT_U8 : highest <= UINT16_MAX ? TD_WEIGHT_U16 : TD_WEIGHT_U32;
@@ -188,7 +173,7 @@ td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool)
                      .lowest = INFINITY, .highest = -INFINITY};
     TD_CHECK(td_pool_for(pool, graph->edges, EDGES_AT_A_TIME, find_weight_range, &self));
     if (graph->edges == 0) self.lowest = self.highest = 0;
-    graph->weights = narrowest(real, self.highest);
+    graph->weights = td_weights_narrowest(real, self.highest);
     graph->weight_min = self.lowest;
     graph->weight_max = self.highest;
     TD_CHECK(narrow(&graph->out, graph->edges, graph->weights, pool));
@@ -228,6 +213,16 @@ static uint32_t draw_whole(const td_build_options *options, uint64_t random)
 {
     uint64_t low = (uint64_t)options->weight_low, high = (uint64_t)options->weight_high;
     return (uint32_t)(low + td_random_below(random, high - low + 1));
+}
+
+uint32_t td_weights_draw(const td_build_options *options, uint32_t a, uint32_t b)
+{
+    uint64_t random = draw(options->weight_seed, a, b);
+    if (!options->weight_real) return draw_whole(options, random);
+    float weight = draw_real(options, random);
+    uint32_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    return bits;
 }
 
 static double draw_weight(const attaching *self, uint64_t edge, uint64_t random)
@@ -274,7 +269,7 @@ static td_status attach_to(td_graph *graph, td_adjacency *adjacency, const td_bu
 
 td_status td_graph_attach_weights(td_graph *graph, const td_build_options *options, td_pool *pool)
 {
-    graph->weights = narrowest(options->weight_real, options->weight_high);
+    graph->weights = td_weights_narrowest(options->weight_real, options->weight_high);
     TD_CHECK(attach_to(graph, &graph->out, options, pool));
     if (graph->symmetric) {
         graph->in = graph->out;

@@ -1,5 +1,6 @@
 /* What builder.c does to an adjacency once its lists are sorted by target;
- * written in builder_steps.c. Private to the two. */
+ * written in builder_steps.c. Private to the two, but for what external.c needs to
+ * give the same weights. */
 #ifndef TD_STORE_BUILDER_STEPS_H
 #define TD_STORE_BUILDER_STEPS_H
 
@@ -24,6 +25,11 @@ td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool);
 
 /* Gives every edge a weight drawn from the seed and its two ends. */
 td_status td_graph_attach_weights(td_graph *graph, const td_build_options *options, td_pool *pool);
+
+/* The narrowest kind for weights up to `highest`; the weight of an edge, as an
+ * integer or as the bits of a float, drawn from the seed and its two ends. */
+td_weight_kind td_weights_narrowest(bool real, double highest);
+uint32_t td_weights_draw(const td_build_options *options, uint32_t a, uint32_t b);
 
 /* If both adjacencies are the same, keeps one. */
 td_status td_graph_fold_symmetric(td_graph *graph, td_pool *pool);

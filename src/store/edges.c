@@ -73,9 +73,18 @@ td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out
     return status;
 }
 
+td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker)
+{
+    if (list->take == NULL) return TD_OK;
+    list->taken += chunk->count;
+    td_status status = list->take(list->take_context, chunk, worker);
+    td_chunk_clear(chunk);
+    return status;
+}
+
 uint64_t td_edges_count(const td_edge_list *list)
 {
-    uint64_t count = 0;
+    uint64_t count = list->taken;
     for (uint64_t i = 0; i < list->chunk_count; i++)
         if (list->chunks[i] != NULL) count += list->chunks[i]->count;
     return count;
@@ -114,8 +123,7 @@ td_status td_chunk_widen(td_edge_chunk *chunk)
     return TD_OK;
 }
 
-/* Back to 32 bits, which the ids must fit by now. */
-static td_status narrow(td_edge_chunk *chunk)
+td_status td_chunk_narrow(td_edge_chunk *chunk)
 {
     TD_CHECK(TD_NEW(&chunk->ends, 2 * chunk->count, "edges"));
     for (uint64_t i = 0; i < 2 * chunk->count; i++) chunk->ends[i] = (uint32_t)chunk->wide[i];
@@ -145,6 +153,13 @@ static void convert_all(td_edge_chunk *chunk)
     chunk->count--;
 }
 
+td_status td_edges_inexact(const td_edge_list *list)
+{
+    return td_fail(TD_LIMIT, "%s: integer weights with negative ones among them are kept as 32-bit floats, which "
+                   "cannot hold one of the weights exactly; allowed are -2^24..2^24",
+                   list->name != NULL ? list->name : "edges");
+}
+
 td_status td_edges_settle_weights(td_edge_list *list, bool *real)
 {
     bool some_real = false, fraction = false;
@@ -159,11 +174,7 @@ td_status td_edges_settle_weights(td_edge_list *list, bool *real)
         td_edge_chunk *chunk = list->chunks[i];
         if (chunk == NULL || chunk->weights == NULL) continue;
         convert_all(chunk);
-        if (chunk->inexact != 0 && !fraction)
-            return td_fail(TD_LIMIT,
-                           "%s: integer weights with negative ones among them are kept as 32-bit floats, which cannot "
-                           "hold one of the weights exactly; allowed are -2^24..2^24",
-                           list->name != NULL ? list->name : "edges");
+        if (chunk->inexact != 0 && !fraction) return td_edges_inexact(list);
     }
     return TD_OK;
 }
@@ -299,12 +310,12 @@ static td_status renumber(void *context, uint64_t begin, uint64_t end, int worke
             continue;
         }
         for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->wide[e] = number_of(job, chunk->wide[e]);
-        TD_CHECK(narrow(chunk));
+        TD_CHECK(td_chunk_narrow(chunk));
     }
     return TD_OK;
 }
 
-static td_status too_many_vertices(const td_edge_list *list, uint64_t count)
+td_status td_edges_too_many(const td_edge_list *list, uint64_t count)
 {
     return td_fail(TD_LIMIT, "%s: %llu vertices, at most 2^32-2 are supported",
                    list->name != NULL ? list->name : "edges", (unsigned long long)count);
@@ -328,7 +339,7 @@ static td_status number_by_bitmap(numbering *job, td_pool *pool)
         job->rank[w] = (uint32_t)job->count;
         job->count += (uint64_t)__builtin_popcountll(job->map[w]);
     }
-    if (job->count > TD_MAX_VERTICES) return too_many_vertices(job->list, job->count);
+    if (job->count > TD_MAX_VERTICES) return td_edges_too_many(job->list, job->count);
     if (job->count == bits) return TD_OK;
     TD_CHECK(TD_NEW(&job->ids, job->count, "original ids"));
     uint64_t next = 0;
@@ -400,7 +411,7 @@ static td_status number_by_set(numbering *job, td_pool *pool)
 {
     TD_CHECK(fill_set(job, pool));
     job->count = job->filled;
-    if (job->count > TD_MAX_VERTICES) return too_many_vertices(job->list, job->count);
+    if (job->count > TD_MAX_VERTICES) return td_edges_too_many(job->list, job->count);
     TD_CHECK(TD_NEW(&job->ids, job->count, "original ids"));
     uint64_t next = 0;
     for (uint64_t slot = 0; slot < job->slots; slot++)
@@ -411,7 +422,7 @@ static td_status number_by_set(numbering *job, td_pool *pool)
     return td_pool_for(pool, job->count, 65536, number_slots, job);
 }
 
-static td_status beyond_declared(const td_edge_list *list, uint64_t id)
+td_status td_edges_beyond_declared(const td_edge_list *list, uint64_t id)
 {
     const char *name = list->name != NULL ? list->name : "edges";
     if (list->vertices == 0)
@@ -430,16 +441,16 @@ static td_status check_declared(void *context, uint64_t begin, uint64_t end, int
         td_edge_chunk *chunk = list->chunks[i];
         if (chunk == NULL) continue;
         FOR_ENDS(chunk, id, {
-            if (id >= list->vertices) return beyond_declared(list, id);
+            if (id >= list->vertices) return td_edges_beyond_declared(list, id);
         })
-        if (chunk->wide != NULL) TD_CHECK(narrow(chunk));
+        if (chunk->wide != NULL) TD_CHECK(td_chunk_narrow(chunk));
     }
     return TD_OK;
 }
 
 static td_status pass_declared(td_edge_list *list, td_pool *pool, uint64_t **ids, uint64_t *id_base, uint32_t *vertices)
 {
-    if (list->vertices > TD_MAX_VERTICES) return too_many_vertices(list, list->vertices);
+    if (list->vertices > TD_MAX_VERTICES) return td_edges_too_many(list, list->vertices);
     TD_CHECK(td_pool_for(pool, list->chunk_count, 1, check_declared, list));
     *ids = NULL;
     *id_base = list->id_base;

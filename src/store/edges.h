@@ -39,6 +39,11 @@ typedef struct td_edge_list {
     uint64_t *listed;           /* ids of vertices that may have no edge, or NULL */
     uint64_t listed_count;
     char *name;                 /* the file, for messages; may be NULL */
+    /* If set: takes every chunk as it is delivered, on the worker that filled it, so that the list never holds
+     * them all. What stands above is known by then. */
+    td_status (*take)(void *context, td_edge_chunk *chunk, int worker);
+    void *take_context;
+    _Atomic uint64_t taken; /* edges of chunks that were taken */
 } td_edge_list;
 
 td_status td_edges_create(td_edge_list **out, const char *name);
@@ -47,12 +52,16 @@ void td_edges_destroy(td_edge_list *list);
 /* The chunk with this index, made empty at the first call. Any thread; the chunk
  * stays where it is. */
 td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out);
-uint64_t td_edges_count(const td_edge_list *list);
+uint64_t td_edges_count(const td_edge_list *list); /* those taken are counted too */
+
+/* Whoever filled a chunk says so; in a list that is taken from, the chunk is empty then. */
+td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker);
 
 /* Room for `room` edges in all; `weighted` is fixed by the first call. */
 td_status td_chunk_reserve(td_edge_chunk *chunk, uint64_t room, bool weighted);
 td_status td_chunk_shrink(td_edge_chunk *chunk); /* gives unused room back */
 void td_chunk_clear(td_edge_chunk *chunk);
+td_status td_chunk_narrow(td_edge_chunk *chunk); /* back to 32 bits, which the ids must fit */
 
 td_status td_chunk_widen(td_edge_chunk *chunk);
 void td_chunk_make_real(td_edge_chunk *chunk);
@@ -103,5 +112,11 @@ td_status td_edges_settle_weights(td_edge_list *list, bool *real);
  * NULL when they are consecutive, starting at *id_base. A declared list passes
  * through with its ends checked against its vertices. */
 td_status td_edges_compact(td_edge_list *list, td_pool *pool, uint64_t **ids, uint64_t *id_base, uint32_t *vertices);
+
+/* For those who number edges themselves: more vertices than there can be, an end beyond the declared ones,
+ * integers that had to become floats and cannot. */
+td_status td_edges_too_many(const td_edge_list *list, uint64_t count);
+td_status td_edges_beyond_declared(const td_edge_list *list, uint64_t id);
+td_status td_edges_inexact(const td_edge_list *list);
 
 #endif

@@ -33,7 +33,6 @@ static void shuffle_ends(const td_shuffle *shuffle, uint32_t *ends, uint64_t cou
 
 static td_status fill_piece(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    (void)worker;
     filling *self = context;
     const td_gen_job *job = self->job;
     td_edge_chunk *chunk = NULL;
@@ -43,7 +42,7 @@ static td_status fill_piece(void *context, uint64_t begin, uint64_t end, int wor
     if (job->spec->shuffle) shuffle_ends(&self->shuffle, chunk->ends, 2 * chunk->count);
     uint64_t before = atomic_fetch_add(&self->done, end - begin);
     td_progress("generating", before + (end - begin), job->items);
-    return TD_OK;
+    return td_edges_deliver(self->edges, chunk, worker);
 }
 
 td_status td_gen_fill(const td_gen_job *job, td_edge_list *edges, td_pool *pool)

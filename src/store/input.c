@@ -117,6 +117,15 @@ uint64_t td_input_bytes(const td_input *input) { return input->bytes; }
 bool td_input_compressed(const td_input *input) { return input->compressed; }
 const void *td_input_data(const td_input *input) { return input->data; }
 
+void td_input_let_go(const td_input *input, const void *begin, const void *end)
+{
+    enum { PAGE = 4096, SHARE = 16 };
+    uint64_t budget = td_memory().budget;
+    if (budget == 0 || input->bytes < budget / SHARE) return;
+    uintptr_t mask = ~(uintptr_t)(PAGE - 1), from = ((uintptr_t)begin + PAGE - 1) & mask, to = (uintptr_t)end & mask;
+    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 static td_status decode_head(td_input *input)
 {
     td_status status = TD_OK;
@@ -181,7 +190,9 @@ static td_status read_window(void *context, uint64_t index, uint64_t next, int w
     to = line_start(to, job->end, job->text);
     td_piece piece = {.input = job->input, .index = index, .byte = (uint64_t)(from - job->input->data),
                       .text = from, .end = to};
-    return job->read(job->context, &piece, worker);
+    td_status status = job->read(job->context, &piece, worker);
+    td_input_let_go(job->input, from, to);
+    return status;
 }
 
 static td_status read_windows(td_input *input, td_pool *pool, uint64_t skip, td_piece_fn read, void *context,
@@ -318,7 +329,9 @@ static void decode_next(flow *job)
     job->decoding = true;
     pthread_mutex_unlock(&job->lock);
     td_progress("reading", td_decoder_position(job->decoder), job->input->bytes);
+    uint64_t before = td_decoder_position(job->decoder);
     td_status status = decode_piece(job, mine);
+    td_input_let_go(job->input, job->input->data + before, job->input->data + td_decoder_position(job->decoder));
     pthread_mutex_lock(&job->lock);
     job->decoding = false;
     job->ended = status != TD_OK || job->drained;

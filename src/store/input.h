@@ -27,6 +27,10 @@ const void *td_input_data(const td_input *input);    /* the file as stored, for 
  * many if there are. Valid until close. Also for a header to be parsed at once. */
 td_status td_input_head(td_input *input, const char **text, size_t *bytes);
 
+/* Says that these bytes of td_input_data will not be read again soon. Of a file that is large against the
+ * memory budget they stop counting as memory of this process; td_input_pieces does so by itself. */
+void td_input_let_go(const td_input *input, const void *begin, const void *end);
+
 typedef struct td_piece {
     const td_input *input;
     uint64_t index;         /* 0, 1, 2, ... in file order */

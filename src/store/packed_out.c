@@ -3,6 +3,7 @@
 #include "store/packed_out.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 #include "store/packed_file.h"
@@ -22,6 +23,7 @@ struct td_packed_out {
     char names[TD_STRIPE_NAMES]; /* of the stripes, as in the header */
     size_t names_used;
     uint64_t *checksums; /* with room for the zeros behind them */
+    uint64_t checksum_words;
 };
 
 /* The directory, absolute and without links, ending in a slash. */
@@ -107,16 +109,45 @@ done:
 
 const td_packed_info *td_packed_out_info(const td_packed_out *out) { return &out->info; }
 
-td_status td_packed_out_place(td_packed_out *out, const td_packed_info *info)
+static uint64_t file_bytes(const td_packed_out *out, uint32_t file)
+{
+    return file == 0 ? td_packed_main_bytes(&out->info) : td_stripe_bytes(&out->info);
+}
+
+td_status td_packed_out_place(td_packed_out *out, const td_packed_info *info, bool claim)
 {
     uint32_t stripes = out->info.stripes;
+    uint64_t words = td_packed_padded(info->sections[TD_SECTION_CHECKSUMS].bytes) / 8;
+    TD_CHECK(TD_RESIZE(&out->checksums, words, "checksums"));
+    if (words > out->checksum_words)
+        memset(out->checksums + out->checksum_words, 0, (words - out->checksum_words) * sizeof *out->checksums);
+    out->checksum_words = words;
     out->info = *info;
     out->info.stripes = stripes;
-    TD_CHECK(TD_NEW_ZEROED(&out->checksums, td_packed_padded(info->sections[TD_SECTION_CHECKSUMS].bytes) / 8,
-                           "checksums"));
-    TD_CHECK(td_outfile_reserve(out->files[0], td_packed_main_bytes(&out->info)));
-    for (uint32_t i = 1; i <= stripes; i++) TD_CHECK(td_outfile_reserve(out->files[i], td_stripe_bytes(&out->info)));
+    for (uint32_t i = 0; claim && i <= stripes; i++) TD_CHECK(td_outfile_reserve(out->files[i], file_bytes(out, i)));
     return TD_OK;
+}
+
+td_status td_packed_out_read(td_packed_out *out, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes)
+{
+    for (char *to = into; bytes > 0;) {
+        td_packed_spot spot = td_packed_locate(&out->info, kind, offset);
+        uint64_t now = spot.bytes < bytes ? spot.bytes : bytes;
+        TD_CHECK(td_outfile_read_at(out->files[spot.file], spot.offset, to, now));
+        to += now;
+        offset += now;
+        bytes -= now;
+    }
+    return TD_OK;
+}
+
+bool td_packed_out_alike(const td_packed_out *out, td_section_kind a, td_section_kind b)
+{
+    const td_packed_info *info = &out->info;
+    uint64_t blocks = td_section_blocks(&info->sections[a]);
+    if (info->sections[a].bytes != info->sections[b].bytes) return false;
+    return memcmp(out->checksums + td_packed_first_block(info, a), out->checksums + td_packed_first_block(info, b),
+                  blocks * sizeof *out->checksums) == 0;
 }
 
 static td_status put_bytes(td_packed_out *out, td_section_kind kind, uint64_t offset, const char *data, uint64_t bytes)
@@ -228,7 +259,11 @@ static td_status name_files(td_packed_out *out)
 
 td_status td_packed_out_commit(td_packed_out *out)
 {
-    uint64_t padded = td_packed_padded(out->info.sections[TD_SECTION_CHECKSUMS].bytes);
+    const td_section *section = &out->info.sections[TD_SECTION_CHECKSUMS];
+    uint64_t padded = td_packed_padded(section->bytes);
+    memset(out->checksums + section->bytes / 8, 0, padded - section->bytes); /* left by an earlier layout */
+    for (uint32_t i = 0; i <= out->info.stripes; i++)
+        TD_CHECK(td_outfile_set_length(out->files[i], file_bytes(out, i)));
     TD_CHECK(put_bytes(out, TD_SECTION_CHECKSUMS, 0, (const char *)out->checksums, padded));
     TD_CHECK(write_headers(out));
     return name_files(out);
@@ -241,4 +276,33 @@ void td_packed_out_close(td_packed_out *out)
     for (uint32_t i = 0; i < TD_MOST_STRIPES; i++) td_free(out->stripe_paths[i]);
     td_free(out->checksums);
     td_free(out);
+}
+
+td_status td_section_stream_open(td_section_stream *stream, td_packed_out *out, td_section_kind kind)
+{
+    *stream = (td_section_stream){.out = out, .kind = kind};
+    return TD_NEW(&stream->buffer, TD_STREAM_BYTES, "section buffer");
+}
+
+td_status td_section_stream_flush(td_section_stream *stream)
+{
+    uint64_t offset = stream->offset, filled = stream->filled;
+    stream->offset += filled;
+    stream->filled = 0;
+    TD_CHECK(td_cancel_check());
+    return td_packed_out_put(stream->out, stream->kind, offset, stream->buffer, filled);
+}
+
+td_status td_section_stream_end(td_section_stream *stream)
+{
+    uint64_t padded = td_packed_padded(stream->filled);
+    memset(stream->buffer + stream->filled, 0, padded - stream->filled);
+    stream->filled = (uint32_t)padded;
+    return padded > 0 ? td_section_stream_flush(stream) : TD_OK;
+}
+
+void td_section_stream_close(td_section_stream *stream)
+{
+    td_free(stream->buffer);
+    stream->buffer = NULL;
 }

@@ -19,16 +19,49 @@ typedef struct td_packed_out td_packed_out;
 /* Starts the file, and one stripe in each of `directories` ("dir1,dir2"; NULL: no stripes). */
 td_status td_packed_out_create(td_packed_out **out, const char *path, const char *directories);
 
-/* Fixes the layout and claims the space. */
-td_status td_packed_out_place(td_packed_out *out, const td_packed_info *info);
+/* Fixes the layout and, if `claim` is set, takes the space on the disk. It may be
+ * called again as more becomes known of the graph: sections put before stay valid
+ * as long as nothing in front of them, in the file, changes its length. */
+td_status td_packed_out_place(td_packed_out *out, const td_packed_info *info, bool claim);
 
 /* Whole blocks of a section: `offset` is a multiple of TD_PACKED_BLOCK, `bytes` too unless the section
  * ends there, and then `data` goes on with zeros up to a multiple of TD_PACKED_ALIGN. */
 td_status td_packed_out_put(td_packed_out *out, td_section_kind kind, uint64_t offset, const void *data,
                             uint64_t bytes);
 
+/* Bytes of a section that were put before. */
+td_status td_packed_out_read(td_packed_out *out, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes);
+
+/* True if what was put of two sections has the same checksums, block by block. */
+bool td_packed_out_alike(const td_packed_out *out, td_section_kind a, td_section_kind b);
+
 /* The layout, with the file's stripes. */
 const td_packed_info *td_packed_out_info(const td_packed_out *out);
+
+/* A section from its beginning to its end, in pieces of any length, one thread. */
+typedef struct td_section_stream {
+    td_packed_out *out;
+    td_section_kind kind;
+    char *buffer;
+    uint64_t offset;
+    uint32_t filled;
+} td_section_stream;
+
+#define TD_STREAM_BYTES (16u * TD_PACKED_BLOCK)
+
+td_status td_section_stream_open(td_section_stream *stream, td_packed_out *out, td_section_kind kind);
+td_status td_section_stream_flush(td_section_stream *stream); /* when the buffer is full */
+td_status td_section_stream_end(td_section_stream *stream);   /* puts the rest with its zeros */
+void td_section_stream_close(td_section_stream *stream);      /* frees the buffer; any time */
+
+/* Elements of 1, 2, 4 or 8 bytes: they never lie across two buffers. */
+static inline void *td_section_stream_next(td_section_stream *stream, uint32_t element, td_status *status)
+{
+    if (__builtin_expect(stream->filled == TD_STREAM_BYTES, 0)) *status = td_section_stream_flush(stream);
+    void *at = stream->buffer + stream->filled;
+    stream->filled += element;
+    return at;
+}
 
 /* Writes checksums and headers, brings everything to the disk and gives the files their names. */
 td_status td_packed_out_commit(td_packed_out *out);

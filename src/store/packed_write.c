@@ -91,7 +91,7 @@ td_status td_packed_write_striped(const td_graph *graph, const char *path, const
     writing self = {.graph = graph, .path = path};
     TD_TRY(td_packed_out_create(&self.out, path, directories));
     TD_TRY(prepare(&self, pool));
-    TD_TRY(td_packed_out_place(self.out, &self.info));
+    TD_TRY(td_packed_out_place(self.out, &self.info, true));
     TD_TRY(td_pool_for(pool, self.blocks, TD_RUN_BLOCKS, write_blocks, &self));
     TD_TRY(td_packed_out_commit(self.out));
 done:

@@ -36,23 +36,12 @@ static void cut(td_page *pages, const uint64_t *offsets, uint32_t vertices)
     }
 }
 
-/* target / span as a product: with factor = 2^54 / span rounded up, the error of
- * target * factor stays below 2^54 / span and the product below 2^64, because
- * span <= 2^22 and target < 1024 * span. A division costs several times a memory access. */
-enum { FACTOR_BITS = 54 };
-
-static uint64_t factor_of(uint32_t vertices)
-{
-    uint64_t span = td_summary_span(vertices);
-    return span == 0 ? 0 : ((UINT64_C(1) << FACTOR_BITS) + span - 1) / span;
-}
-
 /* Bytes first, bits at the end: storing a byte waits for nothing. */
 static void summarise(td_page *page, const uint32_t *targets, uint64_t factor)
 {
     uint8_t seen[TD_SUMMARY_BITS] = {0};
     for (uint64_t e = page->first_edge; e < page->first_edge + page->edges; e++)
-        seen[targets[e] * factor >> FACTOR_BITS] = 1;
+        seen[td_summary_bit(targets[e], factor)] = 1;
     for (unsigned bit = 0; bit < TD_SUMMARY_BITS; bit++)
         if (seen[bit]) td_bit_set(page->summary, bit);
 }
@@ -78,7 +67,7 @@ td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adja
     uint64_t number = td_pages_count(adjacency, vertices);
     TD_CHECK(TD_NEW(&pages, number, "page directory"));
     cut(pages, adjacency->offsets, vertices);
-    summary_job job = {pages, adjacency->targets, factor_of(vertices)};
+    summary_job job = {pages, adjacency->targets, td_summary_factor(vertices)};
     td_status status = td_pool_for(pool, number, 1, summarise_range, &job);
     if (status != TD_OK) {
         td_free(pages);

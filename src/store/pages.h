@@ -29,6 +29,22 @@ static inline uint32_t td_summary_span(uint32_t vertices)
     return vertices / TD_SUMMARY_BITS + (vertices % TD_SUMMARY_BITS != 0);
 }
 
+/* The bit of a target, target / span, as a product: with factor = 2^54 / span rounded up, the error of
+ * target * factor stays below 2^54 / span and the product below 2^64, because
+ * span <= 2^22 and target < 1024 * span. A division costs several times a memory access. */
+#define TD_SUMMARY_FACTOR_BITS 54
+
+static inline uint64_t td_summary_factor(uint32_t vertices)
+{
+    uint64_t span = td_summary_span(vertices);
+    return span == 0 ? 0 : ((UINT64_C(1) << TD_SUMMARY_FACTOR_BITS) + span - 1) / span;
+}
+
+static inline uint64_t td_summary_bit(uint32_t target, uint64_t factor)
+{
+    return target * factor >> TD_SUMMARY_FACTOR_BITS;
+}
+
 static inline bool td_summary_meets(const uint64_t *a, const uint64_t *b)
 {
     uint64_t common = 0;

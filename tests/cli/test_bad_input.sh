@@ -153,10 +153,11 @@ else
 fi
 
 # A memory budget is kept.
-fails 1 'budget' gen rmat --scale 16 -o out.tg --memory 10M
-fails 1 'do not fit the memory budget' gen rmat --scale 30 -o out.tg --memory 1G
-fails 1 'do not fit the memory budget' gen rmat --scale 4 --degree 1e9 -o out.tg --memory 1G
-absent out.tg
+fails 1 'is the least' gen rmat --scale 16 -o out.tg --memory 10M
+fails 1 'do not fit the memory budget' gen rmat --scale 30 -o out.mtx --memory 1G
+fails 1 'do not fit the memory budget' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
+fails 1 'on the disk of' gen rmat --scale 20 --degree 1e8 -o out.tg --memory 1G
+absent out.tg out.mtx
 
 # Ctrl-C, and the others that ask to stop: one word, nothing left behind.
 mkdir stop

@@ -62,12 +62,12 @@ static inline td_status sample_list_vertices(const sample *spec, td_edge_list *l
     return TD_OK;
 }
 
-static inline td_status sample_try(td_graph **out, sample spec, td_pool *pool)
+/* The edges in one chunk. */
+static inline td_status sample_list(td_edge_list **out, sample spec)
 {
     td_status status = TD_OK;
     td_edge_list *list = NULL;
     td_edge_chunk *chunk;
-    td_build_options options = {.out_only = spec.out_only};
     TD_TRY(td_edges_create(&list, "sample"));
     list->weighted = spec.weights != TD_WEIGHT_NONE;
     list->mirror = spec.symmetric;
@@ -77,8 +77,19 @@ static inline td_status sample_try(td_graph **out, sample spec, td_pool *pool)
     TD_TRY(td_edges_chunk(list, 0, &chunk));
     TD_TRY(sample_fill(&spec, chunk));
     if (spec.sparse_ids) TD_TRY(sample_list_vertices(&spec, list));
-    TD_TRY(td_graph_build(out, list, &options, pool));
+    *out = list;
+    list = NULL;
 done:
+    td_edges_destroy(list);
+    return status;
+}
+
+static inline td_status sample_try(td_graph **out, sample spec, td_pool *pool)
+{
+    td_edge_list *list = NULL;
+    td_build_options options = {.out_only = spec.out_only};
+    TD_CHECK(sample_list(&list, spec));
+    td_status status = td_graph_build(out, list, &options, pool);
     td_edges_destroy(list);
     return status;
 }

@@ -227,9 +227,13 @@ static td_status decode_block(void *context, uint64_t begin, uint64_t end, int w
     TD_CHECK(make_decoder(job, decoder));
     TD_CHECK(td_edges_chunk(job->edges, begin / job->block, &chunk));
     TD_CHECK(td_bv_decoder_seek(*decoder, begin));
+    uint64_t first_bit = td_bv_decoder_bit(*decoder);
     TD_CHECK(td_bv_decoder_run(*decoder, end - begin, chunk));
+    const char *data = td_input_data(job->files->graph_input);
+    td_input_let_go(job->files->graph_input, data + first_bit / 8, data + td_bv_decoder_bit(*decoder) / 8);
     if (end == job->shape->vertices) job->end_bit = td_bv_decoder_bit(*decoder);
-    return td_chunk_shrink(chunk);
+    TD_CHECK(td_chunk_shrink(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 /* What only the whole can show: all arcs promised, and nothing behind them but padding. */
@@ -287,4 +291,5 @@ const td_format td_format_bvgraph = {
     .suffixes = "graph properties",
     .recognise = recognise,
     .read = read,
+    .streams = true,
 };

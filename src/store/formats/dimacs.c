@@ -96,7 +96,6 @@ static inline td_status read_edge(const header *head, const td_piece *piece, con
 
 static td_status read_piece(void *context, const td_piece *piece, int worker)
 {
-    (void)worker;
     reading *job = context;
     const header *head = job->head;
     const char *end = piece->end;
@@ -112,7 +111,8 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
         if (at < end) at++;
     }
     job->count += chunk->count;
-    return td_trim_room(chunk);
+    TD_CHECK(td_trim_room(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 static td_status read_dimacs(const char *path, td_edge_list *edges, td_pool *pool)
@@ -158,4 +158,5 @@ const td_format td_format_dimacs = {
     .suffixes = "gr dimacs col",
     .recognise = recognise,
     .read = read_dimacs,
+    .streams = true,
 };

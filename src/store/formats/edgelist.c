@@ -181,13 +181,13 @@ static inline td_status read_lines(const td_piece *piece, td_edge_chunk *chunk, 
 
 static td_status read_piece(void *context, const td_piece *piece, int worker)
 {
-    (void)worker;
     reading *job = context;
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->edges, piece->index, &chunk));
     TD_CHECK(td_chunk_reserve(chunk, td_guess_lines(piece), job->weighted));
     TD_CHECK(job->weighted ? read_lines(piece, chunk, true) : read_lines(piece, chunk, false));
-    return td_trim_room(chunk);
+    TD_CHECK(td_trim_room(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 static td_status read_edgelist(const char *path, td_edge_list *edges, td_pool *pool)
@@ -247,5 +247,6 @@ const td_format td_format_edgelist = {
     .suffixes = "el wel txt tsv csv edges edgelist snap",
     .recognise = recognise,
     .read = read_edgelist,
+    .streams = true,
     .write = td_write_edge_list,
 };

@@ -25,6 +25,7 @@ typedef struct td_format {
     const char *suffixes;    /* "mtx" or "txt tsv csv el", for the help */
     int (*recognise)(const td_probe *probe); /* 0 no ... 100 certain */
     td_status (*read)(const char *path, td_edge_list *edges, td_pool *pool);
+    bool streams; /* chunks are delivered as they are read, so a file may be larger than memory */
     td_status (*write)(const td_graph *graph, const char *path, td_pool *pool);
 } td_format;
 

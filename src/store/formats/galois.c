@@ -94,7 +94,7 @@ static td_status read_rows(const char *path, td_input *input, bool real, td_edge
                        path, (unsigned long long)bytes, (unsigned long long)header.vertices,
                        (unsigned long long)header.edges);
     unsigned target = header.version == 1 ? 4 : 8, weight = (unsigned)header.weight_bytes;
-    td_rows rows = {.path = path, .file = file, .vertices = header.vertices, .edges = header.edges,
+    td_rows rows = {.path = path, .input = input, .file = file, .vertices = header.vertices, .edges = header.edges,
                     .ends = file + HEADER_BYTES, .targets = file + HEADER_BYTES + 8 * header.vertices,
                     .target_bytes = target, .target_step = target, .weights = file + targets_end + padding,
                     .weight_bytes = weight, .weight_step = weight,
@@ -131,6 +131,7 @@ const td_format td_format_galois = {
     .suffixes = "gr",
     .recognise = recognise,
     .read = read_integers,
+    .streams = true,
 };
 
 const td_format td_format_galois_real = {
@@ -139,4 +140,5 @@ const td_format td_format_galois_real = {
     .suffixes = "",
     .recognise = recognise_never,
     .read = read_reals,
+    .streams = true,
 };

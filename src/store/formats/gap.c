@@ -90,7 +90,7 @@ static td_status read_rows(const char *path, td_input *input, bool weighted, td_
     memcpy(&first, offsets, sizeof first);
     if (first != 0)
         return td_fail(TD_CORRUPT, "%s: byte %d: the first list does not start at edge 0", path, HEADER_BYTES);
-    td_rows rows = {.path = path, .file = file, .vertices = header.vertices, .edges = header.edges,
+    td_rows rows = {.path = path, .input = input, .file = file, .vertices = header.vertices, .edges = header.edges,
                     .ends = offsets + 8, .targets = targets, .target_bytes = 4,
                     .target_step = neighbour_bytes(weighted), .weights = targets + 4, .weight_bytes = 4,
                     .weight_step = 8, .weight = weighted ? TD_ROW_SIGNED : TD_ROW_NONE, .weight_advice = ""};
@@ -229,6 +229,7 @@ const td_format td_format_sg = {
     .suffixes = "sg",
     .recognise = recognise_sg,
     .read = read_sg,
+    .streams = true,
     .write = write_sg,
 };
 
@@ -238,5 +239,6 @@ const td_format td_format_wsg = {
     .suffixes = "wsg",
     .recognise = recognise_wsg,
     .read = read_wsg,
+    .streams = true,
     .write = write_wsg,
 };

@@ -354,7 +354,6 @@ static inline td_status read_edge(const reading *job, const td_piece *piece, con
 
 static td_status read_edges(void *context, const td_piece *piece, int worker)
 {
-    (void)worker;
     reading *job = context;
     const char *end = piece->end;
     bool weighted = job->set->weight > 0;
@@ -367,7 +366,8 @@ static td_status read_edges(void *context, const td_piece *piece, int worker)
         if (at < end) at++;
     }
     job->edge_count += chunk->count;
-    return td_chunk_shrink(chunk);
+    TD_CHECK(td_chunk_shrink(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 static td_status read_edge_file(reading *job, td_pool *pool)
@@ -406,4 +406,5 @@ const td_format td_format_graphalytics = {
     .suffixes = "v e properties",
     .recognise = recognise,
     .read = read_dataset,
+    .streams = true,
 };

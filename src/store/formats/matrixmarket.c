@@ -173,7 +173,6 @@ static inline td_status read_entry(const header *head, const td_piece *piece, co
 
 static td_status read_piece(void *context, const td_piece *piece, int worker)
 {
-    (void)worker;
     reading *job = context;
     const header *head = job->head;
     const char *end = piece->end;
@@ -190,7 +189,8 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
         if (at < end) at++;
     }
     job->entries += chunk->count / copies;
-    return td_trim_room(chunk);
+    TD_CHECK(td_trim_room(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 static td_status read_matrixmarket(const char *path, td_edge_list *edges, td_pool *pool)
@@ -230,5 +230,6 @@ const td_format td_format_matrixmarket = {
     .suffixes = "mtx",
     .recognise = recognise,
     .read = read_matrixmarket,
+    .streams = true,
     .write = td_write_matrix_market,
 };

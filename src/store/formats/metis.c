@@ -115,7 +115,7 @@ static td_status read_body(const char *path, const header *head, td_vertex_lines
     form->vertex_fields = sizes + (weights ? (unsigned)head->constraints : 0);
     form->weighted = head->format % 10 != 0;
     td_status status = read_lists(path, head, form, input, edges, pool);
-    if (status == TD_FORMAT && form->vertex_fields > 0)
+    if (status == TD_FORMAT && form->vertex_fields > 0 && edges->take == NULL) /* else it is too late */
         status = read_without_fields(path, head, form, input, edges, pool);
     if (status == TD_OK) say_what_was_read(path, head, form, edges);
     return status;
@@ -166,4 +166,5 @@ const td_format td_format_metis = {
     .suffixes = "graph metis",
     .recognise = recognise,
     .read = read_metis,
+    .streams = true,
 };

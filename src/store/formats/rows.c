@@ -48,6 +48,7 @@ static td_status check_ends(void *context, uint64_t begin, uint64_t end, int wor
         from = to;
     }
     if (end == rows->vertices && row_end(rows, end - 1) != rows->edges) return refuse_row(rows, end - 1);
+    td_input_let_go(rows->input, rows->ends + 8 * begin, rows->ends + 8 * end);
     return TD_OK;
 }
 
@@ -122,13 +123,17 @@ typedef struct copying {
     td_edge_list *edges;
 } copying;
 
+static void let_go(const td_rows *rows, const uint8_t *column, uint64_t step, uint64_t begin, uint64_t end)
+{
+    td_input_let_go(rows->input, column + begin * step, column + end * step);
+}
+
 static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    (void)worker;
     const copying *job = context;
     const td_rows *rows = job->rows;
     bool weighted = rows->weight != TD_ROW_NONE;
-    uint64_t source = source_of(rows, begin), row = row_end(rows, source);
+    uint64_t source = source_of(rows, begin), row = row_end(rows, source), first = source;
     td_edge_chunk *chunk;
     td_progress("reading edges", begin, rows->edges);
     TD_CHECK(td_edges_chunk(job->edges, begin / TD_LIST_CHUNK, &chunk));
@@ -141,7 +146,10 @@ static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int wor
         TD_CHECK(td_chunk_put(chunk, source, target));
         if (weighted) TD_CHECK(put_weight(rows, edge, chunk));
     }
-    return TD_OK;
+    td_input_let_go(rows->input, rows->ends + 8 * first, rows->ends + 8 * source);
+    let_go(rows, rows->targets, rows->target_step, begin, end);
+    if (weighted) let_go(rows, rows->weights, rows->weight_step, begin, end);
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 td_status td_rows_read(const td_rows *rows, td_edge_list *edges, td_pool *pool)

@@ -6,6 +6,7 @@
 #define TD_STORE_ROWS_H
 
 #include "store/edges.h"
+#include "store/input.h"
 
 typedef enum td_row_weight {
     TD_ROW_NONE,
@@ -16,6 +17,7 @@ typedef enum td_row_weight {
 
 typedef struct td_rows {
     const char *path;                   /* for messages */
+    const td_input *input;
     const uint8_t *file;                /* its first byte, for positions in messages */
     uint64_t vertices, edges;
     const uint8_t *ends;                /* one 64-bit edge number per vertex */

@@ -11,6 +11,8 @@ typedef struct reading {
     td_edge_list *edges;
     td_piece_counts lines; /* vertices in each piece */
     td_piece_counts used;  /* those up to its last line with something on it */
+    bool counted;          /* the lines were counted beforehand: sources are right at once */
+    uint64_t total;        /* lines, once they are counted */
 } reading;
 
 static td_status refuse_neighbour(const td_vertex_lines *form, const td_piece *piece, const char *at)
@@ -71,41 +73,67 @@ static inline td_status read_line(const td_vertex_lines *form, const td_piece *p
     return TD_OK;
 }
 
-static td_status read_piece(void *context, const td_piece *piece, int worker)
+static bool is_comment(const td_vertex_lines *form, const char *at, const char *end)
+{
+    return form->comments && at < end && *at == '%';
+}
+
+static td_status count_piece(void *context, const td_piece *piece, int worker)
 {
     (void)worker;
+    reading *job = context;
+    uint64_t lines = 0;
+    for (const char *at = piece->text; at < piece->end; at = td_next_line(at, piece->end))
+        lines += !is_comment(job->form, td_skip_blanks(at, piece->end), piece->end);
+    return td_piece_counts_put(&job->lines, piece->index, lines);
+}
+
+static td_status count_lines(reading *job, td_input *input, td_pool *pool)
+{
+    TD_CHECK(td_input_pieces(input, pool, job->form->skip, count_piece, job, NULL));
+    job->total = td_piece_counts_sum(&job->lines);
+    job->counted = true;
+    return TD_OK;
+}
+
+static td_status read_piece(void *context, const td_piece *piece, int worker)
+{
     reading *job = context;
     const td_vertex_lines *form = job->form;
     const char *end = piece->end;
     uint64_t entry = form->weighted ? USUAL_WEIGHTED_ENTRY_BYTES : USUAL_ENTRY_BYTES;
-    uint64_t lines = 0, used = 0;
+    uint64_t lines = 0, used = 0, first = 0;
+    if (job->counted) first = piece->index < job->lines.room ? job->lines.counts[piece->index] : job->total;
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->edges, piece->index, &chunk));
     TD_CHECK(td_chunk_reserve(chunk, (uint64_t)(end - piece->text) / entry + 1, form->weighted));
     for (const char *at = piece->text; at < end;) {
         at = td_skip_blanks(at, end);
-        if (form->comments && at < end && *at == '%') {
+        if (is_comment(form, at, end)) {
             at = td_next_line(at, end);
             continue;
         }
         bool blank = td_line_ends(at, end);
-        TD_CHECK(read_line(form, piece, lines++, &at, chunk));
+        TD_CHECK(read_line(form, piece, first + lines++, &at, chunk));
         if (!blank) used = lines;
         if (at < end) at++;
     }
-    TD_CHECK(td_piece_counts_put(&job->lines, piece->index, lines));
+    if (!job->counted) TD_CHECK(td_piece_counts_put(&job->lines, piece->index, lines));
     TD_CHECK(td_piece_counts_put(&job->used, piece->index, used));
-    return td_chunk_shrink(chunk);
+    TD_CHECK(td_chunk_shrink(chunk));
+    return td_edges_deliver(job->edges, chunk, worker);
 }
 
 /* Every vertex has a line, and no line behind the last one's holds anything. */
 static td_status check_lines(reading *job, const td_input *input)
 {
-    uint64_t lines = td_piece_counts_sum(&job->lines), used = 0, vertices = job->form->vertices;
+    uint64_t used = 0, vertices = job->form->vertices;
+    if (!job->counted) job->total = td_piece_counts_sum(&job->lines);
     for (uint64_t i = 0; i < job->used.room; i++)
         if (job->used.counts[i] > 0) used = job->lines.counts[i] + job->used.counts[i];
-    if (lines >= vertices && used <= vertices) return TD_OK;
-    return td_fail_count(input, "vertices, each on a line of its own", vertices, lines < vertices ? lines : used);
+    if (job->total >= vertices && used <= vertices) return TD_OK;
+    return td_fail_count(input, "vertices, each on a line of its own", vertices,
+                         job->total < vertices ? job->total : used);
 }
 
 static td_status move_sources(void *context, uint64_t begin, uint64_t end, int worker)
@@ -124,14 +152,15 @@ static td_status move_sources(void *context, uint64_t begin, uint64_t end, int w
 td_status td_vertex_lines_read(const td_vertex_lines *form, td_input *input, td_edge_list *edges, td_pool *pool)
 {
     td_status status = TD_OK;
-    reading job = {form, edges, TD_PIECE_COUNTS_NONE, TD_PIECE_COUNTS_NONE};
+    reading job = {form, edges, TD_PIECE_COUNTS_NONE, TD_PIECE_COUNTS_NONE, false, 0};
     edges->declared = true;
     edges->vertices = form->vertices;
     edges->id_base = form->first_id;
     edges->weighted = form->weighted;
+    if (edges->take != NULL) TD_TRY(count_lines(&job, input, pool));
     TD_TRY(td_input_pieces(input, pool, form->skip, read_piece, &job, NULL));
     TD_TRY(check_lines(&job, input));
-    TD_TRY(td_pool_for(pool, edges->chunk_count, 1, move_sources, &job));
+    if (!job.counted) TD_TRY(td_pool_for(pool, edges->chunk_count, 1, move_sources, &job));
 done:
     td_piece_counts_free(&job.lines);
     td_piece_counts_free(&job.used);

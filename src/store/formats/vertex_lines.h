@@ -2,7 +2,8 @@
  *
  * A worker that gets a piece from the middle does not know which vertex its
  * first line belongs to: it numbers its lines from 0, and when all pieces are
- * read and their lines counted, every piece's sources are moved up.
+ * read and their lines counted, every piece's sources are moved up. Where chunks
+ * are taken as they come, the lines are counted first instead.
  */
 #ifndef TD_STORE_VERTEX_LINES_H
 #define TD_STORE_VERTEX_LINES_H

@@ -58,4 +58,5 @@ const td_format td_format_webgraph_ascii = {
     .suffixes = "graph-txt",
     .recognise = recognise,
     .read = read_ascii,
+    .streams = true,
 };

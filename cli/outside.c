@@ -1,0 +1,57 @@
+#include "outside.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "graph_text.h"
+
+/* What the builder in memory takes at its peak (docs/performance.md): the list, two sets of buckets or the
+ * buckets and the rows. */
+enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
+
+bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
+{
+    uint64_t budget = td_memory().budget, per_edge = BYTES_PER_EDGE;
+    if (weighted && !build->drop_weights) per_edge += BYTES_PER_WEIGHT;
+    if (build->attach_weights) per_edge += BYTES_PER_WEIGHT / 2;
+    if (build->symmetrize) per_edge *= 2;
+    double need = (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
+    return budget != 0 && need > (double)budget;
+}
+
+td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)
+{
+    td_external_settings settings = {.path = self->output, .stripes = self->stripes, .temporary = self->temporary,
+                                     .build = self->build, .memory = td_memory().budget,
+                                     .expected_edges = self->expected_edges, .pool = self->pool};
+    TD_CHECK(td_external_build(&settings, name, source, context, &self->report));
+    return td_packed_map(&self->graph, self->output);
+}
+
+void td_outside_tell(const td_outside *self)
+{
+    const td_external_report *report = &self->report;
+    char memory[TD_NUMBER_BYTES], temporary[TD_NUMBER_BYTES], resident[TD_NUMBER_BYTES];
+    td_info("built out of memory, within %s: read and bucketed %.3f s, by source %.3f s, by target %.3f s, finished "
+            "%.3f s", td_format_size(memory, td_memory().budget), report->fill_seconds, report->out_seconds,
+            report->in_seconds, report->finish_seconds);
+    td_info("%s of temporary files; peak resident memory %s; checksum %016llx",
+            td_format_size(temporary, report->temporary_bytes), td_format_size(resident, td_machine_peak_resident()),
+            (unsigned long long)report->info.build_id);
+}
+
+void td_outside_json(td_json *json, const td_outside *self)
+{
+    const td_external_report *report = &self->report;
+    td_json_object(json, "out_of_memory");
+    td_json_u64(json, "memory", td_memory().budget);
+    td_json_u64(json, "edges_read", report->edges_read);
+    td_json_u64(json, "temporary_bytes", report->temporary_bytes);
+    td_json_real(json, "fill_seconds", report->fill_seconds);
+    td_json_real(json, "out_seconds", report->out_seconds);
+    td_json_real(json, "in_seconds", report->in_seconds);
+    td_json_real(json, "finish_seconds", report->finish_seconds);
+    td_json_end_object(json);
+    td_json_hex(json, "checksum", report->info.build_id);
+}

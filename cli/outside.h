@@ -1,0 +1,30 @@
+/* Building out of memory, for the commands that make a .tg: whether it is
+ * called for, doing it, and what is said of it. */
+#ifndef TD_CLI_OUTSIDE_H
+#define TD_CLI_OUTSIDE_H
+
+#include "base/json.h"
+#include "build_settings.h"
+#include "store/external.h"
+
+typedef struct td_outside {
+    const td_common *common;
+    const char *output, *stripes, *temporary; /* the last two may be NULL */
+    const td_build_options *build;
+    uint64_t expected_edges; /* 0: unknown */
+    td_pool *pool;
+    td_external_report report;
+    td_graph *graph; /* the finished file, mapped: for its facts */
+} td_outside;
+
+/* True if the graph may be too large to be built in memory. `edges` and `vertices` are what
+ * is expected, with reserve. */
+bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
+
+/* Builds, and maps what was built. */
+td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context);
+
+void td_outside_tell(const td_outside *self);
+void td_outside_json(td_json *json, const td_outside *self);
+
+#endif

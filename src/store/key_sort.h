@@ -1,0 +1,18 @@
+/* Sorting keys in memory, with weights that travel along: one pass by the
+ * highest bits through line buffers by all workers, then each part by itself,
+ * inside the cache, from the lowest digit up. */
+#ifndef TD_STORE_KEY_SORT_H
+#define TD_STORE_KEY_SORT_H
+
+#include "base/pool.h"
+
+typedef struct td_keys {
+    uint64_t *keys;
+    uint32_t *weights; /* or NULL */
+} td_keys;
+
+/* Sorts by the lowest `bits` of the keys, in which alone they differ. The result is in `from`,
+ * and `spare` has the same room. Weights of equal keys end in ascending order, as floats when `real`. */
+td_status td_keys_sort(td_keys *from, td_keys *spare, uint64_t count, uint32_t bits, bool real, td_pool *pool);
+
+#endif

@@ -1,0 +1,40 @@
+# Graphs built out of memory, as a user sees them: the same file, the memory kept, nothing left behind.
+. "$(dirname "$0")/lib.sh"
+
+# within MEMORY WHAT: the last --json report says that no more than 1.05 times that was resident.
+within() {
+    local peak
+    peak=$(grep -o '"peak_resident": *[0-9]*' report.json | grep -o '[0-9]*$')
+    if [ "$peak" -le $(($1 * 105 / 100)) ]; then good; else bad "$2: $peak bytes resident, allowed $1"; fi
+}
+
+succeeds gen rmat --scale 17 --degree 16 --weights 1:100 -o inside.tg --threads 2
+succeeds gen rmat --scale 17 --degree 16 --weights 1:100 -o outside.tg --threads 2 --memory 100M --json report.json
+contains "$err" 'built out of memory' 'gen'
+if cmp -s inside.tg outside.tg; then good; else bad 'gen out of memory gives another file'; fi
+within $((100 << 20)) 'gen'
+
+succeeds convert inside.tg -o g.wel
+succeeds convert g.wel -o outside.tg --threads 2 --memory 120M --json report.json
+contains "$err" 'built out of memory' 'convert'
+within $((120 << 20)) 'convert'
+succeeds convert g.wel -o whole.tg --threads 2
+if cmp -s whole.tg outside.tg; then good; else bad 'convert out of memory gives another file'; fi
+
+mkdir temp
+succeeds convert g.wel -o outside.tg --threads 1 --memory 70M --temp temp --symmetrize --dedup
+succeeds convert g.wel -o whole.tg --threads 1 --symmetrize --dedup
+if cmp -s whole.tg outside.tg; then good; else bad 'convert --symmetrize out of memory gives another file'; fi
+fails 1 'nowhere' convert g.wel -o no.tg --threads 1 --memory 70M --temp nowhere
+fails 1 'is the least' convert g.wel -o no.tg --threads 2 --memory 20M
+absent no.tg
+
+"$TANDEM" gen rmat --scale 20 --degree 16 -o stopped.tg --memory 120M --threads 2 2>/dev/null &
+pid=$!
+sleep 0.4
+kill -TERM $pid
+wait $pid
+absent stopped.tg .stopped.tg*
+equal "$(find . -name '.*.tmp' | wc -l)" 0 'temporary files'
+
+finish
