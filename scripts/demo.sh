@@ -111,6 +111,34 @@ stream wcc
 stream pagerank --iterations 3
 stream mst
 
+# Killed in the middle of its iterations; the second command goes on. One thread, so that reals are the same bit for bit.
+digest() { sed -n 's/^    "digest": "\([0-9a-f]*\)".*/\1/p' "$1"; }
+resume() {
+    local verdict='the same ranks, bit for bit'
+    "$tandem" run pagerank skewed.tg --iterations 40 --threads 1 --resume state --quiet --json run.json
+    if [ "$(digest run.json)" != "$(digest whole.json)" ]; then
+        verdict=DIFFERS
+        failures=$((failures + 1))
+    fi
+    printf 'tandem run pagerank skewed.tg --iterations 40 --resume state\n    went on after iteration %s of %s: %s\n' \
+        "$(sed -n 's/^    "resumed_iterations": \([0-9]*\)$/\1/p' run.json)" "$(field iterations run.json)" "$verdict"
+}
+
+heading 'Killed, and going on'
+mkdir state
+"$tandem" run pagerank skewed.tg --iterations 40 --threads 1 --quiet --json whole.json
+"$tandem" run pagerank skewed.tg --iterations 40 --threads 1 --quiet --checkpoint state --every 1 &
+victim=$!
+for _ in $(seq 1000); do
+    [ -z "$(ls state)" ] || break
+    sleep 0.01
+done
+sleep 0.05
+kill -9 $victim 2>/dev/null || true
+wait $victim 2>/dev/null || true
+printf 'tandem run pagerank skewed.tg --iterations 40 --checkpoint state --every 1\n    killed (SIGKILL); it left %s\n' "$(cd state && echo *.tdck)"
+resume
+
 heading 'A damaged file is refused'
 cp road.tg damaged.tg
 printf 'X' | dd of=damaged.tg bs=1 seek=300000 conv=notrunc status=none

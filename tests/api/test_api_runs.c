@@ -180,6 +180,49 @@ TEST(results_are_saved_with_original_ids)
     td_session_destroy(session);
 }
 
+static bool stop_after_two(void *context, const td_iteration *row)
+{
+    int *rows = context;
+    (void)row;
+    return ++*rows < 2;
+}
+
+TEST(a_run_that_was_stopped_goes_on_from_its_folder)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_result *whole = NULL, *result = NULL;
+    int rows = 0;
+    const char *folder = test_folder();
+    td_request plain = {.size = sizeof plain, .has_iterations = true, .iterations = 6};
+    td_request stopped = plain, resumed = plain;
+    stopped.checkpoint = folder;
+    stopped.progress = stop_after_two;
+    stopped.progress_context = &rows;
+    resumed.checkpoint = resumed.resume = folder;
+    resumed.checkpoint_every = 4;
+    CHECK_OK(td_session_run(session, graph, "heat", &plain, &whole));
+    CHECK_EQ(td_result_resumed(whole), 0);
+    CHECK_EQ(td_result_checkpoints(whole, NULL), 0);
+    CHECK_STATUS(td_session_run(session, graph, "heat", &stopped, &result), TD_CANCELLED);
+    CHECK_CONTAINS(td_last_message(), folder);
+    CHECK_OK(td_session_run(session, graph, "heat", &resumed, &result));
+    uint64_t bytes = 0;
+    CHECK_EQ(td_result_resumed(result), 2);
+    CHECK_EQ(td_result_iterations(result), 6);
+    CHECK_EQ(td_result_checkpoints(result, &bytes), 1);
+    CHECK(bytes > 0);
+    CHECK(td_result_iteration(result, 1) == NULL); /* it was the other run's */
+    CHECK_EQ(td_result_iteration(result, 2)->number, 2);
+    CHECK_EQ(td_result_iteration(result, 5)->number, 5);
+    CHECK(td_result_iteration(result, 6) == NULL);
+    for (uint32_t v = 0; v < td_graph_vertices(graph); v++) CHECK(td_result_f32(result)[v] == td_result_f32(whole)[v]);
+    td_result_destroy(whole);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(a_plan_says_what_a_run_needs_without_running)
 {
     td_session *session = session_of(2);
