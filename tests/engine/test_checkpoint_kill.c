@@ -42,6 +42,8 @@ static const victim victims[] = {
     {"kcore", "", "rmat", 9, 0, 0, "stream"},
     {"pagerank", "", "rmat", 10, 12, 1e-5, "stream"},
     {"mst", "", "rmat", 8, 0, 0, "resident"},
+    {"bfs", "", "grid", 40, 0, 0, "hybrid"},
+    {"adsorption", "", "rmat", 10, 40, 1e-5, "hybrid"},
 };
 enum { VICTIMS = sizeof victims / sizeof *victims };
 
@@ -67,7 +69,8 @@ static td_run_options options_of(const crime *self, td_pool *pool)
 static void choose_engine(td_run_options *options, const char *engine)
 {
     options->engine = engine;
-    if (engine != NULL) options->devices = "emu:1@unchecked";
+    bool gpu = engine != NULL && strcmp(engine, "hybrid") != 0;
+    if (gpu) options->devices = "emu:1@unchecked";
     if (engine != NULL && strcmp(engine, "stream") == 0) options->gpu_edges = 0.5;
 }
 
@@ -142,12 +145,12 @@ static void check_same(const crime *self, const td_run *run)
 /* To the end: on the cpu, where the graph is small also on others. */
 static void survive(crime *self, int turn)
 {
-    static const char *const engines[] = {NULL, "resident", "stream"};
+    static const char *const engines[] = {NULL, "resident", "stream", "hybrid"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     td_run_options options = options_of(self, pool);
     options.checkpoint = options.resume = self->folder;
-    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 3]);
+    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 4]);
     td_run *run = run_of(self->victim->program, self->graph, options, self->victim->settings);
     check_same(self, run);
     CHECK_EQ(count_files(self->folder, ".tmp"), 0);
@@ -207,7 +210,7 @@ TEST(a_killed_run_goes_on_to_the_same_answer)
     for (int i = 0; i < VICTIMS; i++) {
         crime self = {.victim = &victims[i], .seed = 100 + (uint64_t)i};
         snprintf(self.folder, sizeof self.folder, "%s/victim%d", test_folder(), i);
-        chase(&self, all ? 20 : 2);
+        chase(&self, all ? 20 : 3);
         kills += self.kills;
         in_writing += self.in_writing;
         ends += self.ends;
