@@ -44,6 +44,8 @@ typedef struct conversion {
     td_graph *graph;
     uint64_t input_bytes, output_bytes, peak, digest;
     double read_seconds, build_seconds, write_seconds;
+    td_packed *file; /* the input, if it is packed */
+    bool is_copy;    /* of a packed file */
     bool is_outside; /* built out of memory, by `outside` */
     td_outside outside;
 } conversion;
@@ -102,12 +104,21 @@ static void tell(const conversion *job)
         td_outside_tell(&job->outside);
         return;
     }
+    if (job->is_copy) {
+        td_info("checked and copied in %.3f s (%.0f MB/s) to %s: %s", job->write_seconds,
+                rate(job->input_bytes, job->write_seconds), job->settings->output,
+                td_format_size(size, job->output_bytes));
+        return;
+    }
     td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s", job->read_seconds,
             rate(job->input_bytes, job->read_seconds), job->build_seconds, td_ordering_text(order, &job->ordering),
             job->write_seconds);
     td_info("%s: %s; peak memory %s, the edges are %s", job->settings->output, td_format_size(size, job->output_bytes),
             td_format_size(peak, job->peak), td_format_size(edges, td_edge_bytes(job->graph)));
 }
+
+/* The digest of a copied file would bring all of it into memory. */
+static bool keeps_memory(const conversion *job) { return job->is_copy && job->settings->build.common.memory != 0; }
 
 static void report(td_json *json, const conversion *job)
 {
@@ -126,7 +137,7 @@ static void report(td_json *json, const conversion *job)
     td_json_real(json, "write_mb_per_second", rate(job->output_bytes, job->write_seconds));
     td_memory_json(json, job->graph, job->peak);
     if (job->is_outside) td_outside_json(json, &job->outside);
-    else td_json_hex(json, "digest", job->digest);
+    else if (!keeps_memory(job)) td_json_hex(json, "digest", job->digest);
 }
 
 /* The most edges that the input may hold: four bytes each in a text ("1 2" and the line's end), a few bits
@@ -138,20 +149,38 @@ static uint64_t most_edges(const conversion *job)
     return td_file_compressed(job->input) ? job->input_bytes * PER_COMPRESSED_BYTE : job->input_bytes / BYTES;
 }
 
-/* Given a limit that the graph might exceed when built in memory, and nothing asked for that needs it there. */
-static bool goes_outside(const conversion *job)
+/* A .tg is to be written, and nothing asked for that needs all of it in memory. */
+static bool may_go_outside(const conversion *job)
 {
     const td_format *format = NULL;
     const convert_settings *s = job->settings;
-    if (s->build.common.memory == 0 || job->format == &td_format_tg) return false;
     if (job->ordering.order != TD_ORDER_NONE) return false;
-    if (td_format_for_output(s->output, s->to, &format) != TD_OK || format != &td_format_tg) return false;
-    return td_outside_needed(0, most_edges(job), true, &job->build);
+    return td_format_for_output(s->output, s->to, &format) == TD_OK && format == &td_format_tg;
+}
+
+/* There is a limit that the graph might exceed when built in memory. */
+static bool goes_outside(const conversion *job)
+{
+    if (job->settings->build.common.memory == 0 || !may_go_outside(job)) return false;
+    if (job->file == NULL) return td_outside_needed(0, most_edges(job), true, &job->build);
+    const td_packed_info *info = td_packed_describe(job->file);
+    return td_outside_needed(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &job->build);
+}
+
+static td_status read_packed(const conversion *job, td_edge_list *edges, td_pool *pool)
+{
+    td_graph *graph = NULL;
+    TD_CHECK(td_packed_verify_all(job->input, pool));
+    TD_CHECK(td_packed_map(&graph, job->input));
+    td_status status = td_graph_deliver(graph, edges, pool);
+    td_graph_destroy(graph);
+    return status;
 }
 
 static td_status read_list(void *context, td_edge_list *edges, td_pool *pool)
 {
     const conversion *job = context;
+    if (job->file != NULL) return read_packed(job, edges, pool);
     return job->format->read(job->input, edges, pool);
 }
 
@@ -161,13 +190,27 @@ static td_status convert_outside(conversion *job)
     uint64_t start = td_clock_ns();
     job->is_outside = true;
     job->outside = (td_outside){.common = &s->build.common, .output = s->output, .stripes = s->stripe,
-                                .temporary = s->temporary, .build = &job->build, .pool = job->pool};
+                                .temporary = s->temporary, .build = &job->build, .ids_of = job->file,
+                                .pool = job->pool};
     TD_CHECK(td_outside_build(&job->outside, job->input, read_list, job));
     job->graph = job->outside.graph;
     job->output_bytes = td_graph_file_bytes(s->output);
     job->peak = td_memory().peak;
     job->build_seconds = td_seconds_since(start);
     return TD_OK;
+}
+
+/* A packed file that stays the graph it is needs no building. */
+static td_status copy_packed(conversion *job)
+{
+    const convert_settings *s = job->settings;
+    uint64_t start = td_clock_ns();
+    job->is_copy = true;
+    TD_CHECK(td_packed_copy(job->input, s->output, s->stripe, job->pool));
+    job->write_seconds = td_seconds_since(start);
+    job->output_bytes = td_graph_file_bytes(s->output);
+    job->peak = td_memory().peak;
+    return td_packed_map(&job->graph, s->output);
 }
 
 static td_status convert_inside(conversion *job)
@@ -181,8 +224,10 @@ static td_status convert_inside(conversion *job)
 /* A reader that needs the whole file in memory fails there if it does not fit; the message says what to do. */
 static td_status convert_somewhere(conversion *job)
 {
+    if (job->format == &td_format_tg) TD_CHECK(td_packed_open(&job->file, job->input));
+    if (job->file != NULL && may_go_outside(job) && !td_build_options_change(&job->build)) return copy_packed(job);
     bool outside = goes_outside(job);
-    if (outside && job->format->streams) return convert_outside(job);
+    if (outside && (job->format->streams || job->file != NULL)) return convert_outside(job);
     td_status status = convert_inside(job);
     if (status == TD_NO_MEMORY && outside)
         return td_fail(TD_NO_MEMORY, "%s; %s files are read into memory whole (about %.1f times their length): convert "
@@ -201,7 +246,7 @@ static td_status convert(conversion *job, td_report *out)
     TD_CHECK(convert_somewhere(job));
     tell(job);
     if (common->json == NULL) return TD_OK;
-    if (!job->is_outside) TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
+    if (!job->is_outside && !keeps_memory(job)) TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     TD_CHECK(td_report_begin(out, common->json, "convert", td_pool_threads(job->pool)));
     report(&out->json, job);
     return TD_OK;
@@ -221,6 +266,7 @@ static td_status run_convert(const td_args *args, void *settings)
     td_status status = convert(&job, &out);
     td_edges_destroy(job.edges);
     td_graph_destroy(job.graph);
+    td_packed_close(job.file);
     td_pool_destroy(job.pool);
     return td_report_end(&out, status);
 }

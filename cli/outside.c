@@ -24,7 +24,8 @@ td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn
 {
     td_external_settings settings = {.path = self->output, .stripes = self->stripes, .temporary = self->temporary,
                                      .build = self->build, .memory = td_memory().budget,
-                                     .expected_edges = self->expected_edges, .pool = self->pool};
+                                     .expected_edges = self->expected_edges, .ids_of = self->ids_of,
+                                     .pool = self->pool};
     TD_CHECK(td_external_build(&settings, name, source, context, &self->report));
     return td_packed_map(&self->graph, self->output);
 }

@@ -11,7 +11,8 @@ typedef struct td_outside {
     const td_common *common;
     const char *output, *stripes, *temporary; /* the last two may be NULL */
     const td_build_options *build;
-    uint64_t expected_edges; /* 0: unknown */
+    uint64_t expected_edges;     /* 0: unknown */
+    const td_packed *ids_of;     /* as in td_external_settings */
     td_pool *pool;
     td_external_report report;
     td_graph *graph; /* the finished file, mapped: for its facts */

@@ -40,6 +40,10 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
  * *graph is gone and NULL. */
 td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool);
 
+/* Lists a graph's edges and delivers them, chunk by chunk, for td_external_build; a mapped graph is let go
+ * of behind that. The vertices are declared; their original ids are the caller's business. */
+td_status td_graph_deliver(const td_graph *graph, td_edge_list *edges, td_pool *pool);
+
 /* Replaces a graph by the same one with vertex v called place[v]; `place` is a
  * permutation. Original ids stay with their vertices. On failure *graph is gone
  * and NULL. */

@@ -253,6 +253,11 @@ static td_status fill(external *self, td_edge_source_fn source, void *context)
     return TD_OK;
 }
 
+static bool kept_ids(const external *self)
+{
+    return self->settings->ids_of != NULL && td_packed_describe(self->settings->ids_of)->has_ids;
+}
+
 /* The layout as far as it is known: sections before the first unknown one have their place. */
 static td_status place(external *self, uint64_t edges, bool symmetric, bool claim)
 {
@@ -263,11 +268,11 @@ static td_status place(external *self, uint64_t edges, bool symmetric, bool clai
         .edges = edges,
         .symmetric = symmetric,
         .has_in = symmetric || !options->out_only,
-        .has_ids = self->ids != NULL && !td_external_ids_consecutive(self->ids),
+        .has_ids = self->ids != NULL ? !td_external_ids_consecutive(self->ids) : kept_ids(self),
         .weights = self->out_rows.kind,
     };
-    info->ids_sorted = info->has_ids;
-    if (self->ids == NULL) info->id_base = self->list->id_base;
+    info->ids_sorted = info->has_ids && (self->ids != NULL || td_packed_describe(self->settings->ids_of)->ids_sorted);
+    if (self->ids == NULL) info->id_base = info->has_ids ? 0 : self->list->id_base;
     else if (!info->has_ids && self->vertices > 0) info->id_base = td_external_ids_lowest(self->ids);
     if (info->weights != TD_WEIGHT_NONE && edges > 0) {
         info->weight_min = self->out_rows.lowest;
@@ -292,16 +297,17 @@ static void set_up_rows(external *self, td_external_rows *rows, bool in)
     rows->real = options->attach_weights ? options->weight_real : td_spill_real(in ? self->by_target : self->by_source);
 }
 
-/* The rows just sorted, turned round, into the buckets of the other adjacency. */
+/* The rows just sorted go to the file, by one worker, and turned round into the buckets of the other
+ * adjacency, by the others. */
 typedef struct turning {
     external *self;
     const uint64_t *keys;
     const uint32_t *weights;
+    uint64_t count;
 } turning;
 
-static td_status turn(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status turn(const turning *job, uint64_t begin, uint64_t end, int worker)
 {
-    const turning *job = context;
     external *self = job->self;
     batch *mine = &self->batches[worker];
     bool dedup = self->settings->build->dedup;
@@ -316,12 +322,21 @@ static td_status turn(void *context, uint64_t begin, uint64_t end, int worker)
                         self->out_rows.real, worker);
 }
 
+static td_status write_or_turn(void *context, uint64_t task, uint64_t next, int worker)
+{
+    (void)next;
+    const turning *job = context;
+    if (task == 0) return td_external_rows_put(&job->self->out_rows, job->keys, job->weights, job->count);
+    uint64_t begin = (task - 1) * 2 * BATCH, end = begin + 2 * BATCH;
+    return turn(job, begin, end < job->count ? end : job->count, worker);
+}
+
 static td_status take_out(void *context, const uint64_t *keys, const uint32_t *weights, uint64_t count)
 {
     external *self = context;
-    turning job = {self, keys, weights};
-    TD_CHECK(td_external_rows_put(&self->out_rows, keys, weights, count));
-    if (self->by_target != NULL) TD_CHECK(td_pool_for(self->settings->pool, count, 2 * BATCH, turn, &job));
+    turning job = {self, keys, weights, count};
+    uint64_t turns = self->by_target != NULL ? (count + 2 * BATCH - 1) / (2 * BATCH) : 0;
+    TD_CHECK(td_pool_for(self->settings->pool, 1 + turns, 1, write_or_turn, &job));
     self->last_key = keys[count - 1];
     self->any = true;
     td_progress("sorting by source", self->out_rows.edges, self->total);
@@ -415,7 +430,8 @@ static td_status write_ids(external *self)
     TD_TRY(td_section_stream_open(&stream, self->out, TD_SECTION_IDS));
     for (uint64_t v = 0; v < self->vertices; v += step) {
         uint64_t count = self->vertices - v < step ? self->vertices - v : step;
-        TD_TRY(td_external_ids_read(self->ids, v, count, ids));
+        if (self->ids != NULL) TD_TRY(td_external_ids_read(self->ids, v, count, ids));
+        else TD_TRY(td_packed_read(self->settings->ids_of, TD_SECTION_IDS, v * 8, ids, count * 8));
         for (uint64_t i = 0; i < count; i++) *(uint64_t *)td_section_stream_next(&stream, 8, &status) = ids[i];
         if (status != TD_OK) goto done;
     }

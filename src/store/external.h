@@ -18,6 +18,7 @@ typedef struct td_external_settings {
     const td_build_options *build;
     uint64_t memory;               /* what the process may hold in memory, all in all */
     uint64_t expected_edges;       /* of the source, 0: unknown; the disk is looked at before the work */
+    const td_packed *ids_of;       /* a graph whose original ids the vertices of a declared list keep, or NULL */
     uint64_t most;                 /* tests: no buffer or sort larger than this; 0: as memory allows */
     td_pool *pool;
 } td_external_settings;

@@ -75,6 +75,10 @@ td_status td_packed_write(const td_graph *graph, const char *path, td_pool *pool
  * "dir1,dir2,dir3". */
 td_status td_packed_write_striped(const td_graph *graph, const char *path, const char *directories, td_pool *pool);
 
+/* A packed file into another, striped or not, block by block, every one checked:
+ * the same graph and build id, in little memory. */
+td_status td_packed_copy(const char *from, const char *path, const char *directories, td_pool *pool);
+
 /* What writing the graph would give, but for the build id. */
 td_packed_info td_packed_plan(const td_graph *graph);
 
@@ -90,6 +94,9 @@ td_status td_packed_load(td_graph **out, const char *path, td_pool *pool);
 /* Verifies every byte of the file, every claim of td_graph_check, the degrees
  * and the page directories, in little memory. */
 td_status td_packed_check(const char *path, td_pool *pool);
+
+/* Verifies every byte, and that no target leads outside the graph: then a mapping of it can be walked. */
+td_status td_packed_verify_all(const char *path, td_pool *pool);
 
 /* True for the first bytes of a .tg file, whatever its version. */
 bool td_packed_recognise(const void *head, size_t bytes);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "store/packed_file.h"
+#include "store/packed_out.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ typedef struct reading {
     td_packed *packed;
     void *into[TD_SECTIONS]; /* NULL: read and checked, not kept */
     uint64_t first, blocks;  /* those to be read */
+    td_packed_out *copy;     /* where blocks go that were found right, or NULL */
     char *buffers;           /* TD_RUN_BYTES for each worker */
     _Atomic uint64_t done;
 } reading;
@@ -115,7 +117,7 @@ static td_status read_run(reading *self, const td_run *run, char *buffer)
     TD_CHECK(td_packed_verify(packed, run->kind, run->begin / TD_PACKED_BLOCK, data, run->padded));
     TD_CHECK(check_content(packed, run, data));
     if (place != NULL && data != place) memcpy(place, data, run->bytes);
-    return TD_OK;
+    return self->copy != NULL ? td_packed_out_put(self->copy, run->kind, run->begin, data, run->padded) : TD_OK;
 }
 
 static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int worker)
@@ -190,6 +192,32 @@ done:
         for (int kind = 0; kind < TD_SECTIONS; kind++) td_free(self.into[kind]);
     td_graph_destroy(graph);
     td_packed_close(packed);
+    return status;
+}
+
+td_status td_packed_copy(const char *from, const char *path, const char *directories, td_pool *pool)
+{
+    td_status status = TD_OK;
+    reading self = {0};
+    TD_TRY(td_packed_open(&self.packed, from));
+    self.blocks = td_packed_first_block(&self.packed->info, TD_SECTION_CHECKSUMS);
+    TD_TRY(td_packed_out_create(&self.copy, path, directories));
+    TD_TRY(td_packed_out_place(self.copy, &self.packed->info, true));
+    TD_TRY(read_all(&self, pool));
+    TD_TRY(td_packed_out_commit(self.copy));
+done:
+    td_packed_out_close(self.copy);
+    td_packed_close(self.packed);
+    return status;
+}
+
+td_status td_packed_verify_all(const char *path, td_pool *pool)
+{
+    reading self = {0};
+    TD_CHECK(td_packed_open(&self.packed, path));
+    self.blocks = td_packed_first_block(&self.packed->info, TD_SECTION_CHECKSUMS);
+    td_status status = read_all(&self, pool);
+    td_packed_close(self.packed);
     return status;
 }
 

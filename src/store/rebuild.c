@@ -3,6 +3,10 @@
  * vertices; the graph is gone before the build begins. */
 #include "store/builder.h"
 
+#include "base/log.h"
+
+#include <sys/mman.h>
+
 enum { BLOCK = 1 << 14 }; /* vertices per chunk */
 
 typedef struct listing {
@@ -41,6 +45,68 @@ static td_status list_rows(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
+enum { EDGES_AT_A_TIME = 1 << 17 };
+
+/* The vertex with this edge: the first whose row ends behind it. */
+static uint64_t source_of(const td_graph *graph, uint64_t edge)
+{
+    uint64_t low = 0, high = graph->vertices;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (graph->out.offsets[middle + 1] > edge) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+static void let_go(const td_graph *graph, const void *array, uint64_t element, uint64_t begin, uint64_t end)
+{
+    enum { PAGE = 4096 };
+    uintptr_t from = ((uintptr_t)array + begin * element + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t to = ((uintptr_t)array + end * element) & ~(uintptr_t)(PAGE - 1);
+    if (graph->mapping != NULL && from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const listing *job = context;
+    const td_graph *graph = job->graph;
+    const uint64_t *offsets = graph->out.offsets;
+    bool weighted = graph->weights != TD_WEIGHT_NONE;
+    uint64_t first = source_of(graph, begin), source = first;
+    td_edge_chunk *chunk;
+    TD_CHECK(td_edges_chunk(job->list, begin / EDGES_AT_A_TIME, &chunk));
+    TD_CHECK(td_chunk_reserve(chunk, end - begin, weighted));
+    for (uint64_t e = begin; e < end; e++) {
+        while (offsets[source + 1] <= e) source++;
+        uint32_t target = graph->out.targets[e];
+        if (job->list->mirror && target < source) continue;
+        TD_CHECK(td_chunk_put(chunk, source, target));
+        if (weighted) put_weight(graph, chunk, e);
+    }
+    let_go(graph, offsets, sizeof *offsets, first, source);
+    let_go(graph, graph->out.targets, 4, begin, end);
+    if (weighted) let_go(graph, graph->out.weights, td_weight_bytes(graph->weights), begin, end);
+    td_progress("reading edges", begin, graph->edges);
+    return td_edges_deliver(job->list, chunk, worker);
+}
+
+static void describe(td_edge_list *list, const td_graph *graph)
+{
+    list->declared = true;
+    list->vertices = graph->vertices;
+    list->id_base = graph->id_base;
+    list->weighted = graph->weights != TD_WEIGHT_NONE;
+    list->mirror = graph->symmetric; /* half of it is enough */
+}
+
+td_status td_graph_deliver(const td_graph *graph, td_edge_list *edges, td_pool *pool)
+{
+    listing job = {.graph = graph, .list = edges};
+    describe(edges, graph);
+    return td_pool_for(pool, graph->edges, EDGES_AT_A_TIME, deliver_range, &job);
+}
+
 static td_status id_of(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -62,11 +128,7 @@ static td_status list_graph(listing *job, td_edge_list **list, const td_graph *g
 {
     TD_CHECK(td_edges_create(list, graph->name));
     job->list = *list;
-    job->list->declared = true;
-    job->list->vertices = graph->vertices;
-    job->list->id_base = graph->id_base;
-    job->list->weighted = graph->weights != TD_WEIGHT_NONE;
-    job->list->mirror = graph->symmetric; /* half of it is enough */
+    describe(*list, graph);
     TD_CHECK(td_pool_for(pool, graph->vertices, BLOCK, list_rows, job));
     return copy_ids(job, pool);
 }

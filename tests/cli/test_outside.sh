@@ -21,6 +21,16 @@ within $((120 << 20)) 'convert'
 succeeds convert g.wel -o whole.tg --threads 2
 if cmp -s whole.tg outside.tg; then good; else bad 'convert out of memory gives another file'; fi
 
+succeeds convert whole.tg -o outside.tg --threads 2 --memory 100M --dedup --symmetrize --json report.json
+contains "$err" 'built out of memory' 'convert of a .tg'
+within $((100 << 20)) 'convert of a .tg'
+succeeds convert whole.tg -o again.tg --threads 2 --dedup --symmetrize
+if cmp -s again.tg outside.tg; then good; else bad 'a .tg converted out of memory gives another file'; fi
+succeeds convert again.tg -o copy.tg --threads 2 --memory 40M --json report.json
+contains "$err" 'checked and copied' 'copy of a .tg'
+within $((40 << 20)) 'copy of a .tg'
+if cmp -s again.tg copy.tg; then good; else bad 'a copied .tg is another file'; fi
+
 mkdir temp
 succeeds convert g.wel -o outside.tg --threads 1 --memory 70M --temp temp --symmetrize --dedup
 succeeds convert g.wel -o whole.tg --threads 1 --symmetrize --dedup

@@ -63,6 +63,20 @@ TEST(every_kind_of_graph_comes_back_from_any_number_of_stripes)
     }
 }
 
+TEST(a_copy_is_the_same_graph_striped_or_not)
+{
+    td_graph *graph = sample_graph(KINDS[3]);
+    const char *plain = test_path("plain.tg");
+    CHECK_OK(td_packed_write(graph, plain, NULL));
+    CHECK_OK(td_packed_copy(plain, test_path("copy.tg"), directories(3), NULL));
+    CHECK_OK(td_packed_check(test_path("copy.tg"), NULL));
+    CHECK_EQ(build_id(test_path("copy.tg")), build_id(plain));
+    CHECK_OK(td_packed_copy(test_path("copy.tg"), test_path("back.tg"), NULL, NULL));
+    CHECK_OK(td_packed_check(test_path("back.tg"), NULL));
+    CHECK_EQ(build_id(test_path("back.tg")), build_id(plain));
+    td_graph_destroy(graph);
+}
+
 /* Every unit has a place of its own, in the stripe and behind its header. */
 TEST(units_of_a_group_lie_in_different_stripes)
 {
