@@ -100,6 +100,16 @@ static td_status parse_size(const td_arg_option *option, const char *text, uint6
     return check_range(option, text, (double)*out);
 }
 
+static td_status parse_memory(const char *text, td_arg_memory *out)
+{
+    uint64_t whole = UINT64_C(1) << 52, share;
+    TD_CHECK(td_parse_size_or_share(text, td_machine_memory(), &out->bytes));
+    if (text[strlen(text) - 1] != '%') return TD_OK;
+    TD_CHECK(td_parse_size_or_share(text, whole, &share));
+    out->share = (double)share / (double)whole;
+    return TD_OK;
+}
+
 static td_status convert(const td_arg_option *option, const char *text, void *place)
 {
     switch (option->kind) {
@@ -110,7 +120,7 @@ static td_status convert(const td_arg_option *option, const char *text, void *pl
         TD_CHECK(td_parse_double(text, place));
         return check_range(option, text, *(double *)place);
     case TD_ARG_SIZE: return parse_size(option, text, place);
-    case TD_ARG_MEMORY: return td_parse_size_or_share(text, td_machine_memory(), place);
+    case TD_ARG_MEMORY: return parse_memory(text, place);
     case TD_ARG_PAIRS: return add_pair(place, option, text);
     case TD_ARG_TEXT:
     case TD_ARG_TARGET: *(const char **)place = text; return TD_OK;

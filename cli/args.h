@@ -20,10 +20,15 @@ typedef enum td_arg_kind {
     TD_ARG_COUNT,  /* uint64_t */
     TD_ARG_REAL,   /* double */
     TD_ARG_SIZE,   /* uint64_t: 4G, 512M */
-    TD_ARG_MEMORY, /* uint64_t: a size, or a share of the machine's memory (25%) */
+    TD_ARG_MEMORY, /* td_arg_memory: a size, or a share of the machine's memory (25%) */
     TD_ARG_PAIRS,  /* td_arg_pairs: key=value, may be repeated */
     TD_ARG_TARGET, /* const char *: a file's name that may be left out, which means "-" */
 } td_arg_kind;
+
+typedef struct td_arg_memory {
+    uint64_t bytes;
+    double share; /* 0.25, where it was given as one; otherwise 0 */
+} td_arg_memory;
 
 typedef struct td_arg_option {
     const char *name; /* without the dashes */

@@ -13,6 +13,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/median.h"
 #include "base/outfile.h"
 #include "base/size.h"
@@ -20,6 +21,7 @@
 #include "planner/plan.h"
 #include "programs/verify_run.h"
 #include "store/formats/format.h"
+#include "store/paged.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
            .letter = 's'),
     OPTION("engine", TEXT, engine, "E",
-           "which engine: cpu, resident, stream (default: auto, a GPU if there is one and it pays)"),
+           "which engine: cpu, resident, stream, coop, hybrid (default: auto, a GPU if there is one and it pays)"),
     OPTION("devices", TEXT, devices, "LIST",
            "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1, .most = 0x1p62),
@@ -221,11 +223,51 @@ static td_status reorder(job *self)
     return TD_OK;
 }
 
+static td_status is_packed(const job *self, bool *packed)
+{
+    const td_format *format = self->settings->format != NULL ? td_format_named(self->settings->format) : NULL;
+    if (format == NULL) TD_CHECK(td_format_detect(self->path, &format));
+    *packed = format == &td_format_tg;
+    return TD_OK;
+}
+
+/* A share is one of the graph's file. What the process holds besides, its code above all, counts too where edges stay on disk. */
+static td_status set_budget(const job *self, bool on_disk)
+{
+    const td_arg_memory *given = &self->settings->build.common.memory_given;
+    uint64_t budget = td_memory().budget, held = td_memory().now, resident = td_machine_resident();
+    td_packed *packed = NULL;
+    if (given->share > 0 && !on_disk) {
+        TD_CHECK(td_packed_open(&packed, self->path));
+        budget = (uint64_t)(given->share * (double)td_packed_describe(packed)->file_bytes);
+        td_packed_close(packed);
+    }
+    uint64_t besides = resident > held ? resident - held : 0;
+    if (on_disk) budget = budget > 2 * besides ? budget - besides : budget / 2;
+    td_memory_set_budget(budget > 0 ? budget : 1);
+    return TD_OK;
+}
+
+static td_status read_graph(job *self)
+{
+    bool packed, on_disk = false, changes = td_build_options_change(&self->build) || self->ordering.order != TD_ORDER_NONE;
+    TD_CHECK(is_packed(self, &packed));
+    if (packed) TD_CHECK(set_budget(self, false));
+    self->options.pool = self->pool;
+    if (packed && !changes) TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
+    if (!on_disk) return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
+    if (self->settings->verify)
+        return td_fail(TD_USAGE, "--verify looks at all edges at once, and memory is too small for those of %s; more --memory helps", self->path);
+    TD_CHECK(set_budget(self, true));
+    td_status status = td_paged_open(&self->graph, self->path, self->pool, NULL);
+    return status == TD_NO_MEMORY ? td_plan_too_small(self->path, self->program, &self->options) : status;
+}
+
 static td_status load(job *self)
 {
     char text[TD_GRAPH_TEXT];
     begin(&self->report.load, "load");
-    TD_CHECK(td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool));
+    TD_CHECK(read_graph(self));
     end(&self->report.load);
     td_progress_end();
     TD_CHECK(reorder(self));
@@ -391,7 +433,7 @@ const td_command td_cmd_run = {
     .run = run_run,
     .help_topic = td_help_run_topic,
     .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
-               "'tandem help engines' the engines, 'tandem help cpu', 'tandem help resident' and 'tandem help stream' the settings of one, "
+               "'tandem help engines' the engines, 'tandem help cpu' and likewise the settings of one, "
                "'tandem help devices' how devices are named. Results go to standard output or a file, everything else "
                "to standard error; the exit status is 0, 1 (failed) or 2 (wrong usage).",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"

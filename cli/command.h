@@ -13,7 +13,10 @@
 
 typedef struct td_common {
     uint64_t threads; /* 0: all this process may use */
-    uint64_t memory;  /* budget in bytes, 0: most of what is free */
+    union {
+        td_arg_memory memory_given;
+        uint64_t memory; /* its bytes: the budget, 0: most of what is free */
+    };
     const char *json; /* a file, "-" for standard output, NULL: no JSON */
     bool quiet, verbose, help;
 } td_common;

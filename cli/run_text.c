@@ -64,6 +64,9 @@ void td_tell_plan(const td_plan *plan)
     if (plan->subgraph_edges > 0)
         td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s", td_format_count(graph, plan->subgraph_edges),
                 td_format_count(program, plan->subgraph_slots), td_format_size(room, plan->prefix_bytes));
+    if (plan->room_bytes > 0)
+        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration", td_format_size(room, plan->room_bytes),
+                td_format_size(graph, plan->disk_bytes));
 }
 
 /* Of an engine whose edges cross a link. */
@@ -90,6 +93,16 @@ static void tell_device(const td_run *run)
             run->launches, td_format_size(peak, run->device_peak));
 }
 
+static void tell_disk(const td_run *run)
+{
+    const td_run_disk *disk = &run->disk;
+    char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
+    if (!disk->used) return;
+    td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64 " of them by blocks; k = %.1f",
+            disk->method, td_format_size(bytes, disk->bytes), disk->reads, disk->wait_seconds, td_format_count(hits, disk->hits),
+            td_format_count(misses, disk->misses), disk->parts, disk->ratio);
+}
+
 void td_tell_run(const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -107,6 +120,7 @@ void td_tell_run(const td_run_report *report)
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
             seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
     tell_device(run);
+    tell_disk(run);
 }
 
 static void print_top_row(const td_run *run, td_top row, int width)

@@ -230,6 +230,8 @@ typedef struct td_plan {
     uint64_t chunks;               /* of the same size, for extracted edges */
     uint64_t prefix_bytes;         /* for the beginnings of all lists */
     uint64_t kept_edges;           /* room for single edges (mst) */
+    uint64_t room_bytes;           /* of edges that stay on disk: memory that those read may take */
+    uint64_t disk_bytes;           /* about what an iteration over all edges reads from disk, at most */
 } td_plan;
 
 /* `request` may be NULL. */

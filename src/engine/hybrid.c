@@ -34,13 +34,23 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     return true;
 }
 
+/* Arrays that a run makes later on. */
+static uint64_t bytes_to_come(const td_cpu_job *cpu)
+{
+    const td_cpu_kernels *k = cpu->kernels;
+    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->heavy * 16;
+    if (k->edge != NULL) bytes += n * (sizeof(uint64_t) + sizeof(td_forest_edge));
+    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += n * sizeof(uint32_t);
+    return cpu->options->parents ? bytes + n * sizeof(uint32_t) : bytes;
+}
+
 /* What is left of the budget, or of the machine's memory, once the program's arrays are there. */
-static uint64_t room_left(void)
+static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
     td_machine machine;
     if (memory.budget > 0) {
-        uint64_t slack = memory.budget / 64 + (64 << 10);
+        uint64_t slack = memory.budget / 64 + (64 << 10) + bytes_to_come(cpu);
         return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
     }
     td_machine_describe(&machine);
@@ -79,24 +89,23 @@ static td_status read_directories(td_hybrid_job *self)
     return td_paged_directory(self->paged, true, &self->directory[1], &self->directory_count[1], cpu->pool);
 }
 
-static td_status too_small(const td_hybrid_job *self, uint64_t room)
+static td_status too_small(const td_hybrid_job *self)
 {
     char has[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
     uint64_t largest = self->push->largest > self->pull->largest ? self->push->largest : self->pull->largest;
     td_memory_stats memory = td_memory();
-    uint64_t needs = (memory.now + 2 * largest + (64 << 10)) / 63 * 64 + 64;
+    uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + (64 << 10)) / 63 * 64 + 64;
     td_format_size(has, memory.budget);
     td_format_size(least, needs);
-    (void)room;
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s (%llu bytes) for its vertices and two pages of edges, and may use %s",
                    self->cpu.run->program->info->name, self->cpu.graph->name, least, (unsigned long long)needs, has);
 }
 
 static td_status make_room(td_hybrid_job *self)
 {
-    uint64_t room = room_left();
+    uint64_t room = room_left(&self->cpu);
     if (self->paged == NULL) return TD_OK;
-    if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self, room);
+    if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self);
     return td_paged_set_room(self->paged, room);
 }
 
@@ -111,8 +120,9 @@ static td_status set_up(td_hybrid_job *self)
     if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
     self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
-    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left())));
-    TD_CHECK(read_directories(self));
+    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left(cpu))));
+    td_status status = read_directories(self);
+    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
     TD_CHECK(make_room(self));
     if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
     return TD_OK;

@@ -55,6 +55,10 @@ static void put_plan(td_json *json, const td_run_report *report)
         td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
     }
     put_sizes(json, report->plan);
+    if (report->plan->room_bytes > 0) {
+        td_json_u64(json, "room_bytes", report->plan->room_bytes);
+        td_json_u64(json, "disk_bytes_per_iteration", report->plan->disk_bytes);
+    }
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
@@ -116,7 +120,42 @@ static void put_shares(td_json *json, const td_iteration *row)
     td_json_real(json, "cpu_idle_seconds", row->cpu_idle_seconds);
 }
 
-static void put_row(td_json *json, const td_iteration *row, bool link, bool shares)
+/* Of an engine that goes page by page. */
+static void put_pages(td_json *json, const td_iteration *row)
+{
+    td_json_u64(json, "pages_cpu", row->pages_cpu);
+    td_json_u64(json, "pages_gpu", row->pages_gpu);
+    td_json_u64(json, "pages_skipped", row->pages_skipped);
+    td_json_u64(json, "page_hits", row->page_hits);
+    td_json_u64(json, "page_misses", row->page_misses);
+    td_json_u64(json, "rounds", row->rounds);
+    td_json_u64(json, "disk_reads", row->disk_reads);
+    td_json_u64(json, "disk_bytes", row->disk_bytes);
+    td_json_real(json, "disk_wait_seconds", row->disk_wait_seconds);
+}
+
+static void put_disk(td_json *json, const td_run *run)
+{
+    const td_run_disk *disk = &run->disk;
+    if (!disk->used) return;
+    td_json_object(json, "disk");
+    td_json_string(json, "method", disk->method);
+    td_json_real(json, "k", disk->ratio);
+    td_json_u64(json, "pages", disk->pages);
+    td_json_u64(json, "page_hits", disk->hits);
+    td_json_u64(json, "page_misses", disk->misses);
+    td_json_u64(json, "pages_by_blocks", disk->parts);
+    td_json_u64(json, "evictions", disk->evictions);
+    td_json_u64(json, "reads", disk->reads);
+    td_json_u64(json, "bytes", disk->bytes);
+    td_json_real(json, "wait_seconds", disk->wait_seconds);
+    td_json_array(json, "directory_bytes");
+    for (int d = 0; d < disk->directories; d++) td_json_u64(json, NULL, disk->directory_bytes[d]);
+    td_json_end_array(json);
+    td_json_end_object(json);
+}
+
+static void put_row(td_json *json, const td_iteration *row, const char *engine)
 {
     td_json_row(json, NULL);
     td_json_u64(json, "number", row->number);
@@ -127,16 +166,16 @@ static void put_row(td_json *json, const td_iteration *row, bool link, bool shar
     td_json_real(json, "change", row->change);
     td_json_real(json, "start", row->start);
     td_json_real(json, "seconds", row->seconds);
-    if (link) put_link(json, row);
-    if (shares) put_shares(json, row);
+    if (strcmp(engine, "stream") == 0) put_link(json, row);
+    if (strcmp(engine, "coop") == 0) put_shares(json, row);
+    if (strcmp(engine, "hybrid") == 0) put_pages(json, row);
     td_json_end_object(json);
 }
 
 static void put_rows(td_json *json, const td_run *run)
 {
-    bool link = strcmp(run->engine, "stream") == 0, shares = strcmp(run->engine, "coop") == 0;
     td_json_array(json, "rows");
-    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], link, shares);
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], run->engine);
     td_json_end_array(json);
 }
 
@@ -263,6 +302,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     else td_json_null(json, "verified");
     put_plan(json, report);
     put_device(json, run);
+    put_disk(json, run);
     put_checkpoints(json, report);
     put_parameters(json, report);
     put_result(json, report);

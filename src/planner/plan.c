@@ -271,12 +271,14 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
 {
     td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine, options->devices, options->settings)->name,
                     .graph_bytes = td_graph_bytes(graph), .free_bytes = free_memory()};
-    if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
+    if (is_auto(engine) && graph->paged != NULL) td_plan_choose_disk(&plan, graph);
+    else if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
     else snprintf(plan.why, sizeof plan.why, "asked for");
     plan.device_graph_bytes = plan.device_program_bytes = 0;
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
     else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
     else if (strcmp(plan.engine, "coop") == 0) TD_CHECK(plan_coop(&plan, program, graph, options));
+    else if (strcmp(plan.engine, "hybrid") == 0) TD_CHECK(td_plan_hybrid(&plan, program, graph, options));
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
     plan.program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
     plan.fits = plan.program_bytes <= plan.free_bytes;

@@ -78,7 +78,7 @@ for program in circuit mst; do
     run=$(sed -n 's/^    "run_peak": \([0-9]*\),$/\1/p' <<<"$out")
     if [ "$run" -gt "$load" ]; then good; else bad "$program needs $run to run, $load to load"; fi
     for part in 1 2 3 4 5 6 7 8; do
-        fails 1 "budget" run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((load + (run - load) * part / 9))
+        fails 1 "budget" run $program sparse.tg --engine cpu --iterations 3 --threads 2 --quiet --memory $((load + (run - load) * part / 9))
     done
     succeeds run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((run + 4096))
 done

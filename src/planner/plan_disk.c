@@ -1,0 +1,76 @@
+/* Graphs whose edges stay on disk: when they do, and what a run then needs. */
+#include "planner/plan.h"
+
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "engine/hybrid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t memory_allowed(void)
+{
+    uint64_t budget = td_memory().budget;
+    return budget > 0 ? budget : td_machine_memory_free();
+}
+
+/* What the file's graph takes when it is loaded. */
+static uint64_t loaded_bytes(const td_packed_info *file)
+{
+    uint64_t bytes = file->sections[TD_SECTION_IDS].bytes;
+    for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++) bytes += file->sections[kind].bytes;
+    return bytes;
+}
+
+td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program, const td_run_options *options, bool *on_disk)
+{
+    td_packed *packed = NULL;
+    uint64_t program_bytes;
+    *on_disk = false;
+    if (engine != NULL && strcmp(engine, "auto") != 0 && strcmp(engine, "hybrid") != 0) return TD_OK;
+    TD_CHECK(td_packed_open(&packed, path));
+    const td_packed_info *file = td_packed_describe(packed);
+    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric, .weights = file->weights};
+    td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
+    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + td_run_input_bytes(program, &shape, options) > memory_allowed();
+    td_packed_close(packed);
+    return status;
+}
+
+td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options)
+{
+    char least[TD_NUMBER_BYTES];
+    td_hybrid_bytes need;
+    td_packed *packed = NULL;
+    TD_CHECK(td_packed_open(&packed, path));
+    td_status status = td_hybrid_count_bytes(program, td_packed_describe(packed), options, memory_allowed(), &need);
+    td_packed_close(packed);
+    TD_CHECK(status);
+    uint64_t besides = td_machine_resident() > td_memory().now ? td_machine_resident() - td_memory().now : 0;
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges", program->info->name,
+                   path, td_format_size(least, need.least + besides));
+}
+
+td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_hybrid_bytes need;
+    td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
+    TD_CHECK(td_hybrid_count_bytes(program, &file, options, memory_allowed(), &need));
+    if (graph->paged == NULL) return td_cpu_bytes(program, graph, options, &plan->program_bytes);
+    uint64_t open = td_paged_open_bytes(&file);
+    plan->graph_bytes = open;
+    plan->program_bytes = need.vertices - open - td_run_input_bytes(program, graph, options);
+    plan->room_bytes = need.room;
+    plan->disk_bytes = need.reads;
+    return TD_OK;
+}
+
+void td_plan_choose_disk(td_plan *plan, const td_graph *graph)
+{
+    char whole[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    plan->engine = "hybrid";
+    td_format_size(whole, loaded_bytes(td_paged_describe(graph->paged)));
+    td_format_size(has, memory_allowed());
+    snprintf(plan->why, sizeof plan->why, "the graph, %s, does not fit the memory of %s beside the program", whole, has);
+}
