@@ -244,6 +244,11 @@ void td_device_host_worked(td_device *device, uint64_t bytes)
     if (device->ops->host_worked != NULL) device->ops->host_worked(device, bytes);
 }
 
+uint64_t td_device_host_until(td_device *device, uint64_t began, uint64_t bytes)
+{
+    return device->ops->host_until != NULL ? device->ops->host_until(device, began, bytes) : 0;
+}
+
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS])
 {
     return device->ops->counters != NULL ? device->ops->counters(device, out) : 0;

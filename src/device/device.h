@@ -93,6 +93,7 @@ typedef struct td_device_ops {
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* of td_devices_host_bytes; optional */
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
+    uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
 } td_device_ops;
 
 /* What is counted, for reports. */
@@ -180,6 +181,9 @@ uint64_t td_device_clock(td_device *device);
 
 /* The host's workers collected so many bytes for the device since it was last told anything: virtual time goes on. */
 void td_device_host_worked(td_device *device, uint64_t bytes);
+
+/* When workers that began to collect so many bytes at this time are through, for a completion; 0: when they are. Any thread. */
+uint64_t td_device_host_until(td_device *device, uint64_t began, uint64_t bytes);
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /* the kind's own, since it was opened */
 
 /* For tests: the Nth operation from now (allocation, copy, fill, launch, finish) of any device fails as if

@@ -136,8 +136,6 @@ static void tear_down(td_stream_job *self, td_status status)
     snprintf(message, sizeof message, "%s", td_last_message());
     if (held != NULL && held->copies != NULL) (void)td_stream_finish(held->copies);
     if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
-    for (int i = 0; i < 2; i++)
-        if (self->chunk_done[i] != NULL) td_mark_destroy(held->device, self->chunk_done[i]);
     td_gpu_job_close(&self->gpu);
     td_free(self->useful);
     td_free(self->useful_before);

@@ -11,6 +11,7 @@
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
+#include "base/task.h"
 #include "engine/gpu_job.h"
 #include "engine/resident.h"
 #include "engine/stream_slots.h"
@@ -119,8 +120,7 @@ typedef struct td_stream_job {
     uint64_t direct_asked, direct_bytes; /* the launch over edges at the host: when it was queued, what it is to read */
     uint64_t lane_free[TD_LANES]; /* when the last event of a lane ended */
     uint32_t *active;             /* the host's copy of the bitmap, for extraction */
-    int chunk_at;
-    td_mark *chunk_done[2];
+    struct td_extracting *extracting; /* what is under way of it; NULL: nothing */
     uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or all) and of heavy ones */
     uint64_t rest_count, heavy_count;
     uint64_t kept_count;          /* sweeps: edges kept on the device */
@@ -187,6 +187,9 @@ td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_wor
 /* An event of a lane ends now; it began when it was asked for, or when the one before ended. */
 td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked, uint64_t bytes);
 
+void td_stream_look_at_clock(td_stream_job *self); /* before what is under way changes: counts the time since */
+void td_stream_note(td_stream_job *self, td_status status); /* the first failure of a handler ends the iteration */
+td_status td_stream_go_on(td_stream_job *self); /* something is done: what is next */
 td_status td_stream_start_copies(td_stream_job *self); /* of the subgraphs waiting, as many as there are slots for */
 
 /* Launches the work over edges first..end, whose targets and weights have these addresses on the device (of edge 0). */
@@ -220,7 +223,9 @@ static inline uint64_t td_stream_aside(uint64_t kept) { return kept / 16 + 1; } 
 
 /* stream_extract.c */
 td_status td_stream_fetch_active(td_stream_job *self);
-td_status td_stream_extract(td_stream_job *self);
+td_status td_stream_start_extraction(td_stream_job *self);
+bool td_stream_is_extracting(const td_stream_job *self);
+void td_stream_end_extraction(td_stream_job *self); /* waits for the workers, where it was broken off */
 
 /* The schedules. */
 td_status td_stream_rounds(td_stream_job *self);

@@ -14,7 +14,7 @@
 enum { COPIES_AHEAD = 4 };
 
 /* Time spent copying, computing and both, by what is known to be under way. */
-static void look_at_clock(td_stream_job *self)
+void td_stream_look_at_clock(td_stream_job *self)
 {
     uint64_t now = td_device_clock(self->gpu.device);
     double seconds = now > self->clock ? (double)(now - self->clock) * 1e-9 : 0;
@@ -155,7 +155,7 @@ static td_status go_over(td_stream_job *self, uint32_t slot, bool again)
     uint32_t times = self->variant == TD_STREAM_HBASE && tells_again(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
     TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
-    look_at_clock(self);
+    td_stream_look_at_clock(self);
     self->flights++;
     self->row->rounds += times;
     return TD_OK;
@@ -173,7 +173,7 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
         TD_CHECK(td_stream_copy(self->held->copies, to->weights, (const char *)list->weights + first * list->weight_bytes,
                                 edges * list->weight_bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_notify(self->held->copies, on_copied, self, slot));
-    look_at_clock(self);
+    td_stream_look_at_clock(self);
     to->asked = self->clock;
     self->copies_under_way++;
     self->row->bytes_whole += td_link_bytes(list, s);
@@ -207,7 +207,7 @@ static bool tells_again(const td_stream_job *self)
 }
 
 /* While copies are under way and nothing else is, the GPU goes over what it has. */
-static td_status go_on(td_stream_job *self)
+td_status td_stream_go_on(td_stream_job *self)
 {
     bool queues = self->variant == TD_STREAM_FULL || self->variant == TD_STREAM_HVSP;
     TD_CHECK(td_stream_start_copies(self));
@@ -216,7 +216,7 @@ static td_status go_on(td_stream_job *self)
     return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
 }
 
-static void note(td_stream_job *self, td_status status)
+void td_stream_note(td_stream_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
@@ -228,28 +228,28 @@ static void on_copied(void *context, td_status status, uint64_t slot)
 {
     td_stream_job *self = context;
     const td_slot *it = &self->held->slots.slots[slot];
-    look_at_clock(self);
+    td_stream_look_at_clock(self);
     self->copies_under_way--;
-    note(self, status);
-    note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
-    if (self->status == TD_OK) note(self, go_over(self, (uint32_t)slot, false));
-    if (self->status == TD_OK) note(self, td_stream_start_copies(self));
+    td_stream_note(self, status);
+    td_stream_note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
+    if (self->status == TD_OK) td_stream_note(self, go_over(self, (uint32_t)slot, false));
+    if (self->status == TD_OK) td_stream_note(self, td_stream_start_copies(self));
 }
 
 static void on_done(void *context, td_status status, uint64_t slot)
 {
     td_stream_job *self = context;
-    look_at_clock(self);
+    td_stream_look_at_clock(self);
     self->flights--;
-    note(self, status);
+    td_stream_note(self, status);
     if (slot == TD_NO_SLOT) {
-        note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked, self->direct_bytes));
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked, self->direct_bytes));
     } else {
         const td_slot *it = &self->held->slots.slots[slot];
         td_slots_done(&self->held->slots, (uint32_t)slot);
-        note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
     }
-    if (self->status == TD_OK) note(self, go_on(self));
+    if (self->status == TD_OK) td_stream_note(self, td_stream_go_on(self));
 }
 
 /* An iteration. */
@@ -290,7 +290,7 @@ static td_status read_directly(td_stream_job *self)
         self->gpu.args.from_host = false;
         TD_CHECK(status);
         TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, TD_NO_SLOT));
-        look_at_clock(self);
+        td_stream_look_at_clock(self);
         self->direct_asked = self->clock;
         self->direct_bytes = bytes;
         if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
@@ -323,11 +323,12 @@ static td_status fail_clean(td_stream_job *self, td_status status)
 static td_status run_iteration(td_stream_job *self)
 {
     TD_CHECK(td_stream_fetch_active(self));
+    TD_CHECK(td_stream_start_extraction(self));
     TD_CHECK(go_over_residents(self));
     TD_CHECK(td_stream_start_copies(self));
     TD_CHECK(read_directly(self));
-    TD_CHECK(td_stream_extract(self));
-    while (self->flights + self->copies_under_way > 0 && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    while ((self->flights + self->copies_under_way > 0 || td_stream_is_extracting(self)) && self->status == TD_OK)
+        TD_CHECK(td_loop_run(self->held->loop));
     return self->status;
 }
 
@@ -342,5 +343,7 @@ td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_wor
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
     td_status status = run_iteration(self);
-    return status == TD_OK ? TD_OK : fail_clean(self, status);
+    if (status != TD_OK) status = fail_clean(self, status);
+    td_stream_end_extraction(self);
+    return status;
 }

@@ -1,7 +1,8 @@
 /* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over it word by
  * word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind another into a
  * chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it needs, in the first
- * chunk that has them side by side. While a chunk crosses the link and is gone over, the next is filled. */
+ * chunk that has them side by side. A chunk is filled beside the policy, by a task; its end is a completion, and so are those of its copies and
+ * of the kernel that goes over it: while one crosses the link and is gone over, the other is filled. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -19,6 +20,7 @@ typedef struct extract {
     uint64_t edges;
 } extract;
 
+/* What workers do with some of them. */
 typedef struct extraction {
     td_stream_job *job;
     const td_link_list *list;
@@ -26,6 +28,20 @@ typedef struct extraction {
     char *chunk;
     bool fills;              /* otherwise it counts */
 } extraction;
+
+/* An iteration's extraction. */
+struct td_extracting {
+    td_stream_job *job;
+    td_task task;
+    extract *extracts;
+    uint32_t count, done;    /* of which so many are in chunks */
+    uint32_t fit;            /* those that the task puts into its chunk */
+    bool counted, working;
+    int chunk;               /* the task's */
+    bool full[2];            /* the chunk is crossing or gone over */
+    uint64_t began;          /* the task, by the device's clock */
+    uint64_t bytes[2], copy_asked[2], kernel_asked[2];
+};
 
 static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -117,12 +133,12 @@ static td_status work_on(void *context, uint64_t begin, uint64_t end, int worker
     return TD_OK;
 }
 
-static void cut_slices(extraction *self, uint32_t s, uint32_t *count)
+static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, uint32_t *count)
 {
-    uint64_t first = td_link_begin(self->list, s), end = td_link_end(self->list, s);
-    uint64_t step = (UINT64_C(1) << self->list->shift) / SLICES;
+    uint64_t first = td_link_begin(list, s), end = td_link_end(list, s);
+    uint64_t step = (UINT64_C(1) << list->shift) / SLICES;
     for (; first < end; first += step)
-        self->extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
+        extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
 }
 
 /* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie side by
@@ -159,58 +175,108 @@ static td_status send_table(td_stream_job *job, const extract *extracts, uint32_
     return td_stream_copy(job->held->copies, job->held->device_table[chunk], table, (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
 }
 
+static void on_filled(void *context, td_status status, uint64_t chunk);
+static void on_copied(void *context, td_status status, uint64_t chunk);
+static void on_done(void *context, td_status status, uint64_t chunk);
+
 /* Copies what is in the chunk, the extracts of a subgraph at a time, and goes over it. */
-static td_status send_chunk(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
+static td_status send_chunk(struct td_extracting *self, int chunk)
 {
+    td_stream_job *job = self->job;
     td_stream_graph *held = job->held;
+    const extract *extracts = self->extracts + self->done;
     td_mark *mark = NULL;
-    for (uint32_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && extracts[end].subgraph == extracts[i].subgraph; end++) {}
+    for (uint32_t i = 0, end; i < self->fit; i = end) {
+        for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
         uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
         if (bytes > 0)
             TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at, bytes, TD_TO_DEVICE));
     }
-    TD_CHECK(send_table(job, extracts, count, chunk));
+    TD_CHECK(send_table(job, extracts, self->fit, chunk));
+    TD_CHECK(td_stream_notify(held->copies, on_copied, self, (uint64_t)chunk));
+    td_stream_look_at_clock(job);
+    self->copy_asked[chunk] = job->clock;
+    job->copies_under_way++;
     TD_CHECK(td_stream_mark(held->copies, &mark));
     td_status status = td_stream_wait(job->gpu.stream, mark);
     td_mark_destroy(job->gpu.device, mark);
     TD_CHECK(status);
-    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, (uint64_t)held->table[chunk][count].groups_before * 32));
-    td_mark_destroy(job->gpu.device, job->chunk_done[chunk]);
-    job->chunk_done[chunk] = NULL;
-    return td_stream_mark(job->gpu.stream, &job->chunk_done[chunk]);
+    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, (uint64_t)held->table[chunk][self->fit].groups_before * 32));
+    return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
-/* A chunk is free again once the kernels over it have ended, which a finished copy stream that waited for them tells. */
-static td_status await_chunk(td_stream_job *job, int chunk)
+/* The task: workers count what there is, the first time, and fill a chunk. */
+static td_status fill_chunk(void *context, uint64_t *time)
 {
-    if (job->chunk_done[chunk] == NULL) return TD_OK;
-    TD_CHECK(td_stream_wait(job->held->copies, job->chunk_done[chunk]));
-    return td_stream_finish(job->held->copies);
-}
-
-static td_status send_all(extraction *self, uint32_t count)
-{
+    struct td_extracting *self = context;
     td_stream_job *job = self->job;
-    uint64_t bytes = td_link_edge_bytes(self->list) << self->list->shift;
-    for (uint32_t done = 0; done < count;) {
-        int chunk = job->chunk_at;
-        uint32_t fit = place_in_tiles(self, done, count, bytes);
-        TD_CHECK(await_chunk(job, chunk));
-        extraction part = *self;
-        part.extracts = self->extracts + done;
-        part.chunk = job->held->staging[chunk];
-        part.fills = true;
-        uint64_t asked = td_device_clock(job->gpu.device), bytes_before = job->row->bytes_extracted;
-        TD_CHECK(td_pool_for(job->gpu.options->pool, fit, 1, work_on, &part));
-        for (uint32_t i = 0; i < fit; i++) td_device_host_worked(job->gpu.device, part.extracts[i].bytes);
-        for (uint32_t i = 0; i < fit; i++) job->row->bytes_extracted += part.extracts[i].bytes;
-        TD_CHECK(td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, asked, job->row->bytes_extracted - bytes_before));
-        TD_CHECK(send_chunk(job, part.extracts, fit, chunk));
-        job->chunk_at = 1 - chunk;
-        done += fit;
-    }
+    extraction all = {.job = job, .list = job->crossing, .extracts = self->extracts};
+    uint64_t room = td_link_edge_bytes(all.list) << all.list->shift, bytes = 0;
+    if (!self->counted) TD_CHECK(td_pool_for(job->gpu.options->pool, self->count, 1, work_on, &all));
+    self->counted = true;
+    self->fit = place_in_tiles(&all, self->done, self->count, room);
+    all.extracts += self->done;
+    all.chunk = job->held->staging[self->chunk];
+    all.fills = true;
+    TD_CHECK(td_pool_for(job->gpu.options->pool, self->fit, 1, work_on, &all));
+    for (uint32_t i = 0; i < self->fit; i++) bytes += all.extracts[i].bytes;
+    self->bytes[self->chunk] = bytes;
+    *time = td_device_host_until(job->gpu.device, self->began, bytes);
     return TD_OK;
+}
+
+/* Fills a chunk, if there is one free and anything left to put into it. */
+static void fill_next(struct td_extracting *self)
+{
+    int chunk = self->full[0] ? 1 : 0;
+    if (self->working || self->full[chunk] || self->done == self->count) return;
+    self->chunk = chunk;
+    self->working = true;
+    self->began = td_device_clock(self->job->gpu.device);
+    self->task = (td_task){.loop = self->job->held->loop, .work = fill_chunk, .handler = on_filled, .context = self, .value = (uint64_t)chunk};
+    td_task_start(&self->task);
+}
+
+static void on_filled(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    td_task_join(&self->task);
+    self->working = false;
+    td_stream_note(job, status);
+    if (job->status != TD_OK) return;
+    job->row->bytes_extracted += self->bytes[chunk];
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began, self->bytes[chunk]));
+    td_stream_note(job, send_chunk(self, (int)chunk));
+    self->full[chunk] = true;
+    self->done += self->fit;
+    if (job->status == TD_OK) fill_next(self);
+}
+
+static void on_copied(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    td_stream_look_at_clock(job);
+    job->copies_under_way--;
+    job->flights++;
+    self->kernel_asked[chunk] = job->clock;
+    td_stream_note(job, status);
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk], self->bytes[chunk]));
+    if (job->status == TD_OK) td_stream_note(job, td_stream_start_copies(job));
+}
+
+static void on_done(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    td_stream_look_at_clock(job);
+    job->flights--;
+    self->full[chunk] = false;
+    td_stream_note(job, status);
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk], self->bytes[chunk]));
+    if (job->status == TD_OK) fill_next(self);
+    if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
 }
 
 /* The bitmap comes back first, before anything is queued that it would wait for. */
@@ -224,22 +290,35 @@ td_status td_stream_fetch_active(td_stream_job *job)
     return td_stream_finish(gpu->stream);
 }
 
-td_status td_stream_extract(td_stream_job *job)
+td_status td_stream_start_extraction(td_stream_job *job)
 {
-    td_status status = TD_OK;
-    extraction self = {.job = job, .list = job->crossing};
+    struct td_extracting *self;
+    const td_link_list *list = job->crossing;
     uint32_t count = 0;
-    for (uint32_t s = 0; s < self.list->subgraphs; s++) count += job->way[s] == TD_WAY_EXTRACT;
+    for (uint32_t s = 0; s < list->subgraphs; s++) count += job->way[s] == TD_WAY_EXTRACT;
     if (count == 0) return TD_OK;
     job->row->subgraphs_extracted += count;
-    TD_TRY(TD_NEW_ZEROED(&self.extracts, (uint64_t)count * SLICES, "extracts"));
-    count = 0;
-    for (uint32_t s = 0; s < self.list->subgraphs; s++)
-        if (job->way[s] == TD_WAY_EXTRACT) cut_slices(&self, s, &count);
-    TD_TRY(td_pool_for(job->gpu.options->pool, count, 1, work_on, &self));
-    TD_TRY(send_all(&self, count));
-done:
-    if (status != TD_OK) (void)td_stream_finish(job->held->copies);
-    td_free(self.extracts);
-    return status;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "extraction"));
+    job->extracting = self;
+    self->job = job;
+    TD_CHECK(TD_NEW_ZEROED(&self->extracts, (uint64_t)count * SLICES, "extracts"));
+    for (uint32_t s = 0; s < list->subgraphs; s++)
+        if (job->way[s] == TD_WAY_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
+    fill_next(self);
+    return TD_OK;
+}
+
+bool td_stream_is_extracting(const td_stream_job *job)
+{
+    const struct td_extracting *self = job->extracting;
+    return self != NULL && (self->working || self->full[0] || self->full[1]);
+}
+
+void td_stream_end_extraction(td_stream_job *job)
+{
+    if (job->extracting == NULL) return;
+    td_task_join(&job->extracting->task);
+    td_free(job->extracting->extracts);
+    td_free(job->extracting);
+    job->extracting = NULL;
 }

@@ -42,14 +42,18 @@ static inline stream_way stream_way_number(int number)
 /* The words of `settings` that the program's runs look at, and that change something beside those before them. */
 static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
 {
-    char words[320], *rest = NULL;
+    char words[512], *rest = NULL;
     td_settings together = {0};
     out[0] = 0;
     snprintf(words, sizeof words, "%s", settings);
     for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
         size_t used = strlen(out);
+        if (strncmp(word, "stream.", 7) != 0) { /* the program's own */
+            snprintf(out + used, room - used, " %s", word);
+            continue;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
         if (!td_stream_uses(program, name)) continue;
         CHECK_OK(td_settings_add(&together, word));
         if (td_stream_check_settings(&together) == TD_OK) snprintf(out + used, room - used, " %s", word);
@@ -80,7 +84,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     const row *of = about->row;
     const td_program *program = program_of(of->program);
     stream_way one = stream_way_number(number);
-    char all[320], settings[320], text[512];
+    char all[320], settings[320], text[512], with_rows[512];
     if (of->sync_only && one.mode == TD_MODE_ASYNC) return NULL;
     snprintf(all, sizeof all, "stream.variant=%s stream.low=%s %s %s", one.variant, one.low, one.lists, one.shape);
     stream_settings_used(settings, sizeof settings, program, all);
@@ -91,7 +95,8 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     options.devices = place->devices;
     options.kept = one.keeps ? &place->kept : NULL;
     options.gpu_edges = one.cap;
-    table_settings(text, sizeof text, of, "stream", settings);
+    table_settings(with_rows, sizeof with_rows, of, "stream", settings);
+    stream_settings_used(text, sizeof text, program, with_rows);
     stream_raise_cap(program, about->graph, &options, text);
     if (options.gpu_edges >= 1 && one.cap < 1) return NULL; /* two subgraphs hold everything: nothing would cross */
     snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices, one.mode == TD_MODE_ASYNC ? "async" : "sync",

@@ -162,6 +162,17 @@ TEST(edges_that_survive_spare_a_forest_most_of_its_sweeps)
     }
 }
 
+/* Workers pick out a chunk at 8 GB/s while the one before crosses at 12 GB/s and is gone over. */
+TEST(extraction_goes_on_while_what_was_extracted_crosses)
+{
+    const claim *of = &(claim){.program = "labels"};
+    td_graph *graph = skewed(10);
+    measured lvsp = measure(of->program, graph, "lvsp");
+    double one_after_another = (double)lvsp.moved / 8e9 + (double)lvsp.moved / 12e9;
+    AT_MOST("three stages", lvsp.seconds, 0.9 * one_after_another);
+    td_graph_destroy(graph);
+}
+
 /* Sums: every edge in every iteration. */
 TEST(subgraphs_in_fewer_bits_spare_the_link_half_of_the_bytes)
 {

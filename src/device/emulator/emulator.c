@@ -337,10 +337,14 @@ static td_status wait_for(td_stream *stream, td_mark *mark)
 
 static void mark_destroy(td_mark *mark) { td_free(mark); }
 
+static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
+{
+    return began + (uint64_t)((double)bytes / emulator_of(device)->world->topology.gather_rate);
+}
+
 static void host_worked(td_device *device, uint64_t bytes)
 {
-    td_emu_world *world = emulator_of(device)->world;
-    world->host_now = host_now(device) + (uint64_t)((double)bytes / world->topology.gather_rate);
+    emulator_of(device)->world->host_now = host_until(device, host_now(device), bytes);
 }
 
 static td_status finish(td_stream *stream)
@@ -399,7 +403,8 @@ static const td_device_ops ops = {
     .stream_open = stream_open, .stream_close = stream_close, .copy = copy, .fill = fill, .launch = launch,
     .notify = notify, .mark = mark, .wait = wait_for, .mark_destroy = mark_destroy, .finish = finish, .fit = fit,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
-    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .host_worked = host_worked};
+    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .host_worked = host_worked,
+    .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)
 {
