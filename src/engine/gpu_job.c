@@ -62,6 +62,7 @@ void td_gpu_job_close(td_gpu_job *job)
     for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
     td_free(job->owned);
     if (job->pinned) td_device_unpin(job->device, job->control);
+    if (job->pinned_state != NULL) td_device_unpin(job->device, job->pinned_state);
     td_free(job->control);
 }
 
@@ -236,8 +237,11 @@ static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
 td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count)
 {
     const td_gpu_args *a = &job->args;
+    uint64_t bytes = job->graph->vertices * job->traits->value_bytes;
+    void *seen;
+    if (job->pinned_state == NULL && td_device_pin(job->device, state->values, bytes, &seen) == TD_OK) job->pinned_state = state->values;
     state->by_levels = a->first_hit;
-    TD_CHECK(td_stream_copy(job->stream, state->values, a->values, job->graph->vertices * job->traits->value_bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(job->stream, state->values, a->values, bytes, TD_TO_HOST));
     for (int i = 0; i < count; i++) {
         if (maps[i] == NULL) continue;
         state->has_active = true;

@@ -23,6 +23,7 @@ typedef struct td_gpu_job {
     td_gpu_args args;
     td_gpu_control *control; /* the host's copy, pinned where the device can */
     bool pinned;
+    void *pinned_state;      /* a checkpoint's values, where the device can */
     struct td_resident_list *pull, *push;
     bool both;               /* the undirected view of a directed graph */
     td_direction direction;
