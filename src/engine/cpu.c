@@ -295,7 +295,8 @@ static td_status set_up(td_cpu_job *job)
     const td_program_info *info = job->run->program->info;
     job->async = job->run->async;
     TD_CHECK(read_settings(job));
-    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages;
+    bool by_levels = job->run->resumed == NULL || job->run->resumed->by_levels;
+    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
     choose_lists(job);
     TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
     if (job->bare) return TD_OK;
