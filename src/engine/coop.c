@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "engine/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +59,11 @@ static td_status check_sinks(const td_coop_job *self)
 
 /* Where results are the vertices' own numbers the order must not change them while they are under way; at the end a
  * component is a component. */
-static bool keeps_numbers(const td_coop_job *self) { return self->gpu.run->program->info->vertex_values && self->gpu.has_limit; }
+static bool keeps_numbers(const td_coop_job *self)
+{
+    const td_run_options *options = self->gpu.options;
+    return self->gpu.run->program->info->vertex_values && (self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL);
+}
 
 static bool is_given(const td_settings *settings, const char *key)
 {
@@ -190,6 +195,7 @@ static td_status set_up(td_coop_job *self)
     const td_split *split = &self->held->split;
     bool fused = gpu->traits->fused;
     TD_CHECK(renumber_inputs(self));
+    TD_CHECK(td_coop_renumber_resumed(self));
     gpu->graph = cpu->graph = &self->held->shadow;
     gpu->both = false; /* one list */
     cpu->lists = 2;
@@ -305,12 +311,25 @@ static td_status find_room(td_coop_job *self, uint64_t *room, bool *all)
     return TD_OK;
 }
 
-static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began)
+/* A GPU that is lost does not take the run with it. */
+static td_status go_on_alone(td_coop_job *self, bool *alone)
+{
+    char message[TD_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s", td_last_message());
+    TD_CHECK(td_coop_recover(self));
+    td_warn("%s; the CPU goes on alone after %u iterations", message, self->gpu.run->iterations);
+    *alone = true;
+    return TD_OK;
+}
+
+static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began, bool *alone)
 {
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
-    run->prepare_seconds += td_seconds_since(began);
+    run->prepare_seconds = td_seconds_since(began);
     td_gpu_start_counting(&self->gpu);
-    TD_CHECK(run_together(self));
+    td_status status = run_together(self);
+    if (status == TD_DEVICE) return go_on_alone(self, alone);
+    TD_CHECK(status);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);
@@ -322,10 +341,13 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
 {
     td_status status = TD_OK;
     uint64_t began = td_clock_ns(), room = 0;
+    double prepared = run->prepare_seconds;
     bool all = false, async = run->async;
     td_coop_job self = {0};
+    bool alone = false;
     const char *aside = NULL;
     if (!td_coop_cooperates(run->program)) return stand_aside(run, options, "the two cannot share an iteration of this program");
+    if (run->resumed != NULL && run->resumed->converged) return stand_aside(run, options, "the checkpoint is that of a run that was through");
     run->engine = "coop";
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
@@ -341,15 +363,21 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
     TD_TRY(set_up(&self));
-    TD_TRY(run_coop(&self, run, options, began));
+    TD_TRY(run_coop(&self, run, options, began, &alone));
+    run->prepare_seconds += prepared;
 done:
     if (status == TD_OK && self.held == NULL) status = TD_INTERNAL;
     restore_inputs(&self);
-    tear_down(&self, status);
+    tear_down(&self, alone ? TD_DEVICE : status);
     run->async = async;
     if (status == TD_OK && all) {
         td_info("coop: the graph fits the GPU; the resident engine does it");
         return td_resident_run(run, options);
+    }
+    if (status == TD_OK && alone) {
+        status = td_cpu_run(run, options);
+        run->engine = "coop";
+        return status;
     }
     return status == TD_OK && aside != NULL ? stand_aside(run, options, aside) : status;
 }

@@ -150,6 +150,11 @@ td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* of distances */
 td_status td_coop_pulls(td_coop_job *self);
 
+/* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
+td_status td_coop_renumber_resumed(td_coop_job *self);
+td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
+td_status td_coop_recover(td_coop_job *self);
+
 /* Host memory that copies can use at the link's full rate. */
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what);
 

@@ -234,6 +234,9 @@ td_status td_coop_pulls(td_coop_job *self)
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
+        if (gpu->run->checkpoints == NULL) continue;
+        TD_CHECK(td_stream_finish(self->held->copies)); /* the values are here */
+        TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[(self->snapshots - 1) % 2]));
     }
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
     while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));

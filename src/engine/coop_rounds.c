@@ -225,6 +225,9 @@ td_status td_coop_rounds(td_coop_job *self)
             TD_CHECK(round_alone(self, direction, &now, &row));
         }
         TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
+        if (self->gpu.run->checkpoints != NULL) TD_CHECK(td_cpu_make_mapped(cpu, &now));
+        self->gpu.run->converged = now.vertices == 0;
+        TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));
     }
     self->gpu.run->converged = now.vertices == 0;
     return TD_OK;
@@ -271,6 +274,7 @@ td_status td_coop_steps(td_coop_job *self)
         bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count], now.vertices);
         TD_CHECK(together ? push_together(self, &row) : step_alone(self, &row));
         TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
+        TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));
     }
     self->gpu.run->converged = true;
     return TD_OK;

@@ -191,7 +191,7 @@ static const struct {
     {"resident", td_resident_run, true},
     {"stream", td_stream_run, true},
     {"hybrid", td_hybrid_run, true},
-    {"coop", td_coop_run, false},
+    {"coop", td_coop_run, true},
 };
 
 static td_status run_engine(td_run *run, const td_run_options *options)

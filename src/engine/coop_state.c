@@ -1,0 +1,109 @@
+/* The state of the program by the graph's own numbers: checkpoints, and what the CPU goes on from when the GPU is lost. */
+#include "engine/coop.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "engine/checkpoint.h"
+
+#include <string.h>
+
+/* Values and bits from one numbering to the other. */
+
+static void move_values(const td_split *split, bool back, void *to, const void *from, size_t bytes)
+{
+    for (uint32_t i = 0; i < split->vertices; i++) {
+        uint64_t v = td_split_vertex(split, i), at = back ? v : i, out = back ? i : v;
+        memcpy((char *)to + at * bytes, (const char *)from + out * bytes, bytes);
+    }
+}
+
+static void move_bits(const td_split *split, bool back, uint64_t *to, const uint64_t *from)
+{
+    for (uint32_t i = 0; i < split->vertices; i++) {
+        uint32_t v = td_split_vertex(split, i);
+        if (td_bit_get(from, back ? i : v)) td_bit_set(to, back ? v : i);
+    }
+}
+
+td_status td_coop_renumber_resumed(td_coop_job *self)
+{
+    td_state *state = self->gpu.run->resumed;
+    const td_split *split = &self->held->split;
+    size_t bytes = self->gpu.traits->value_bytes;
+    void *values = NULL;
+    uint64_t *active = NULL;
+    if (state == NULL || split->order == NULL) return TD_OK;
+    TD_CHECK(td_new_bytes(&values, split->vertices, bytes, "vertex values"));
+    td_status status = TD_NEW_ZEROED(&active, td_bitmap_words(split->vertices), "active vertices");
+    if (status == TD_OK) {
+        move_values(split, false, values, state->values, bytes);
+        if (state->has_active) move_bits(split, false, active, state->active);
+        td_gpu_swap(&values, &state->values);
+        if (state->has_active) td_gpu_swap(&active, &state->active);
+    }
+    td_free(values);
+    td_free(active);
+    return status;
+}
+
+/* Who has still to tell its value: those under way, those told of meanwhile, those put off. */
+static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
+{
+    const td_cpu_job *cpu = &self->cpu;
+    const td_split *split = &self->held->split;
+    uint64_t *all, words = td_bitmap_words(split->vertices);
+    TD_CHECK(TD_NEW_ZEROED(&all, words, "active vertices"));
+    for (uint64_t i = 0; i < cpu->queue_count && under_way; i++) td_bit_set(all, cpu->queue[i]);
+    for (uint64_t w = 0; w < words; w++) {
+        if (under_way || self->pending != NULL) all[w] |= cpu->next_active[w];
+        if (self->pending != NULL) all[w] |= self->pending[w];
+        else if (!under_way) all[w] |= cpu->active[w];
+    }
+    move_bits(split, true, out, all);
+    td_free(all);
+    return TD_OK;
+}
+
+/* Checkpoints. */
+
+td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values)
+{
+    td_state *state = td_checkpoint_due(self->gpu.run, context);
+    if (state == NULL) return TD_OK;
+    move_values(&self->held->split, true, state->values, values, self->gpu.traits->value_bytes);
+    state->has_active = self->gpu.traits->fused;
+    if (state->has_active) TD_CHECK(find_active(self, false, state->active));
+    return td_checkpoint_save(self->gpu.run, state);
+}
+
+/* The GPU is lost: the state that the host has, as if it were a checkpoint. Labels that are numbers of the other kind would
+ * mean nothing to the CPU: it begins anew. */
+td_status td_coop_recover(td_coop_job *self)
+{
+    td_run *run = self->gpu.run;
+    bool fused = self->gpu.traits->fused, anew = (run->program->info->vertex_values && self->held->split.order != NULL) || (!fused && self->safe < 0);
+    td_state *state = NULL;
+    td_status status = TD_OK;
+    uint32_t iteration = 0;
+    if (anew && run->resumed != NULL) return td_fail(TD_DEVICE, "%s", td_last_message()); /* what it began with is on the GPU */
+    if (!anew) {
+        uint64_t n = self->held->split.vertices;
+        size_t bytes = self->gpu.traits->value_bytes;
+        TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
+        TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));
+        TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
+        move_values(&self->held->split, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe], bytes);
+        state->has_active = fused;
+        if (fused) TD_TRY(find_active(self, true, state->active));
+        state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;
+        state->global = fused ? 0 : self->snapshot_of[self->safe].global;
+        td_gpu_swap(&run->resumed, &state);
+    }
+    while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration) run->row_count--;
+    run->iterations = iteration;
+    run->converged = false;
+done:
+    if (state != NULL) td_state_clear(state);
+    td_free(state);
+    return status;
+}
