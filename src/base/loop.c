@@ -2,12 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <time.h>
 
 typedef struct completion {
-    uint64_t time, sequence, value;
+    uint64_t time, sequence, value, arrived;
     td_handler handler;
     void *context;
     td_status status;
@@ -18,7 +19,7 @@ struct td_loop {
     pthread_mutex_t lock;
     pthread_cond_t arrived;
     completion *heap; /* earliest first; room for every expected completion */
-    uint64_t count, room, expected, posted, time;
+    uint64_t count, room, expected, posted, time, posted_at;
     bool stopped;
     td_status trouble; /* the queue could not grow, or a completion came unannounced */
 };
@@ -111,7 +112,7 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
     if (announced) loop->expected--;
     else loop->trouble = TD_INTERNAL;
     if (announced && loop->count < loop->room) {
-        loop->heap[loop->count] = (completion){time, loop->posted++, value, handler, context, status, message};
+        loop->heap[loop->count] = (completion){time, loop->posted++, value, td_clock_ns(), handler, context, status, message};
         sift_up(loop->heap, loop->count++);
     } else {
         td_free(message);
@@ -121,6 +122,8 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
 }
 
 uint64_t td_loop_time(const td_loop *loop) { return loop->time; }
+
+uint64_t td_loop_arrived(const td_loop *loop) { return loop->posted_at; }
 
 void td_loop_stop(td_loop *loop)
 {
@@ -170,6 +173,7 @@ td_status td_loop_run(td_loop *loop)
         loop->heap[0] = loop->heap[--loop->count];
         sift_down(loop->heap, loop->count);
         loop->time = first.time;
+        loop->posted_at = first.arrived;
         pthread_mutex_unlock(&loop->lock);
         if (first.message != NULL) td_message_set(first.message);
         td_free(first.message);

@@ -33,6 +33,9 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
 /* The time of the completion being handled (0 for real devices). */
 uint64_t td_loop_time(const td_loop *loop);
 
+/* When it was posted, by the host's clock (td_clock_ns): the handler before it may have taken long. */
+uint64_t td_loop_arrived(const td_loop *loop);
+
 /* Handles completions until none is queued or announced, td_loop_stop is
  * called, or the process is told to cancel (TD_CANCELLED). A stop ends one run:
  * the one under way or, if none is, the next; so it cannot be missed. What was

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_INVOKE, SET_TAU, SET_THETA, SET_DELTA, SET_SINKS, SETTINGS };
+enum { SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA, SET_SINKS, SETTINGS };
 
 const td_setting td_coop_settings[] = {
     [SET_ORDER] = {"order", TD_SETTING_CHOICE, TD_ORDER_HOT, 0, 0, "none|hot|indegree|random|rcm",
@@ -21,10 +21,13 @@ const td_setting td_coop_settings[] = {
     [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "idle workers take what still waits for the GPU"},
     [SET_LINK] = {"link", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                   "an idle GPU takes what still waits for the workers, reading the edges from the host's memory"},
+    [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                      "what crosses the link for programs that add up does so in fewer bits, where there are no weights"},
     [SET_INVOKE] = {"invoke", TD_SETTING_CHOICE, TD_INVOKE_MEASURED, 0, 0, "paper|measured|always|never",
                     "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by rates measured here"},
     [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL, "active edges above which the GPU takes part (invoke=paper)"},
     [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL, "share of them that must be hot (invoke=paper)"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL, "edges that the GPU is given at a time, at least; workers get a 16th each"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: with all others, or once at the end"},
@@ -36,6 +39,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
     const td_cpu_kernels *k = program->cpu;
     if (!td_coop_cooperates(program)) return false;
     if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "compress") == 0) return !k->fused;
     if (strcmp(setting, "sinks") == 0) return !k->fused && k->view == TD_VIEW_FORWARD;
     return true;
 }
@@ -81,9 +85,11 @@ static td_status read_settings(td_coop_job *self)
     self->extract = keeps_numbers(self) && set[SET_EXTRACT] == TD_EXTRACT_RANDOM ? TD_EXTRACT_VERTEXEDGE : (td_split_extract)set[SET_EXTRACT];
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
+    self->compress = set[SET_COMPRESS] == 0 && self->link;
     self->invoke = (td_coop_invoke)set[SET_INVOKE];
     self->tau = set[SET_TAU];
     self->theta = set[SET_THETA];
+    self->piece = (uint64_t)set[SET_PIECE];
     self->gpu.delta = set[SET_DELTA];
     self->defer_sinks = set[SET_SINKS] == 1;
     if ((is_given(settings, "coop.tau") || is_given(settings, "coop.theta")) && self->invoke != TD_INVOKE_PAPER)

@@ -16,9 +16,12 @@
 
 #include "engine/gpu_job.h"
 #include "engine/resident.h"
+#include "engine/stream.h"
 #include "layout/split.h"
 
 typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALWAYS, TD_INVOKE_NEVER } td_coop_invoke;
+
+enum { TD_COOP_WINDOWS = 3 };
 
 typedef struct td_coop_heads {
     void *bits, *lists, *before;
@@ -34,13 +37,18 @@ typedef struct td_coop_graph {
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
     td_loop *loop;
     td_device *first, *device;
-    td_stream *stream, *copies;
+    td_stream *stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
     td_gpu_list hot, rest;     /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
     const td_split_lists *cut; /* the same at the host */
     uint64_t longest;          /* list */
     bool pinned[2], readable;
     void *out;                 /* offsets, for out-degrees */
     td_coop_heads heads[2];    /* of programs that add up */
+    bool compress;             /* was asked for */
+    td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read as they are */
+    void *narrow[TD_COOP_WINDOWS], *window[TD_COOP_WINDOWS]; /* on the device: as they crossed, and whole again */
+    td_mark *freed[TD_COOP_WINDOWS];
+    uint32_t next_window;
     double copy_rate;          /* bytes a ns */
 } td_coop_graph;
 
@@ -73,8 +81,9 @@ typedef struct td_coop_job {
     td_order order;
     td_split_extract extract;
     td_coop_invoke invoke;
-    bool on_demand, link, defer_sinks;
+    bool on_demand, link, compress, defer_sinks;
     double tau, theta;
+    uint64_t piece;            /* least edges of a piece of the GPU's */
     td_coop_pot pot[TD_POTS];
     bool cpu_in_front;         /* which end of the pots is the CPU's */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);

@@ -15,6 +15,15 @@ static void free_lists(td_coop_graph *held)
     const td_adjacency *rest = held->cut != NULL ? &held->cut->rest : NULL;
     if (held->pinned[0]) td_device_unpin(held->device, rest->targets);
     if (held->pinned[1]) td_device_unpin(held->device, rest->weights);
+    td_stream_free_narrow(held->device, &held->link);
+    held->link = (td_link_list){0};
+    for (int i = 0; i < TD_COOP_WINDOWS; i++) {
+        td_device_free(held->device, held->narrow[i]);
+        td_device_free(held->device, held->window[i]);
+        if (held->freed[i] != NULL) td_mark_destroy(held->device, held->freed[i]);
+        held->narrow[i] = held->window[i] = NULL;
+        held->freed[i] = NULL;
+    }
     td_device_free(held->device, own(held->hot.offsets));
     td_device_free(held->device, own(held->hot.targets));
     td_device_free(held->device, own(held->hot.weights));
@@ -39,7 +48,9 @@ void td_coop_release(void *state)
     if (held == NULL) return;
     if (held->stream != NULL) (void)td_stream_finish(held->stream);
     if (held->copies != NULL) (void)td_stream_finish(held->copies);
+    if (held->incoming != NULL) (void)td_stream_finish(held->incoming);
     if (held->device != NULL) free_lists(held);
+    td_stream_close(held->incoming);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
     td_devices_close(held->first);
@@ -122,6 +133,22 @@ static td_status send_lists(td_coop_graph *held, bool adds_up)
     return send_heads(held, held->cut->rest.offsets, &held->heads[TD_POT_REST]);
 }
 
+/* The rest in windows that cross in fewer bits, if they do. */
+static td_status make_windows(td_coop_graph *held, uint32_t shift, td_pool *pool)
+{
+    const td_adjacency *rest = &held->cut->rest;
+    uint64_t edges = rest->offsets[held->split.vertices], size = UINT64_C(1) << shift;
+    held->link = (td_link_list){.offsets = rest->offsets, .targets = rest->targets, .edges = edges, .shift = shift,
+                                .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
+    TD_CHECK(td_stream_narrow(&held->link, held->device, pool));
+    if (held->link.narrow == NULL) return TD_OK;
+    for (int i = 0; i < TD_COOP_WINDOWS; i++) {
+        TD_CHECK(td_device_new(held->device, &held->narrow[i], held->link.narrow_most, sizeof(uint32_t), "a window in fewer bits"));
+        TD_CHECK(td_device_new(held->device, &held->window[i], size, sizeof(uint32_t), "a window"));
+    }
+    return TD_OK;
+}
+
 static void find_longest(td_coop_graph *held)
 {
     held->longest = 0;
@@ -141,7 +168,7 @@ static void make_shadow(td_coop_graph *held)
                               .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out}, .name = graph->name};
 }
 
-static td_status make_lists(td_coop_job *self, const td_split_wish *wish)
+static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift)
 {
     td_coop_graph *held = self->held;
     TD_CHECK(td_split_make(&held->split, held->graph, wish, self->gpu.options->pool));
@@ -152,7 +179,17 @@ static td_status make_lists(td_coop_job *self, const td_split_wish *wish)
     find_longest(held);
     TD_CHECK(pin_rest(held));
     TD_CHECK(send_lists(held, !wish->pushes));
+    if (self->compress && !wish->pushes && !wish->weighted && shift > 0) TD_CHECK(make_windows(held, shift, self->gpu.options->pool));
     return measure_copies(held);
+}
+
+/* Windows take a small part of the room for edges; 0: there is none for them. */
+static uint32_t window_shift(uint64_t room)
+{
+    enum { LEAST = 10, MOST = 22, PART = 16 };
+    uint32_t shift = MOST;
+    while (shift >= LEAST && (TD_COOP_WINDOWS * 2 * sizeof(uint32_t) << shift) > room / PART) shift--;
+    return shift >= LEAST ? shift : 0;
 }
 
 td_status td_coop_hold(td_coop_job *self, uint64_t room)
@@ -167,10 +204,12 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.both = self->gpu.both;
     wish.pushes = k->fused;
     wish.pulls = !k->fused || k->schedule == TD_SCHEDULE_ROUNDS;
-    wish.room = room;
-    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0) return TD_OK;
+    uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
+    wish.room = shift > 0 ? room - (TD_COOP_WINDOWS * 2 * sizeof(uint32_t) << shift) : room;
+    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress) return TD_OK;
     free_lists(held);
-    td_status status = make_lists(self, &wish);
+    held->compress = self->compress;
+    td_status status = make_lists(self, &wish, shift);
     if (status == TD_OK) return TD_OK;
     (void)td_stream_finish(held->stream);
     free_lists(held);
@@ -188,7 +227,8 @@ static td_status open_device(td_coop_graph *held, const td_run_options *options)
     TD_CHECK(td_loop_create(&held->loop));
     TD_CHECK(td_gpu_open(options, "coop", held->loop, &held->first, &held->device));
     TD_CHECK(td_stream_open(held->device, &held->stream));
-    return td_stream_open(held->device, &held->copies);
+    TD_CHECK(td_stream_open(held->device, &held->copies));
+    return td_stream_open(held->device, &held->incoming);
 }
 
 td_status td_coop_open(td_coop_job *self)

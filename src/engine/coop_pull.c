@@ -17,23 +17,65 @@ static const td_adjacency *list_of(const td_coop_job *self, int pot)
 
 /* The GPU's pieces. */
 
-static td_status launch(td_coop_job *self, const td_coop_piece *piece)
+/* Tiles of one part of the lists, wherever its edges are at the time. */
+static td_status launch_tiles(td_coop_job *self, int pot, const td_gpu_list *list, uint64_t first, uint64_t end)
 {
     td_gpu_args a = self->gpu.args;
-    bool hot = piece->pot == TD_POT_HOT;
-    const td_coop_heads *heads = &self->held->heads[piece->pot];
+    const td_coop_heads *heads = &self->held->heads[pot];
     td_gpu_args *args = &self->gpu.args;
-    args->pull = hot ? self->held->hot : self->held->rest;
+    args->pull = *list;
     args->heads = heads->bits;
     args->lists = heads->lists;
     args->lists_before = heads->before;
-    args->pull_edges = self->pot[piece->pot].edges;
-    args->sums = hot ? a.sums : a.more_sums;
-    args->first_piece = piece->begin;
-    args->end_piece = piece->end;
-    td_status status = td_gpu_launch(&self->gpu, &self->gpu.kernels->pull, (piece->end - piece->begin) * 32);
+    args->pull_edges = self->pot[pot].edges;
+    args->sums = pot == TD_POT_HOT ? a.sums : a.more_sums;
+    args->first_piece = first;
+    args->end_piece = end;
+    td_status status = td_gpu_launch(&self->gpu, &self->gpu.kernels->pull, (end - first) * 32);
     *args = a;
     return status;
+}
+
+/* A window comes in fewer bits, is made whole and gone over; the next one is on its way meanwhile. */
+static td_status launch_window(td_coop_job *self, uint32_t w, uint64_t last)
+{
+    td_coop_graph *held = self->held;
+    td_link_list *link = &held->link;
+    td_stream *stream = self->gpu.stream;
+    td_gpu_args *a = &self->gpu.args;
+    uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
+    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], first = td_link_begin(link, w), end = td_link_end(link, w);
+    td_mark *came;
+    if (held->freed[at] != NULL) {
+        TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
+        td_mark_destroy(held->device, held->freed[at]);
+        held->freed[at] = NULL;
+    }
+    TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w], words * sizeof(uint32_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_mark(held->incoming, &came));
+    td_status status = td_stream_wait(stream, came);
+    td_mark_destroy(held->device, came);
+    TD_CHECK(status);
+    a->narrow = held->narrow[at];
+    a->narrow_edges = end - first;
+    a->window = held->window[at];
+    TD_CHECK(td_gpu_launch(&self->gpu, &self->gpu.kernels->widen, (end - first + TD_GPU_TILE - 1) / TD_GPU_TILE * 32));
+    TD_CHECK(td_stream_mark(stream, &held->freed[at]));
+    td_gpu_list list = {held->rest.offsets, (const uint32_t *)held->window[at] - first, NULL};
+    if (end > last) end = last;
+    return launch_tiles(self, TD_POT_REST, &list, first / TD_GPU_TILE, (end + TD_GPU_TILE - 1) / TD_GPU_TILE);
+}
+
+static td_status launch(td_coop_job *self, const td_coop_piece *piece)
+{
+    const td_coop_pot *pot = &self->pot[piece->pot];
+    bool hot = piece->pot == TD_POT_HOT;
+    if (hot || self->held->link.narrow == NULL) {
+        uint64_t tiles = pot->unit / TD_GPU_TILE;
+        return launch_tiles(self, piece->pot, hot ? &self->held->hot : &self->held->rest, piece->begin * tiles, piece->end * tiles);
+    }
+    for (uint64_t w = piece->begin; w < piece->end; w++) TD_CHECK(launch_window(self, (uint32_t)w, pot->edges));
+    return TD_OK;
 }
 
 /* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added. */
@@ -70,7 +112,7 @@ static td_status work(td_coop_job *self, const td_coop_piece *piece)
 {
     const td_adjacency *list = list_of(self, piece->pot);
     uint64_t n = self->held->split.vertices, most = self->pot[piece->pot].edges;
-    uint64_t begin = piece->begin * TD_GPU_TILE, end = piece->end * TD_GPU_TILE < most ? piece->end * TD_GPU_TILE : most;
+    uint64_t unit = self->pot[piece->pot].unit, begin = piece->begin * unit, end = piece->end * unit < most ? piece->end * unit : most;
     uint64_t behind = end == list->offsets[n] ? n : td_first_list(list->offsets, n, end);
     if (piece->pot == TD_POT_HOT) TD_CHECK(clear_until(self, behind));
     TD_CHECK(gather(self, list, begin, end, piece->pot == TD_POT_HOT));
@@ -85,10 +127,10 @@ static void fill_pots(td_coop_job *self)
     for (int i = 0; i < TD_POTS; i++) {
         td_coop_pot *pot = &self->pot[i];
         pot->edges = list_of(self, i)->offsets[self->taking];
-        pot->unit = TD_GPU_TILE;
+        pot->unit = i == TD_POT_REST && self->held->link.narrow != NULL ? UINT64_C(1) << self->held->link.shift : TD_GPU_TILE;
         pot->before = NULL;
         pot->front = 0;
-        pot->back = (pot->edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+        pot->back = (pot->edges + pot->unit - 1) / pot->unit;
     }
 }
 

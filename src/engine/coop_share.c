@@ -2,18 +2,19 @@
  *
  * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given another.
  * The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished meanwhile is
- * handled in between. Pieces get smaller towards the end, so that both are through at about the same time. */
+ * handled in between. A piece takes either of them about a part of the time that all that is left would take both, by the rates
+ * measured so far: pieces get smaller towards the end, and both are through at about the same time. */
 #include "engine/coop.h"
 
 #include "base/clock.h"
 
 #include <stdio.h>
 
-static const double PIECE_NS = 5e5;      /* how long a piece takes, about */
 static const double GPU_GUESS = 10;      /* edges a ns, before anything was measured */
 static const double CPU_GUESS = 0.1;
 static const double SLOWER = 0.5;        /* how much of a new measurement counts */
-enum { LEAST_EDGES = 1 << 13 };
+static const double PART = 0.3;          /* of the time that is left */
+enum { GPU_WORKERS = 16, LEAST_SEEN = 1 << 12 }; /* a worker's least piece is so much smaller; edges from which a rate is learned */
 
 uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
 {
@@ -58,15 +59,6 @@ static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t 
 
 static bool is_empty(const td_coop_pot *pot) { return pot->front >= pot->back; }
 
-/* A piece of the usual length, or a share of what is left if that is less. */
-static uint64_t piece_edges(const td_coop_job *self, int which, double rate)
-{
-    const td_coop_pot *pot = &self->pot[which];
-    uint64_t left = td_coop_edges(pot, pot->front, pot->back) / 4, usual = (uint64_t)(rate * PIECE_NS);
-    uint64_t edges = left < usual ? left : usual;
-    return edges < LEAST_EDGES ? LEAST_EDGES : edges;
-}
-
 static double gpu_rate(const td_coop_job *self, int which)
 {
     if (self->pot[which].gpu_rate > 0) return self->pot[which].gpu_rate;
@@ -76,6 +68,24 @@ static double gpu_rate(const td_coop_job *self, int which)
 
 static double cpu_rate(const td_coop_job *self) { return self->cpu_rate > 0 ? self->cpu_rate : CPU_GUESS * self->cpu.workers; }
 
+static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
+
+/* How long both would still take, each with its own pot first and then with the other's where it may. */
+static double time_left(const td_coop_job *self)
+{
+    double hot = (double)left_in(&self->pot[TD_POT_HOT]), rest = (double)left_in(&self->pot[TD_POT_REST]), cpu = cpu_rate(self);
+    if (!self->gpu_takes) return (hot + rest) / cpu;
+    double on_gpu = hot / gpu_rate(self, TD_POT_HOT), on_cpu = rest / cpu;
+    if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu * on_gpu) / (cpu + gpu_rate(self, TD_POT_REST)) : on_cpu;
+    return self->on_demand ? on_cpu + (hot - gpu_rate(self, TD_POT_HOT) * on_cpu) / (cpu + gpu_rate(self, TD_POT_HOT)) : on_gpu;
+}
+
+static uint64_t piece_edges(const td_coop_job *self, double rate, uint64_t least)
+{
+    uint64_t edges = (uint64_t)(time_left(self) * PART * rate);
+    return edges < least ? least : edges;
+}
+
 static void learn(double *rate, uint64_t edges, uint64_t ns)
 {
     double seen = (double)edges / (double)(ns == 0 ? 1 : ns);
@@ -84,7 +94,7 @@ static void learn(double *rate, uint64_t edges, uint64_t ns)
 
 void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns)
 {
-    if (edges >= LEAST_EDGES) learn(&self->cpu_rate, edges, ns);
+    if (edges >= LEAST_SEEN) learn(&self->cpu_rate, edges, ns);
 }
 
 /* The GPU. */
@@ -96,7 +106,7 @@ static td_status fly(td_coop_job *self)
     while (self->gpu_takes && self->flights < TD_COOP_FLIGHTS) {
         int which = !is_empty(&self->pot[TD_POT_HOT]) ? TD_POT_HOT : TD_POT_REST;
         if (is_empty(&self->pot[which]) || (which == TD_POT_REST && !self->link)) return TD_OK;
-        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, which, gpu_rate(self, which)));
+        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, gpu_rate(self, which), self->piece));
         TD_CHECK(self->launch(self, &piece));
         TD_CHECK(td_stream_notify(self->gpu.stream, on_flown, self, 0));
         self->flight[(self->first_flight + self->flights++) % TD_COOP_FLIGHTS] = piece;
@@ -106,14 +116,21 @@ static td_status fly(td_coop_job *self)
     return TD_OK;
 }
 
+/* When the completion under way was posted: the host may have been at work since. */
+static uint64_t arrival(const td_coop_job *self)
+{
+    const td_loop *loop = self->held->loop;
+    return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
+}
+
 static void on_flown(void *context, td_status status, uint64_t value)
 {
     (void)value;
     td_coop_job *self = context;
     const td_coop_piece *piece = &self->flight[self->first_flight];
-    uint64_t now = td_device_clock(self->held->device), began = piece->asked > self->gpu_free ? piece->asked : self->gpu_free;
+    uint64_t now = arrival(self), began = piece->asked > self->gpu_free ? piece->asked : self->gpu_free;
     uint64_t took = now > began ? now - began : 1;
-    if (piece->edges >= LEAST_EDGES) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
+    if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
     self->gpu_busy += took;
     self->gpu_free = now;
     self->first_flight = (self->first_flight + 1) % TD_COOP_FLIGHTS;
@@ -144,7 +161,8 @@ static td_status work(td_coop_job *self)
 {
     int which = cpu_may_take(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
     if (!cpu_may_take(self, which)) return TD_OK;
-    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, which, cpu_rate(self)));
+    uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
+    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, cpu_rate(self), least));
     TD_CHECK(self->work(self, &piece));
     td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->held->device) - piece.asked;
@@ -192,7 +210,7 @@ td_status td_coop_share(td_coop_job *self)
 /* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less time. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uint64_t vertices)
 {
-    const double round_trip = 6e4; /* ns: launches, copies and a look at the counters */
+    const double round_trip = 2e5; /* ns: launches, copies and a look at the counters */
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
     if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
     double alone = (double)active / cpu_rate(self), sync = (double)vertices * 16 / self->held->copy_rate;

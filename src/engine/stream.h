@@ -207,8 +207,8 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 }
 
 /* stream_narrow.c */
-td_status td_stream_narrow(td_stream_job *self, td_link_list *list);
-void td_stream_free_narrow(td_stream_graph *held, td_link_list *list);
+td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool);
+void td_stream_free_narrow(td_device *device, td_link_list *list);
 td_status td_stream_widen(td_stream_job *self, const td_slot *slot);
 
 /* stream_kept.c */

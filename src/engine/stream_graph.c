@@ -19,7 +19,7 @@ static void unpin_list(td_stream_graph *held, td_link_list *list)
 static void free_list(td_stream_graph *held, td_link_list *list)
 {
     unpin_list(held, list);
-    td_stream_free_narrow(held, list);
+    td_stream_free_narrow(held->device, list);
     td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
@@ -313,7 +313,7 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
     TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
-    if (shape->narrows) TD_CHECK(td_stream_narrow(self, list));
+    if (shape->narrows) TD_CHECK(td_stream_narrow(list, self->held->device, self->gpu.options->pool));
     TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
                   "the graph's offsets"));
     return td_stream_finish(self->held->stream);
@@ -335,7 +335,7 @@ static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *wor
         if (held->shape.narrows == TD_NARROW_ASKED)
             td_warn("stream.compress=on: %s; subgraphs cross as they are", narrows ? "there is no room for a window beside two subgraphs"
                                                                                 : "the lists hardly shrink");
-        for (int i = 0; i < 2; i++) td_stream_free_narrow(held, &lists[i]);
+        for (int i = 0; i < 2; i++) td_stream_free_narrow(held->device, &lists[i]);
         return;
     }
     *words = most;

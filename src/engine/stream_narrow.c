@@ -67,9 +67,8 @@ static uint64_t place_subgraphs(const narrowing *self, uint64_t *at)
     return most;
 }
 
-static td_status narrow(td_stream_job *self, td_link_list *list, narrowing *it)
+static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td_pool *pool)
 {
-    td_pool *pool = self->gpu.options->pool;
     uint64_t groups = it->groups_each * list->subgraphs;
     void *seen;
     TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
@@ -80,23 +79,23 @@ static td_status narrow(td_stream_job *self, td_link_list *list, narrowing *it)
     if (list->narrow_most > UINT32_MAX || (double)words > WORTH_IT * (double)list->edges) return TD_OK;
     TD_CHECK(td_new_pages((void **)&list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
-    list->narrow_pinned = td_device_pin(self->held->device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
+    list->narrow_pinned = td_device_pin(device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
 }
 
 /* Lists that do not shrink stay NULL. */
-td_status td_stream_narrow(td_stream_job *self, td_link_list *list)
+td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool)
 {
     narrowing it = {.list = list, .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
     if (list->edges == 0) return TD_OK;
-    td_status status = narrow(self, list, &it);
+    td_status status = narrow(list, &it, device, pool);
     td_free(it.words);
     return status;
 }
 
-void td_stream_free_narrow(td_stream_graph *held, td_link_list *list)
+void td_stream_free_narrow(td_device *device, td_link_list *list)
 {
-    if (list->narrow_pinned) td_device_unpin(held->device, list->narrow);
+    if (list->narrow_pinned) td_device_unpin(device, list->narrow);
     td_free(list->narrow);
     td_free(list->narrow_at);
     list->narrow = NULL;

@@ -135,6 +135,95 @@ static td_status fill_parts(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
+/* Lists in the order of the new numbers, as everywhere else: neighbours in memory, and few bits over a link. */
+
+enum { FEW = 24, DIGIT = 11, DIGITS = 1 << DIGIT };
+
+typedef struct sorting {
+    const td_split *split;
+    td_adjacency part;
+    uint64_t **room; /* of every worker: two stretches of targets with weights, as long as its longest list so far */
+    uint64_t *length;
+} sorting;
+
+static void sort_few(uint64_t *keys, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++) {
+        uint64_t key = keys[i], j = i;
+        for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
+}
+
+/* By the upper half, which is the target; returns where they are. */
+static uint64_t *sort_many(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t largest)
+{
+    for (int shift = 0; shift < 32 && largest >> shift > 0; shift += DIGIT) {
+        uint32_t places[DIGITS] = {0}, sum = 0;
+        for (uint64_t i = 0; i < count; i++) places[keys[i] >> (32 + shift) & (DIGITS - 1)]++;
+        for (int d = 0; d < DIGITS; d++) {
+            uint32_t here = places[d];
+            places[d] = sum;
+            sum += here;
+        }
+        for (uint64_t i = 0; i < count; i++) spare[places[keys[i] >> (32 + shift) & (DIGITS - 1)]++] = keys[i];
+        uint64_t *turned = keys;
+        keys = spare;
+        spare = turned;
+    }
+    return keys;
+}
+
+static void sort_list(const sorting *self, uint64_t begin, uint64_t count, uint64_t *room)
+{
+    size_t weight = self->split->weight_bytes;
+    uint32_t *targets = self->part.targets + begin;
+    char *weights = weight == 0 ? NULL : (char *)self->part.weights + begin * weight;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t with = 0;
+        if (weight > 0) memcpy(&with, weights + i * weight, weight);
+        room[i] = (uint64_t)targets[i] << 32 | with;
+    }
+    uint64_t *sorted = room;
+    if (count <= FEW) sort_few(room, count);
+    else sorted = sort_many(room, room + count, count, self->split->vertices - 1);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t with = (uint32_t)sorted[i];
+        targets[i] = (uint32_t)(sorted[i] >> 32);
+        if (weight > 0) memcpy(weights + i * weight, &with, weight);
+    }
+}
+
+static td_status sort_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    sorting *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t count = self->part.offsets[v + 1] - self->part.offsets[v];
+        if (count < 2) continue;
+        if (count > self->length[worker]) {
+            TD_CHECK(TD_RESIZE(&self->room[worker], 4 * count, "a list to be sorted"));
+            self->length[worker] = 2 * count;
+        }
+        sort_list(self, self->part.offsets[v], count, self->room[worker]);
+    }
+    return TD_OK;
+}
+
+static td_status sort_part(const td_split *split, const td_adjacency *part, td_pool *pool)
+{
+    td_status status = TD_OK;
+    int workers = td_pool_threads(pool);
+    sorting self = {.split = split, .part = *part};
+    TD_TRY(TD_NEW_ZEROED(&self.room, (uint64_t)workers, "lists to be sorted"));
+    TD_TRY(TD_NEW_ZEROED(&self.length, (uint64_t)workers, "lists to be sorted"));
+    TD_TRY(td_pool_for(pool, split->vertices, GRAIN, sort_lists, &self));
+done:
+    for (int w = 0; self.room != NULL && w < workers; w++) td_free(self.room[w]);
+    td_free(self.room);
+    td_free(self.length);
+    return status;
+}
+
 static td_status make_part(td_adjacency *part, uint64_t n, size_t weight)
 {
     for (uint64_t v = 0; v < n; v++) part->offsets[v + 1] += part->offsets[v];
@@ -152,7 +241,10 @@ static td_status cut(const td_split *split, const td_adjacency *from, td_split_e
     TD_CHECK(make_part(&out->hot, n, split->weight_bytes));
     TD_CHECK(make_part(&out->rest, n, split->weight_bytes));
     self.to = *out;
-    return td_pool_for(pool, n, GRAIN, fill_parts, &self);
+    TD_CHECK(td_pool_for(pool, n, GRAIN, fill_parts, &self));
+    if (split->order == NULL) return TD_OK; /* they were in order */
+    TD_CHECK(sort_part(split, &out->hot, pool));
+    return sort_part(split, &out->rest, pool);
 }
 
 static td_status find_order(td_split *split, const td_graph *graph, const td_split_wish *wish, td_pool *pool)

@@ -10,9 +10,9 @@ static const double coop_caps[] = {0.05, 0.1, 0.25, 0.5, 0.9};
 static const char *const coop_orders[] = {"hot", "none", "indegree", "rcm", "random"};
 static const char *const coop_extracts[] = {"vertexedge", "vertex", "random"};
 static const char *const coop_hands[] = {
-    "coop.on_demand=on coop.link=on",
-    "coop.on_demand=off coop.link=on",
-    "coop.on_demand=on coop.link=off",
+    "coop.on_demand=on coop.link=on coop.piece=1",
+    "coop.on_demand=off coop.link=on coop.piece=64",
+    "coop.on_demand=on coop.link=off coop.piece=1",
     "coop.on_demand=off coop.link=off",
 };
 static const char *const coop_invokes[] = {"always", "always", "measured", "paper coop.tau=100 coop.theta=0.1", "never"};

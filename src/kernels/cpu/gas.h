@@ -269,16 +269,16 @@ static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *looked
 /* Lists of the vertices in a word start all over memory: fetch their heads before they are needed. */
 static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 {
-    const td_adjacency *list = &job->pull[0];
     for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* it may be another worker's */
-        td_fetch(list->targets + list->offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
+        for (int l = 0; l < job->lists; l++)
+            td_fetch(job->pull[l].targets + job->pull[l].offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
 
 static void NAME(pull_hit)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
-    const td_adjacency *heads = &job->pull[0];
+    const td_adjacency *heads = job->pull;
     program_value *values = job->values;
     program_accum told = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->an_active], NULL, 0);
     uint64_t begin, end, words = td_cpu_words(job), n = job->graph->vertices, looked = 0;
@@ -290,7 +290,8 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
             for (; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
-                if (dense && v + HEADS_AHEAD < n) td_fetch(heads->targets + heads->offsets[v + HEADS_AHEAD]);
+                for (int l = 0; dense && l < job->lists && v + HEADS_AHEAD < n; l++)
+                    td_fetch(heads[l].targets + heads[l].offsets[v + HEADS_AHEAD]);
                 if (!NAME(hit)(job, v, &looked)) continue;
                 values[v] = program_apply(&context, v, values[v], told);
                 found |= UINT64_C(1) << bit;
