@@ -217,7 +217,8 @@ static td_status set_up(td_coop_job *self)
     if (gpu->prioritised) cpu->delta = td_resident_step(cpu->graph, gpu->delta);
     self->link = self->link && self->held->readable;
     fill_args(self);
-    return fused ? make_frontier(self) : TD_OK;
+    self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
+    return fused ? make_frontier(self) : td_coop_make_sums(self);
 }
 
 static void tear_down(td_coop_job *self, td_status status)

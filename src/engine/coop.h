@@ -37,7 +37,7 @@ typedef struct td_coop_graph {
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
     td_loop *loop;
     td_device *first, *device;
-    td_stream *stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
+    td_stream *stream, *hot_stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
     td_gpu_list hot, rest;     /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
     const td_split_lists *cut; /* the same at the host */
     uint64_t longest;          /* list */
@@ -88,13 +88,15 @@ typedef struct td_coop_job {
     bool cpu_in_front;         /* which end of the pots is the CPU's */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
     td_status (*work)(struct td_coop_job *self, const td_coop_piece *piece);
-    td_coop_piece flight[TD_COOP_FLIGHTS];
-    uint32_t flights, first_flight;
+    td_stream *lane[TD_POTS];  /* where the GPU's pieces of a pot go: side by side, if they do not get in each other's way */
+    td_coop_piece flight[TD_POTS][TD_COOP_FLIGHTS];
+    uint32_t flights[TD_POTS], first_flight[TD_POTS];
+    uint64_t busy_since;       /* the GPU, while there are any */
     bool gpu_takes;            /* part in this iteration */
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
     double cpu_rate;           /* edges a ns, of all workers together; 0: not yet measured */
-    uint64_t clock, gpu_free, cpu_busy, gpu_busy;
+    uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy;
     td_iteration *row;
     td_status status;          /* of a handler */
     char message[TD_MESSAGE_BYTES];
@@ -113,6 +115,7 @@ typedef struct td_coop_job {
     uint32_t snapshots;
     uint64_t sums_begin, sums_end; /* vertices that the host has sums of */
     uint64_t taking;           /* vertices that take part: sinks may wait */
+    uint64_t heard;            /* vertices that anyone hears: none of those behind has out-edges */
     void *pins[8];
     int pin_count;
     double *inputs[TD_INPUTS]; /* by the graph's own numbers */
@@ -158,6 +161,7 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uin
 td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* of distances */
 td_status td_coop_pulls(td_coop_job *self);
+td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
 
 /* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
 td_status td_coop_renumber_resumed(td_coop_job *self);

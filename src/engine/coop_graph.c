@@ -49,8 +49,10 @@ void td_coop_release(void *state)
     if (held->stream != NULL) (void)td_stream_finish(held->stream);
     if (held->copies != NULL) (void)td_stream_finish(held->copies);
     if (held->incoming != NULL) (void)td_stream_finish(held->incoming);
+    if (held->hot_stream != NULL) (void)td_stream_finish(held->hot_stream);
     if (held->device != NULL) free_lists(held);
     td_stream_close(held->incoming);
+    td_stream_close(held->hot_stream);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
     td_devices_close(held->first);
@@ -227,6 +229,7 @@ static td_status open_device(td_coop_graph *held, const td_run_options *options)
     TD_CHECK(td_loop_create(&held->loop));
     TD_CHECK(td_gpu_open(options, "coop", held->loop, &held->first, &held->device));
     TD_CHECK(td_stream_open(held->device, &held->stream));
+    TD_CHECK(td_stream_open(held->device, &held->hot_stream));
     TD_CHECK(td_stream_open(held->device, &held->copies));
     return td_stream_open(held->device, &held->incoming);
 }

@@ -17,6 +17,16 @@ static const td_adjacency *list_of(const td_coop_job *self, int pot)
 
 /* The GPU's pieces. */
 
+/* What is queued on one stream from now on waits for what the other has. */
+static td_status follow(td_coop_job *self, td_stream *stream, td_stream *other)
+{
+    td_mark *mark = NULL;
+    TD_CHECK(td_stream_mark(other, &mark));
+    td_status status = td_stream_wait(stream, mark);
+    td_mark_destroy(self->held->device, mark);
+    return status;
+}
+
 /* Tiles of one part of the lists, wherever its edges are at the time. */
 static td_status launch_tiles(td_coop_job *self, int pot, const td_gpu_list *list, uint64_t first, uint64_t end)
 {
@@ -31,7 +41,9 @@ static td_status launch_tiles(td_coop_job *self, int pot, const td_gpu_list *lis
     args->sums = pot == TD_POT_HOT ? a.sums : a.more_sums;
     args->first_piece = first;
     args->end_piece = end;
+    self->gpu.stream = self->lane[pot];
     td_status status = td_gpu_launch(&self->gpu, &self->gpu.kernels->pull, (end - first) * 32);
+    self->gpu.stream = self->held->stream;
     *args = a;
     return status;
 }
@@ -45,17 +57,13 @@ static td_status launch_window(td_coop_job *self, uint32_t w, uint64_t last)
     td_gpu_args *a = &self->gpu.args;
     uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
     uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], first = td_link_begin(link, w), end = td_link_end(link, w);
-    td_mark *came;
     if (held->freed[at] != NULL) {
         TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
         td_mark_destroy(held->device, held->freed[at]);
         held->freed[at] = NULL;
     }
     TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w], words * sizeof(uint32_t), TD_TO_DEVICE));
-    TD_CHECK(td_stream_mark(held->incoming, &came));
-    td_status status = td_stream_wait(stream, came);
-    td_mark_destroy(held->device, came);
-    TD_CHECK(status);
+    TD_CHECK(follow(self, stream, held->incoming));
     a->narrow = held->narrow[at];
     a->narrow_edges = end - first;
     a->window = held->window[at];
@@ -147,15 +155,11 @@ static td_status fetch(td_coop_job *self, uint32_t next)
 {
     td_gpu_job *gpu = &self->gpu;
     td_stream *copies = self->held->copies;
-    td_mark *applied = NULL;
-    uint64_t n = gpu->graph->vertices, values = n * gpu->traits->value_bytes, messages = n * gpu->traits->message_bytes;
+    uint64_t n = gpu->graph->vertices, values = n * gpu->traits->value_bytes, messages = self->heard * gpu->traits->message_bytes;
     uint32_t to = self->snapshots++ % 2;
     if (self->safe == (int)to) self->safe = -1;
     self->snapshot_of[to] = (td_coop_moment){next, gpu->args.context.global};
-    TD_CHECK(td_stream_mark(gpu->stream, &applied));
-    td_status status = td_stream_wait(copies, applied);
-    td_mark_destroy(self->held->device, applied);
-    TD_CHECK(status);
+    TD_CHECK(follow(self, copies, gpu->stream));
     self->cpu_waits = true;
     if (!gpu->traits->sends_value) {
         TD_CHECK(td_stream_copy(copies, self->messages, gpu->args.messages, messages, TD_TO_HOST));
@@ -197,7 +201,9 @@ static td_status pull(td_coop_job *self)
     fill_pots(self);
     row.active_edges = self->pot[TD_POT_HOT].edges + self->pot[TD_POT_REST].edges;
     self->sums_begin = self->sums_end = 0;
+    TD_CHECK(follow(self, self->held->hot_stream, gpu->stream));
     TD_CHECK(td_coop_share(self));
+    TD_CHECK(follow(self, gpu->stream, self->held->hot_stream));
     row.edges = row.edges_gpu + row.edges_link + row.edges_cpu + row.edges_on_demand;
     TD_CHECK(apply(self, 0, self->taking));
     gpu->args.context.global = gpu->control->tally.share;
@@ -233,7 +239,7 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
 
-static td_status make_arrays(td_coop_job *self)
+td_status td_coop_make_sums(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -264,12 +270,14 @@ td_status td_coop_pulls(td_coop_job *self)
     td_iteration row = {0};
     uint64_t n = gpu->graph->vertices;
     self->taking = self->defer_sinks ? first_sink(self) : n;
+    self->heard = gpu->traits->view == TD_VIEW_FORWARD ? first_sink(self) : n;
+    self->lane[TD_POT_HOT] = self->held->hot_stream;
+    self->lane[TD_POT_REST] = self->held->stream;
     self->safe = -1;
     self->launch = launch;
     self->work = work;
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
-    TD_CHECK(make_arrays(self));
     TD_CHECK(td_resident_start(gpu, &now));
     self->cpu.context = gpu->args.context;
     TD_CHECK(fetch(self, gpu->args.context.iteration));

@@ -101,19 +101,29 @@ void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns)
 
 static void on_flown(void *context, td_status status, uint64_t value);
 
-static td_status fly(td_coop_job *self)
+static uint32_t flights(const td_coop_job *self) { return self->flights[TD_POT_HOT] + self->flights[TD_POT_REST]; }
+
+static td_status fly_from(td_coop_job *self, int which)
 {
-    while (self->gpu_takes && self->flights < TD_COOP_FLIGHTS) {
-        int which = !is_empty(&self->pot[TD_POT_HOT]) ? TD_POT_HOT : TD_POT_REST;
-        if (is_empty(&self->pot[which]) || (which == TD_POT_REST && !self->link)) return TD_OK;
+    while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->pot[which])) {
         td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, gpu_rate(self, which), self->piece));
         TD_CHECK(self->launch(self, &piece));
-        TD_CHECK(td_stream_notify(self->gpu.stream, on_flown, self, 0));
-        self->flight[(self->first_flight + self->flights++) % TD_COOP_FLIGHTS] = piece;
+        TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
+        if (flights(self) == 0) self->busy_since = piece.asked;
+        self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
         if (which == TD_POT_HOT) self->row->edges_gpu += piece.edges;
         else self->row->edges_link += piece.edges;
     }
     return TD_OK;
+}
+
+/* The rest is begun at once where it has a lane of its own, because the link is idle otherwise; elsewhere the hot part first. */
+static td_status fly(td_coop_job *self)
+{
+    if (!self->gpu_takes) return TD_OK;
+    TD_CHECK(fly_from(self, TD_POT_HOT));
+    bool own_lane = self->lane[TD_POT_HOT] != self->lane[TD_POT_REST];
+    return self->link && (own_lane || is_empty(&self->pot[TD_POT_HOT])) ? fly_from(self, TD_POT_REST) : TD_OK;
 }
 
 /* When the completion under way was posted: the host may have been at work since. */
@@ -123,18 +133,17 @@ static uint64_t arrival(const td_coop_job *self)
     return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
 }
 
-static void on_flown(void *context, td_status status, uint64_t value)
+static void on_flown(void *context, td_status status, uint64_t which)
 {
-    (void)value;
     td_coop_job *self = context;
-    const td_coop_piece *piece = &self->flight[self->first_flight];
-    uint64_t now = arrival(self), began = piece->asked > self->gpu_free ? piece->asked : self->gpu_free;
+    const td_coop_piece *piece = &self->flight[which][self->first_flight[which]];
+    uint64_t now = arrival(self), began = piece->asked > self->gpu_free[which] ? piece->asked : self->gpu_free[which];
     uint64_t took = now > began ? now - began : 1;
     if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
-    self->gpu_busy += took;
-    self->gpu_free = now;
-    self->first_flight = (self->first_flight + 1) % TD_COOP_FLIGHTS;
-    self->flights--;
+    self->gpu_free[which] = now;
+    self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
+    self->flights[which]--;
+    if (flights(self) == 0 && now > self->busy_since) self->gpu_busy += now - self->busy_since;
     td_coop_note(self, status);
     if (self->status == TD_OK) td_coop_note(self, fly(self));
 }
@@ -194,12 +203,14 @@ void td_coop_let_cpu_begin(td_coop_job *self)
 td_status td_coop_share(td_coop_job *self)
 {
     uint64_t began = td_device_clock(self->held->device);
-    self->gpu_free = began;
     self->cpu_busy = self->gpu_busy = 0;
-    self->flights = self->first_flight = 0;
+    for (int i = 0; i < TD_POTS; i++) {
+        self->gpu_free[i] = began;
+        self->flights[i] = self->first_flight[i] = 0;
+    }
     if (self->gpu_takes) TD_CHECK(fly(self));
     if (!self->cpu_waits) post_turn(self);
-    while ((self->flights > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
