@@ -6,6 +6,7 @@
 #include "command.h"
 #include "graph_text.h"
 #include "output.h"
+#include "outside.h"
 #include "report.h"
 #include "text.h"
 
@@ -232,6 +233,47 @@ static void print_sections(const inspection *job)
     printf("%-14s %12s\n", "file", td_format_size(size, job->file.file_bytes));
 }
 
+/* What it takes to have the graph, besides what a program needs for its own values. */
+typedef struct needs {
+    uint64_t load;      /* all of it in memory */
+    uint64_t build;     /* building it there */
+    uint64_t least;     /* building it out of memory with the command's threads */
+    uint64_t temporary; /* and the temporary files of that */
+} needs;
+
+static needs needs_of(const inspection *job)
+{
+    const td_packed_info *file = &job->file;
+    td_build_options plain = {0};
+    needs n = {.least = td_external_least(td_pool_threads(job->pool)), .temporary = td_external_temporary(file)};
+    for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
+    n.load += file->sections[TD_SECTION_IDS].bytes;
+    bool weighted = file->weights != TD_WEIGHT_NONE;
+    n.build = (uint64_t)td_inside_bytes(file->vertices, file->edges, weighted, &plain);
+    return n;
+}
+
+static void print_needs(const inspection *job)
+{
+    needs n = needs_of(job);
+    char text[TD_NUMBER_BYTES];
+    printf("\n%-14s %12s  to hold all of it\n", "memory", td_format_size(text, n.load));
+    printf("%-14s %12s  to build it in memory\n", "", td_format_size(text, n.build));
+    printf("%-14s %12s  at least, to build it out of memory (--memory)\n", "", td_format_size(text, n.least));
+    printf("%-14s %12s  for that, beside the output or in --temp\n", "temporary", td_format_size(text, n.temporary));
+}
+
+static void report_needs(td_json *json, const inspection *job)
+{
+    needs n = needs_of(job);
+    td_json_object(json, "needs");
+    td_json_u64(json, "load_bytes", n.load);
+    td_json_u64(json, "build_bytes", n.build);
+    td_json_u64(json, "build_least_bytes", n.least);
+    td_json_u64(json, "build_temporary_bytes", n.temporary);
+    td_json_end_object(json);
+}
+
 static void report_degrees(td_json *json, const char *key, const td_graph *graph, const td_degree_stats *degrees)
 {
     td_json_object(json, key);
@@ -289,6 +331,7 @@ static void report(td_json *json, const inspection *job)
     if (job->packed) td_json_hex(json, "checksum", job->file.build_id);
     td_json_bool(json, "checked", job->checked);
     report_sections(json, &job->file);
+    report_needs(json, job);
     td_json_real(json, "seconds", job->seconds);
     td_memory_json(json, graph, td_memory().peak);
 }
@@ -299,6 +342,7 @@ static td_status tell(const inspection *job, const td_common *common, td_report 
         print_facts(job);
         print_degrees(job);
         print_sections(job);
+        print_needs(job);
     }
     if (common->json == NULL) return TD_OK;
     TD_CHECK(td_report_begin(out, common->json, "info", td_pool_threads(job->pool)));

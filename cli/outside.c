@@ -10,14 +10,19 @@
  * buckets and the rows. */
 enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
 
-bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
+double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
 {
-    uint64_t budget = td_memory().budget, per_edge = BYTES_PER_EDGE;
+    uint64_t per_edge = BYTES_PER_EDGE;
     if (weighted && !build->drop_weights) per_edge += BYTES_PER_WEIGHT;
     if (build->attach_weights) per_edge += BYTES_PER_WEIGHT / 2;
     if (build->symmetrize) per_edge *= 2;
-    double need = (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
-    return budget != 0 && need > (double)budget;
+    return (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
+}
+
+bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
+{
+    uint64_t budget = td_memory().budget;
+    return budget != 0 && td_inside_bytes(vertices, edges, weighted, build) > (double)budget;
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

@@ -18,6 +18,9 @@ typedef struct td_outside {
     td_graph *graph; /* the finished file, mapped: for its facts */
 } td_outside;
 
+/* About what the builder in memory holds at its peak. */
+double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
+
 /* True if the graph may be too large to be built in memory. `edges` and `vertices` are what
  * is expected, with reserve. */
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);

@@ -56,6 +56,16 @@ typedef struct external {
 
 uint64_t td_external_least(int threads) { return LEAST_BYTES + (uint64_t)threads * (READER_BYTES + (4 << 20)); }
 
+/* An edge's key without the bits that its bucket says, and its weight, for each adjacency. */
+uint64_t td_external_temporary(const td_packed_info *info)
+{
+    enum { BUCKET_BITS = 9 };
+    uint32_t bits = info->vertices < 2 ? 0 : 64 - (uint32_t)__builtin_clzll(info->vertices - 1);
+    uint64_t key = 2 * bits > BUCKET_BITS ? (2 * bits - BUCKET_BITS + 7) / 8 : 0;
+    uint64_t record = key + (info->weights != TD_WEIGHT_NONE ? 4 : 0), sorts = info->has_in && !info->symmetric ? 2 : 1;
+    return info->edges * (record * sorts + (info->weights != TD_WEIGHT_NONE ? 4 : 0));
+}
+
 /* Code, stacks and what libraries hold count too. */
 static td_status plan_memory(external *self)
 {

@@ -37,7 +37,9 @@ typedef td_status (*td_edge_source_fn)(void *context, td_edge_list *edges, td_po
 td_status td_external_build(const td_external_settings *settings, const char *name, td_edge_source_fn source,
                             void *context, td_external_report *report);
 
-/* The least memory for a build with so many threads. */
+/* The least memory for a build with so many threads, and about how much it writes to temporary files
+ * when memory is short. */
 uint64_t td_external_least(int threads);
+uint64_t td_external_temporary(const td_packed_info *info);
 
 #endif

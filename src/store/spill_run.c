@@ -47,25 +47,48 @@ static void unpack(const td_spill *spill, uint64_t bucket, const char *from, uin
     }
 }
 
-/* Calls a function for every segment of a bucket and its buffer, with its keys, by all workers. */
+/* One segment of a bucket, or what its buffer holds, and where its keys go. */
+typedef struct task {
+    uint64_t bucket, index, at;
+} task;
+
 typedef struct loading {
     run *job;
-    uint64_t bucket;
-    uint64_t *starts; /* of the segments among the bucket's keys */
+    task *tasks;
+    uint64_t count;
 } loading;
 
+static uint64_t parts_of(const td_spill_bucket *bucket) { return bucket->segment_count + (bucket->filled > 0); }
+
+/* All of the buckets first..last - 1. */
+static td_status list_tasks(loading *self, uint64_t first, uint64_t last)
+{
+    const td_spill *spill = self->job->spill;
+    uint64_t count = 0, at = 0;
+    for (uint64_t b = first; b < last; b++) count += parts_of(&spill->bucket[b]);
+    TD_CHECK(TD_NEW(&self->tasks, count, "segments of buckets"));
+    for (uint64_t b = first; b < last; b++) {
+        const td_spill_bucket *bucket = &spill->bucket[b];
+        for (uint64_t i = 0; i < parts_of(bucket); i++) {
+            self->tasks[self->count++] = (task){b, i, at};
+            at += i < bucket->segment_count ? bucket->segments[i].count : bucket->filled;
+        }
+    }
+    return TD_OK;
+}
+
 /* The segment's records: in the bucket's buffer, or read into the worker's own. */
-static td_status fetch(const loading *self, uint64_t index, int worker, const char **data, td_segment *segment)
+static td_status fetch(const loading *self, const task *what, int worker, const char **data, td_segment *segment)
 {
     td_spill *spill = self->job->spill;
-    const td_spill_bucket *bucket = &spill->bucket[self->bucket];
-    if (index == bucket->segment_count) {
+    const td_spill_bucket *bucket = &spill->bucket[what->bucket];
+    if (what->index == bucket->segment_count) {
         *segment = (td_segment){.count = bucket->filled, .real = spill->real};
-        *data = td_spill_buffer(spill, self->bucket);
+        *data = td_spill_buffer(spill, what->bucket);
         return TD_OK;
     }
     char *buffer = self->job->read_buffers + (uint64_t)worker * spill->segment_bytes;
-    *segment = bucket->segments[index];
+    *segment = bucket->segments[what->index];
     *data = buffer;
     return td_tempfile_read(spill->file, segment->offset, buffer, (uint64_t)segment->count * spill->record_bytes);
 }
@@ -74,12 +97,13 @@ static td_status load_segment(void *context, uint64_t index, uint64_t next, int 
 {
     (void)next;
     const loading *self = context;
+    const task *what = &self->tasks[index];
     td_spill *spill = self->job->spill;
     const char *data = NULL;
     td_segment segment;
     bool inexact = false;
-    TD_CHECK(fetch(self, index, worker, &data, &segment));
-    unpack(spill, self->bucket, data, segment.count, segment.real, &self->job->keys, self->starts[index], &inexact);
+    TD_CHECK(fetch(self, what, worker, &data, &segment));
+    unpack(spill, what->bucket, data, segment.count, segment.real, &self->job->keys, what->at, &inexact);
     if (inexact) spill->inexact = true;
     return TD_OK;
 }
@@ -101,35 +125,36 @@ static void expect_bucket(const td_spill *spill, uint64_t number)
                            (uint64_t)bucket->segments[i].count * spill->record_bytes);
 }
 
-static uint64_t parts_of(const td_spill_bucket *bucket) { return bucket->segment_count + (bucket->filled > 0); }
-
-static td_status load(run *job, uint64_t number)
+static td_status load(run *job, uint64_t first, uint64_t last)
 {
     td_status status = TD_OK;
-    const td_spill_bucket *bucket = &job->spill->bucket[number];
-    loading self = {.job = job, .bucket = number};
-    uint64_t at = 0;
-    TD_TRY(TD_NEW(&self.starts, parts_of(bucket) + 1, "segments of a bucket"));
-    for (uint64_t i = 0; i < bucket->segment_count; at += bucket->segments[i++].count) self.starts[i] = at;
-    self.starts[bucket->segment_count] = at;
-    TD_TRY(td_pool_for(job->spill->shape.pool, parts_of(bucket), 1, load_segment, &self));
+    loading self = {.job = job};
+    TD_TRY(list_tasks(&self, first, last));
+    TD_TRY(td_pool_for(job->spill->shape.pool, self.count, 1, load_segment, &self));
 done:
-    td_free(self.starts);
+    td_free(self.tasks);
     return status;
 }
 
 static uint32_t bits_of(uint64_t value) { return value == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(value); }
 
-static td_status sort_bucket(run *job, uint64_t number)
+/* As many buckets as fit are sorted together: fewer times that workers wait for each other. */
+static td_status sort_buckets(run *job, uint64_t first, uint64_t last, uint64_t count)
 {
     td_spill *spill = job->spill;
-    const td_spill_bucket *bucket = &spill->bucket[number];
-    uint64_t base = spill->shape.base, differ = (base + bucket->lowest) ^ (base + bucket->highest);
-    TD_CHECK(load(job, number));
-    drop_bucket(spill, number);
-    expect_bucket(spill, number + 1);
-    TD_CHECK(td_keys_sort(&job->keys, &job->spare, bucket->count, bits_of(differ), spill->real, spill->shape.pool));
-    return job->take(job->context, job->keys.keys, job->keys.weights, bucket->count);
+    uint64_t base = spill->shape.base, lowest = UINT64_MAX, highest = 0;
+    for (uint64_t b = first; b < last; b++) {
+        const td_spill_bucket *bucket = &spill->bucket[b];
+        if (bucket->count == 0) continue;
+        if (bucket->lowest < lowest) lowest = bucket->lowest;
+        if (bucket->highest > highest) highest = bucket->highest;
+    }
+    TD_CHECK(load(job, first, last));
+    for (uint64_t b = first; b < last; b++) drop_bucket(spill, b);
+    for (uint64_t b = last; b < last + (last - first); b++) expect_bucket(spill, b);
+    uint32_t bits = bits_of((base + lowest) ^ (base + highest));
+    TD_CHECK(td_keys_sort(&job->keys, &job->spare, count, bits, spill->real, spill->shape.pool));
+    return job->take(job->context, job->keys.keys, job->keys.weights, count);
 }
 
 /* From a bucket into a spill of its own. */
@@ -145,12 +170,13 @@ static td_status split_segment(void *context, uint64_t index, uint64_t next, int
     (void)next;
     splitting *self = context;
     td_spill *spill = self->from.job->spill;
+    const task *what = &self->from.tasks[index];
     const td_keys *mine = &self->batches[worker];
     const char *data = NULL;
     td_segment segment;
     bool inexact = false;
-    TD_CHECK(fetch(&self->from, index, worker, &data, &segment));
-    unpack(spill, self->from.bucket, data, segment.count, segment.real, mine, 0, &inexact);
+    TD_CHECK(fetch(&self->from, what, worker, &data, &segment));
+    unpack(spill, what->bucket, data, segment.count, segment.real, mine, 0, &inexact);
     if (inexact) spill->inexact = true;
     if (!self->by_weight)
         return td_spill_put(self->into, mine->keys, mine->weights, segment.count, spill->real, worker);
@@ -182,10 +208,11 @@ static void free_split_batches(splitting *self)
 static td_status split(run *job, uint64_t number, const td_spill_shape *shape, bool by_weight, td_spill **out)
 {
     td_status status = TD_OK;
-    splitting self = {.from = {.job = job, .bucket = number}, .by_weight = by_weight};
+    splitting self = {.from = {.job = job}, .by_weight = by_weight};
+    TD_TRY(list_tasks(&self.from, number, number + 1));
     TD_TRY(make_split_batches(&self));
     TD_TRY(td_spill_create(&self.into, shape));
-    TD_TRY(td_pool_for(shape->pool, parts_of(&job->spill->bucket[number]), 1, split_segment, &self));
+    TD_TRY(td_pool_for(shape->pool, self.from.count, 1, split_segment, &self));
     drop_bucket(job->spill, number);
     TD_TRY(td_spill_finish(self.into));
     *out = self.into;
@@ -193,6 +220,7 @@ static td_status split(run *job, uint64_t number, const td_spill_shape *shape, b
 done:
     td_spill_destroy(self.into);
     free_split_batches(&self);
+    td_free(self.from.tasks);
     return status;
 }
 
@@ -297,29 +325,33 @@ static void free_room(run *job)
     job->room = 0;
 }
 
-/* Room for the largest bucket that fits, from this one up to the next that does not. */
-static uint64_t largest_ahead(const run *job, uint64_t number)
+/* The end of the buckets that are sorted together with `first`, and their keys. */
+static uint64_t group_end(const run *job, uint64_t first, uint64_t *count)
 {
-    uint64_t largest = 0;
-    for (; number < job->spill->buckets && job->spill->bucket[number].count <= job->limit; number++)
-        if (job->spill->bucket[number].count > largest) largest = job->spill->bucket[number].count;
-    return largest;
+    const td_spill *spill = job->spill;
+    uint64_t last = first;
+    for (*count = 0; last < spill->buckets && spill->bucket[last].count <= job->limit - *count; last++)
+        *count += spill->bucket[last].count;
+    return last;
 }
 
-static td_status run_bucket(run *job, uint64_t number)
+static td_status run_group(run *job, uint64_t first, uint64_t *last)
 {
-    uint64_t count = job->spill->bucket[number].count;
+    uint64_t count;
     TD_CHECK(td_cancel_check());
+    *last = group_end(job, first, &count);
+    if (*last == first) {
+        free_room(job);
+        *last = first + 1;
+        return sort_large(job, first);
+    }
     if (count == 0) return TD_OK;
-    if (count > job->limit) {
-        free_room(job);
-        return sort_large(job, number);
-    }
     if (count > job->room) {
+        uint64_t most = td_spill_count(job->spill);
         free_room(job);
-        TD_CHECK(make_room(job, largest_ahead(job, number)));
+        TD_CHECK(make_room(job, most < job->limit ? most : job->limit));
     }
-    return sort_bucket(job, number);
+    return sort_buckets(job, first, *last, count);
 }
 
 td_status td_spill_run(td_spill *spill, uint64_t memory, td_sorted_fn take, void *context)
@@ -332,7 +364,7 @@ td_status td_spill_run(td_spill *spill, uint64_t memory, td_sorted_fn take, void
     if (job.limit < LEAST_KEYS) job.limit = LEAST_KEYS;
     TD_TRY(TD_NEW(&job.read_buffers, (uint64_t)spill->workers * spill->segment_bytes + TD_RECORD_SLACK,
                   "read buffers"));
-    for (uint64_t b = 0; b < spill->buckets; b++) TD_TRY(run_bucket(&job, b));
+    for (uint64_t b = 0; b < spill->buckets;) TD_TRY(run_group(&job, b, &b));
 done:
     free_room(&job);
     td_free(job.read_buffers);
