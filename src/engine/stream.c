@@ -22,9 +22,12 @@ static td_status find_heads(td_stream_job *self)
     td_gpu_heads found = {0};
     if (held->heads_of != self->pull) {
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
-        TD_TRY(td_gpu_send(self->held->stream, &held->heads, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
-        TD_TRY(td_gpu_send(self->held->stream, &held->headed, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
-        TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads, found.bits, found.words, sizeof(uint32_t),
+                           "begins of lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->headed, found.lists, found.count, sizeof(uint32_t),
+                           "vertices with lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t),
+                           "begins of lists"));
         TD_TRY(td_stream_finish(held->stream));
         held->heads_of = self->pull;
     }
@@ -47,7 +50,8 @@ static td_status find_out_offsets(td_stream_job *self)
     if (self->held->lists[0].offsets == graph->out.offsets) return TD_OK;
     TD_CHECK(td_gpu_new(gpu, &offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
     gpu->args.out = offsets;
-    return td_stream_copy(gpu->stream, offsets, graph->out.offsets, ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
+    return td_stream_copy(gpu->stream, offsets, graph->out.offsets,
+                          ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
 }
 
 static td_status fill_args(td_stream_job *self)
@@ -120,7 +124,8 @@ static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(td_gpu_job_start(gpu, self->held->device, self->held->stream));
     TD_CHECK(td_stream_hold(self, shape));
     gpu->device->peak = gpu->device->now;
-    self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) && !gpu->has_limit;
+    self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
+                       !gpu->has_limit;
     TD_CHECK(fill_args(self));
     TD_CHECK(make_arrays(self));
     if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
@@ -196,7 +201,8 @@ static bool fits_as_before(td_run *run, const td_run_options *options)
     td_stream_shape shape;
     if (kept == NULL || kept->release != td_resident_release) return false;
     const td_resident_graph *held = kept->state;
-    bool same = held->graph == run->graph && held->gpu_memory == options->gpu_memory && strcmp(held->devices, td_gpu_wanted(options)) == 0;
+    bool same = held->graph == run->graph && held->gpu_memory == options->gpu_memory &&
+                strcmp(held->devices, td_gpu_wanted(options)) == 0;
     uint64_t room = td_device_left(held->device) + held->device->now;
     return same && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
 }
@@ -212,8 +218,8 @@ static bool has_settings(const td_settings *settings)
 static td_status run_resident(td_run *run, const td_run_options *options)
 {
     if (has_settings(options->settings))
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change nothing; "
-                "--gpu-edges and --gpu-memory make room scarce");
+        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
+                "nothing; --gpu-edges and --gpu-memory make room scarce");
     TD_CHECK(td_resident_run(run, options));
     run->engine = "stream";
     return TD_OK;

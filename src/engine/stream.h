@@ -1,13 +1,14 @@
 /* The stream engine's parts: vertices on the GPU, edges at the host (Scaph, ATC'20, and beyond it).
  *
- * A list of edges that crosses the link (td_link_list) is cut into subgraphs of 2^shift edges. Wherever a subgraph is at
- * the time - in a slot of device memory, extracted into a chunk, or still at the host, whose memory kernels can read - a
- * launch is given the edges it goes over and the address they have there: kernels know nothing of it. In
- * front of that, the first edges of every list can stay on the device for good (the prefix).
+ * A list of edges that crosses the link (td_link_list) is cut into subgraphs of 2^shift edges. Wherever a subgraph is
+ * at the time - in a slot of device memory, extracted into a chunk, or still at the host, whose memory kernels can read
+ * - a launch is given the edges it goes over and the address they have there: kernels know nothing of it. In front of
+ * that, the first edges of every list can stay on the device for good (the prefix).
  *
- * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots with their levels, stream_value.c says
- * which way a subgraph goes, stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and
- * the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
+ * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots
+ * with their levels, stream_value.c says which way a subgraph goes, stream_cross.c takes one iteration across the link,
+ * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c;
+ * what sweeps keep of single edges is in stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
@@ -18,7 +19,9 @@
 #include "layout/lists.h"
 #include "layout/narrow.h"
 
-typedef enum td_stream_variant { TD_STREAM_FULL, TD_STREAM_HVSP, TD_STREAM_LVSP, TD_STREAM_HBASE, TD_STREAM_LBASE } td_stream_variant;
+typedef enum td_stream_variant {
+    TD_STREAM_FULL, TD_STREAM_HVSP, TD_STREAM_LVSP, TD_STREAM_HBASE, TD_STREAM_LBASE,
+} td_stream_variant;
 typedef enum td_stream_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_stream_low;
 
 /* Whether whole subgraphs cross in fewer bits. */
@@ -56,12 +59,13 @@ typedef struct td_link_list {
     uint64_t prefix_edges;
     uint64_t *skip;               /* on the device: how much of the lists' beginnings the rest leaves out; 0: nothing */
     uint64_t *own_skip;           /* the same at the host, for extraction */
-    uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no difference is made */
+    uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no
+                                   * difference is made */
     uint32_t shift, subgraphs;
-    uint32_t *narrow;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: they cross as they are */
+    uint32_t *narrow;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: as they are */
     uint64_t *narrow_at, narrow_most; /* where each begins, and one more; the longest; in words */
     bool narrow_pinned;
-    uint32_t *first_vertex;       /* of every subgraph, and of the one behind the last: whose list its first edge is in */
+    uint32_t *first_vertex;       /* of every subgraph, and one more: whose list its first edge is in */
     uint64_t longest;
 } td_link_list;
 
@@ -92,7 +96,9 @@ typedef struct td_stream_graph {
 enum { TD_STREAM_EXTRACTS = 1024 }; /* most in a chunk */
 
 /* Where a subgraph's useful edges go. */
-typedef enum td_stream_way { TD_WAY_NONE, TD_WAY_RESIDENT, TD_WAY_WHOLE, TD_WAY_EXTRACT, TD_WAY_DIRECT, TD_WAYS } td_stream_way;
+typedef enum td_stream_way {
+    TD_WAY_NONE, TD_WAY_RESIDENT, TD_WAY_WHOLE, TD_WAY_EXTRACT, TD_WAY_DIRECT, TD_WAYS,
+} td_stream_way;
 
 /* What a launch over a part of the lists does. */
 typedef enum td_stream_work { TD_WORK_PUSH, TD_WORK_HIT, TD_WORK_SUM, TD_WORK_SWEEP, TD_WORK_PARENTS } td_stream_work;
@@ -117,11 +123,12 @@ typedef struct td_stream_job {
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;
     uint64_t clock;               /* when the two were last looked at */
-    uint64_t direct_asked, direct_bytes; /* the launch over edges at the host: when it was queued, what it is to read */
+    uint64_t direct_asked;        /* when the first launch over edges at the host was queued */
     uint64_t lane_free[TD_LANES]; /* when the last event of a lane ended */
     uint32_t *active;             /* the host's copy of the bitmap, for extraction */
     struct td_extracting *extracting; /* what is under way of it; NULL: nothing */
-    uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or all) and of heavy ones */
+    uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or
+                                   * all) and of heavy ones */
     uint64_t rest_count, heavy_count;
     uint64_t kept_count;          /* sweeps: edges kept on the device */
     bool *part_kept;              /* of every subgraph: its edges that matter are among them */
@@ -150,15 +157,19 @@ typedef struct td_stream_bytes {
     uint64_t host;      /* held at the host besides the graph */
     bool all;           /* they fit: it runs as the resident engine does */
 } td_stream_bytes;
-td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
-                         td_stream_bytes *out, td_stream_shape *shape);
+td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         uint64_t device_free, td_stream_bytes *out, td_stream_shape *shape);
 
 /* stream_graph.c */
 td_status td_stream_open_held(td_stream_job *self); /* the device, which what there is room for depends on */
 td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape);
 void td_stream_release(void *held);
 static inline uint64_t td_link_edge_bytes(const td_link_list *list) { return sizeof(uint32_t) + list->weight_bytes; }
-static inline uint64_t td_link_begin(const td_link_list *list, uint32_t subgraph) { return (uint64_t)subgraph << list->shift; }
+static inline uint64_t td_link_begin(const td_link_list *list, uint32_t subgraph)
+{
+    return (uint64_t)subgraph << list->shift;
+}
+
 static inline uint64_t td_link_end(const td_link_list *list, uint32_t subgraph)
 {
     uint64_t end = (uint64_t)(subgraph + 1) << list->shift;
@@ -185,7 +196,8 @@ void td_stream_choose_ways(td_stream_job *self, const td_link_list *list);
 td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_work work);
 
 /* An event of a lane ends now; it began when it was asked for, or when the one before ended. */
-td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked, uint64_t bytes);
+td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
+                               uint64_t bytes);
 
 void td_stream_look_at_clock(td_stream_job *self); /* before what is under way changes: counts the time since */
 void td_stream_note(td_stream_job *self, td_status status); /* the first failure of a handler ends the iteration */
@@ -193,7 +205,8 @@ td_status td_stream_go_on(td_stream_job *self); /* something is done: what is ne
 td_status td_stream_start_copies(td_stream_job *self); /* of the subgraphs waiting, as many as there are slots for */
 
 /* Launches the work over edges first..end, whose targets and weights have these addresses on the device (of edge 0). */
-td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets, const void *weights);
+td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
+                                const void *weights);
 
 /* The work over the beginnings of all lists, which are on the device. */
 td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work);
@@ -233,7 +246,8 @@ td_status td_stream_peel(td_stream_job *self);
 td_status td_stream_priorities(td_stream_job *self);
 td_status td_stream_pulls(td_stream_job *self);
 td_status td_stream_sweep(td_stream_job *self);
-td_status td_stream_end_sweep(td_stream_job *self, td_iteration *row, uint64_t began, bool *again); /* vertices' steps, and the row */
+/* Vertices' steps after a sweep, and its row. */
+td_status td_stream_end_sweep(td_stream_job *self, td_iteration *row, uint64_t began, bool *again);
 td_status td_stream_pull_hit(td_stream_job *self); /* the first-hit pull of one iteration */
 
 #endif

@@ -1,9 +1,9 @@
 /* One iteration across the link: a policy over completions.
  *
- * What is on the device already is gone over first; then runs of subgraphs whose edges are read from the host's memory, in
- * one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful edges extracted.
- * While copies are under way and nothing else is to be done, order-free programs go over what has
- * arrived again, smallest level first (Scaph's delayed re-scheduling). */
+ * What is on the device already is gone over first; then runs of subgraphs whose edges are read from the host's memory,
+ * in one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful edges
+ * extracted. While copies are under way and nothing else is to be done, order-free programs go over what has arrived
+ * again, smallest level first (Scaph's delayed re-scheduling). */
 #include "engine/stream.h"
 
 #include "base/clock.h"
@@ -24,13 +24,15 @@ void td_stream_look_at_clock(td_stream_job *self)
     self->clock = now;
 }
 
-td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked, uint64_t bytes)
+td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
+                               uint64_t bytes)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t now = td_device_clock(gpu->device), began = asked > self->lane_free[lane] ? asked : self->lane_free[lane];
     if (began > now) began = now;
     self->lane_free[lane] = now;
-    td_run_event event = {lane, name, subgraph, (double)(began - gpu->device_began) * 1e-9, (double)(now - began) * 1e-9, bytes};
+    td_run_event event = {lane, name, subgraph, (double)(began - gpu->device_began) * 1e-9,
+                          (double)(now - began) * 1e-9, bytes};
     return td_run_add_event(gpu->run, gpu->options, &event);
 }
 
@@ -84,7 +86,9 @@ static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
     case TD_WORK_SWEEP: return launch_sweep(self, threads);
     case TD_WORK_HIT: return launch_hit(self, threads);
     case TD_WORK_SUM: return launch_sum(self, first, end);
-    case TD_WORK_PARENTS: return td_gpu_launch(&self->gpu, &self->gpu.kernels->find_parents, (uint64_t)(a->end_vertex - a->first_vertex) * 32);
+    case TD_WORK_PARENTS:
+        threads = (uint64_t)(a->end_vertex - a->first_vertex) * 32;
+        return td_gpu_launch(&self->gpu, &self->gpu.kernels->find_parents, threads);
     }
     return TD_OK;
 }
@@ -95,7 +99,8 @@ static td_gpu_list *list_of_work(td_stream_job *self)
     return pulls ? &self->gpu.args.pull : &self->gpu.args.push;
 }
 
-td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets, const void *weights)
+td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
+                                const void *weights)
 {
     td_gpu_args *a = &self->gpu.args;
     const td_link_list *list = self->crossing;
@@ -105,7 +110,7 @@ td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t en
     a->skip = all ? NULL : list->skip;
     a->light = all ? NULL : list->light;
     a->part = (uint32_t)(first >> list->shift);
-    for (uint64_t s = a->part; self->part_of != NULL && td_link_begin(list, (uint32_t)s) < end; s++) self->part_of[s] = a->part;
+    for (uint32_t s = a->part; self->part_of != NULL && td_link_begin(list, s) < end; s++) self->part_of[s] = a->part;
     a->first_edge = first;
     a->end_edge = end;
     a->first_vertex = low;
@@ -170,8 +175,9 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
     uint64_t bytes = td_link_bytes(list, s) - edges * list->weight_bytes;
     TD_CHECK(td_stream_copy(self->held->copies, to->targets, targets, bytes, TD_TO_DEVICE));
     if (list->weight_bytes > 0)
-        TD_CHECK(td_stream_copy(self->held->copies, to->weights, (const char *)list->weights + first * list->weight_bytes,
-                                edges * list->weight_bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_copy(self->held->copies, to->weights,
+                                (const char *)list->weights + first * list->weight_bytes, edges * list->weight_bytes,
+                                TD_TO_DEVICE));
     TD_CHECK(td_stream_notify(self->held->copies, on_copied, self, slot));
     td_stream_look_at_clock(self);
     to->asked = self->clock;
@@ -231,10 +237,14 @@ static void on_copied(void *context, td_status status, uint64_t slot)
     td_stream_look_at_clock(self);
     self->copies_under_way--;
     td_stream_note(self, status);
-    td_stream_note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
+    td_stream_note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
+                                              td_link_bytes(self->crossing, it->subgraph)));
     if (self->status == TD_OK) td_stream_note(self, go_over(self, (uint32_t)slot, false));
     if (self->status == TD_OK) td_stream_note(self, td_stream_start_copies(self));
 }
+
+/* What a completion tells of a launch over edges at the host: this bit, and the bytes that it was to read. */
+static const uint64_t DIRECT = UINT64_C(1) << 63;
 
 static void on_done(void *context, td_status status, uint64_t slot)
 {
@@ -242,12 +252,14 @@ static void on_done(void *context, td_status status, uint64_t slot)
     td_stream_look_at_clock(self);
     self->flights--;
     td_stream_note(self, status);
-    if (slot == TD_NO_SLOT) {
-        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked, self->direct_bytes));
+    if (slot & DIRECT) {
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
+                                                  slot & ~DIRECT));
     } else {
         const td_slot *it = &self->held->slots.slots[slot];
         td_slots_done(&self->held->slots, (uint32_t)slot);
-        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked, td_link_bytes(self->crossing, it->subgraph)));
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
+                                                  td_link_bytes(self->crossing, it->subgraph)));
     }
     if (self->status == TD_OK) td_stream_note(self, td_stream_go_on(self));
 }
@@ -265,8 +277,8 @@ static td_status go_over_residents(td_stream_job *self)
     return TD_OK;
 }
 
-/* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a launch is kept
- * as a whole: then few are read together. */
+/* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a
+ * launch is kept as a whole: then few are read together. */
 enum { KEPT_TOGETHER = 4 };
 
 static td_status read_directly(td_stream_job *self)
@@ -286,13 +298,13 @@ static td_status read_directly(td_stream_job *self)
         if (self->way[last] != TD_WAY_DIRECT) continue;
         while (self->way[s] != TD_WAY_DIRECT) s++;
         self->gpu.args.from_host = true;
-        td_status status = td_stream_launch_part(self, td_link_begin(list, s), td_link_end(list, last), list->seen.targets, list->seen.weights);
+        td_status status = td_stream_launch_part(self, td_link_begin(list, s), td_link_end(list, last),
+                                                 list->seen.targets, list->seen.weights);
         self->gpu.args.from_host = false;
         TD_CHECK(status);
-        TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, TD_NO_SLOT));
+        TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
         td_stream_look_at_clock(self);
-        self->direct_asked = self->clock;
-        self->direct_bytes = bytes;
+        if (self->direct_asked == 0) self->direct_asked = self->clock;
         if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
         self->flights++;
     }
@@ -342,6 +354,7 @@ td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_wor
     td_stream_choose_ways(self, list);
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
+    self->direct_asked = 0;
     td_status status = run_iteration(self);
     if (status != TD_OK) status = fail_clean(self, status);
     td_stream_end_extraction(self);

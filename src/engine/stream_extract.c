@@ -1,17 +1,20 @@
-/* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over it word by
- * word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind another into a
- * chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it needs, in the first
- * chunk that has them side by side. A chunk is filled beside the policy, by a task; its end is a completion, and so are those of its copies and
- * of the kernel that goes over it: while one crosses the link and is gone over, the other is filled. */
+/* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over
+ * it word by word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind
+ * another into a chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it
+ * needs, in the first chunk that has them side by side. A chunk is filled beside the policy, by a task; its end is a
+ * completion, and so are those of its copies and of the kernel that goes over it: while one crosses the link and is
+ * gone over, the other is filled. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
 
 #include <string.h>
 
-enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAM_EXTRACTS, LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
+enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAM_EXTRACTS };
+enum { LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
 
-/* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in this order. */
+/* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in
+ * this order. */
 typedef struct extract {
     uint32_t subgraph;
     uint64_t first, end;     /* its edges */
@@ -46,7 +49,11 @@ struct td_extracting {
 static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 static uint64_t places_at(const extract *it) { return it->at + round_up(it->parts * sizeof(uint32_t)); }
-static uint64_t targets_at(const extract *it) { return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t)); }
+static uint64_t targets_at(const extract *it)
+{
+    return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t));
+}
+
 static uint64_t weights_at(const extract *it) { return targets_at(it) + round_up(it->edges * sizeof(uint32_t)); }
 
 static uint64_t bytes_of(const extract *it, const td_link_list *list)
@@ -74,7 +81,8 @@ static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
     ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
     memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
     if (list->weight_bytes > 0)
-        memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes, (const char *)list->weights + begin * list->weight_bytes,
+        memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes,
+               (const char *)list->weights + begin * list->weight_bytes,
                count * list->weight_bytes);
 }
 
@@ -141,8 +149,8 @@ static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, 
         extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
 }
 
-/* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie side by
- * side and begin with a tile. */
+/* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie
+ * side by side and begin with a tile. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
@@ -172,7 +180,8 @@ static td_status send_table(td_stream_job *job, const extract *extracts, uint32_
     table[count] = (td_gpu_extract){.groups_before = groups};
     job->gpu.args.extracts = job->held->device_table[chunk];
     job->gpu.args.extract_count = count;
-    return td_stream_copy(job->held->copies, job->held->device_table[chunk], table, (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
+    return td_stream_copy(job->held->copies, job->held->device_table[chunk], table,
+                          (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
 }
 
 static void on_filled(void *context, td_status status, uint64_t chunk);
@@ -190,7 +199,8 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
         for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
         uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
         if (bytes > 0)
-            TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at, bytes, TD_TO_DEVICE));
+            TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at,
+                                    bytes, TD_TO_DEVICE));
     }
     TD_CHECK(send_table(job, extracts, self->fit, chunk));
     TD_CHECK(td_stream_notify(held->copies, on_copied, self, (uint64_t)chunk));
@@ -201,7 +211,8 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_status status = td_stream_wait(job->gpu.stream, mark);
     td_mark_destroy(job->gpu.device, mark);
     TD_CHECK(status);
-    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted, (uint64_t)held->table[chunk][self->fit].groups_before * 32));
+    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted,
+                           (uint64_t)held->table[chunk][self->fit].groups_before * 32));
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
@@ -233,7 +244,8 @@ static void fill_next(struct td_extracting *self)
     self->chunk = chunk;
     self->working = true;
     self->began = td_device_clock(self->job->gpu.device);
-    self->task = (td_task){.loop = self->job->held->loop, .work = fill_chunk, .handler = on_filled, .context = self, .value = (uint64_t)chunk};
+    self->task = (td_task){.loop = self->job->held->loop, .work = fill_chunk, .handler = on_filled, .context = self,
+                           .value = (uint64_t)chunk};
     td_task_start(&self->task);
 }
 
@@ -246,7 +258,8 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     td_stream_note(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began, self->bytes[chunk]));
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
+                                             self->bytes[chunk]));
     td_stream_note(job, send_chunk(self, (int)chunk));
     self->full[chunk] = true;
     self->done += self->fit;
@@ -262,7 +275,8 @@ static void on_copied(void *context, td_status status, uint64_t chunk)
     job->flights++;
     self->kernel_asked[chunk] = job->clock;
     td_stream_note(job, status);
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk], self->bytes[chunk]));
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
+                                             self->bytes[chunk]));
     if (job->status == TD_OK) td_stream_note(job, td_stream_start_copies(job));
 }
 
@@ -274,7 +288,8 @@ static void on_done(void *context, td_status status, uint64_t chunk)
     job->flights--;
     self->full[chunk] = false;
     td_stream_note(job, status);
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk], self->bytes[chunk]));
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+                                             self->bytes[chunk]));
     if (job->status == TD_OK) fill_next(self);
     if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
 }
@@ -286,7 +301,8 @@ td_status td_stream_fetch_active(td_stream_job *job)
     bool any = false;
     for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->way[s] == TD_WAY_EXTRACT;
     if (!any) return TD_OK;
-    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t), TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t),
+                            TD_TO_HOST));
     return td_stream_finish(gpu->stream);
 }
 

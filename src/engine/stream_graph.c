@@ -1,5 +1,5 @@
-/* The lists that cross the link: at the host in pinned memory, their offsets and their beginnings on the device, cut into
- * subgraphs; and the device memory that subgraphs come to. Kept from run to run. */
+/* The lists that cross the link: at the host in pinned memory, their offsets and their beginnings on the device, cut
+ * into subgraphs; and the device memory that subgraphs come to. Kept from run to run. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -102,7 +102,8 @@ static td_status put_in_order(td_stream_job *self, td_link_list *list, td_list_o
 {
     td_status status = TD_OK;
     const td_graph *graph = self->gpu.graph;
-    td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets, (void *)(uintptr_t)list->weights};
+    td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
+                         (void *)(uintptr_t)list->weights};
     td_adjacency made = {0};
     TD_TRY(TD_NEW(&made.targets, list->edges, "lists in order"));
     if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "lists in order"));
@@ -115,7 +116,8 @@ done:
     return status;
 }
 
-static td_status make_host_list(td_stream_job *self, td_link_list *list, const td_adjacency *from, const td_stream_shape *shape)
+static td_status make_host_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
+                                const td_stream_shape *shape)
 {
     td_adjacency both = {0};
     const td_graph *graph = self->gpu.graph;
@@ -167,7 +169,7 @@ static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t
     return TD_OK;
 }
 
-/* The prefix: as many edges of the begin of every list as the memory for it allows, equally many of all that have them. */
+/* The prefix: as many edges of the begin of every list as the memory for it allows, equally many of all. */
 
 enum { LONGEST_PREFIX = 1 << 16 };
 
@@ -226,13 +228,16 @@ static td_status make_prefix(td_stream_job *self, td_link_list *list, uint64_t b
     list->prefix_edges = offsets[n];
     gather.offsets = offsets;
     TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "beginnings of lists"));
-    if (list->weight_bytes > 0) TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
+    if (list->weight_bytes > 0)
+        TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
     TD_TRY(td_gpu_send(held->stream, &list->skip, offsets, n + 1, sizeof *offsets, "offsets of beginnings"));
     list->prefix.offsets = list->skip;
-    TD_TRY(td_gpu_send(held->stream, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t), "beginnings of lists"));
+    TD_TRY(td_gpu_send(held->stream, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t),
+                       "beginnings of lists"));
     if (gather.weights != NULL)
-        TD_TRY(td_gpu_send(held->stream, &list->prefix.weights, gather.weights, list->prefix_edges, list->weight_bytes, "beginnings of lists"));
+        TD_TRY(td_gpu_send(held->stream, &list->prefix.weights, gather.weights, list->prefix_edges,
+                           list->weight_bytes, "beginnings of lists"));
     TD_TRY(td_stream_finish(held->stream));
     if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
 done:
@@ -308,21 +313,22 @@ done:
     return status;
 }
 
-static td_status make_list(td_stream_job *self, td_link_list *list, const td_adjacency *from, const td_stream_shape *shape)
+static td_status make_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
+                           const td_stream_shape *shape)
 {
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
     TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
     if (shape->narrows) TD_CHECK(td_stream_narrow(list, self->held->device, self->gpu.options->pool));
-    TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets, (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t),
-                  "the graph's offsets"));
+    TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets,
+                         (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
     return td_stream_finish(self->held->stream);
 }
 
 /* Slots and chunks. */
 
-/* Lists in fewer bits need a window and smaller slots, of which there are more in the same memory; where they do not shrink, or there is
- * no room for two beside the window, they cross as they are. */
+/* Lists in fewer bits need a window and smaller slots, of which there are more in the same memory; where they do not
+ * shrink, or there is no room for two beside the window, they cross as they are. */
 static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
     td_link_list *lists = held->lists;
@@ -333,8 +339,8 @@ static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *wor
     uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
     if (fits < 2) {
         if (held->shape.narrows == TD_NARROW_ASKED)
-            td_warn("stream.compress=on: %s; subgraphs cross as they are", narrows ? "there is no room for a window beside two subgraphs"
-                                                                                : "the lists hardly shrink");
+            td_warn("stream.compress=on: %s; subgraphs cross as they are",
+                    narrows ? "there is no room for a window beside two subgraphs" : "the lists hardly shrink");
         for (int i = 0; i < 2; i++) td_stream_free_narrow(held->device, &lists[i]);
         return;
     }
@@ -347,7 +353,8 @@ static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
     uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
     fit_narrow(held, edges, &words, &slots);
-    if (held->lists[0].narrow != NULL) TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+    if (held->lists[0].narrow != NULL)
+        TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
     TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
     for (uint32_t i = 0; i < held->slots.count; i++) {
         td_slot *slot = &held->slots.slots[i];
@@ -366,7 +373,8 @@ static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape
         held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
         TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
         TD_CHECK(TD_NEW(&held->table[i], TD_STREAM_EXTRACTS + 1, "extracts"));
-        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAM_EXTRACTS + 1, sizeof(td_gpu_extract), "extracts"));
+        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAM_EXTRACTS + 1, sizeof(td_gpu_extract),
+                               "extracts"));
     }
     return TD_OK;
 }
@@ -419,14 +427,16 @@ static td_status measure_extraction(td_stream_job *self)
     td_stream_graph *held = self->held;
     uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
     uint64_t count = bytes / PROBE_ROOM < PROBE_LISTS ? bytes / PROBE_ROOM : PROBE_LISTS;
-    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count, .room = bytes / count, .to = held->staging[0]};
+    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count,
+                   .room = bytes / count, .to = held->staging[0]};
     held->extract_rate = 0;
     if (held->staging[0] == NULL) return TD_OK;
     uint64_t began = td_device_clock(held->device);
     TD_CHECK(td_pool_for(self->gpu.options->pool, count, 64, collect_lists, &lists));
     td_device_host_worked(held->device, lists.bytes);
     uint64_t took = td_device_clock(held->device) - began;
-    held->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2; /* it goes over the bitmap twice */
+    /* it goes over the bitmap twice */
+    held->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2;
     return TD_OK;
 }
 

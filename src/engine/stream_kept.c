@@ -1,8 +1,8 @@
-/* Sweeps of programs that may see light edges first (Filter-Kruskal: Osipov, Sanders, Singler, ALENEX'09), so that hardly an
- * edge crosses the link twice. Device memory for edges is spent on room for single edges. The host's workers pick the lightest out when
- * the graph is set up, as many as there is room for; they are swept on the device until that changes nothing. Then all lists cross, once:
- * an edge that still matters after the light ones is kept on the device, and later sweeps look at those alone. Parts of the lists
- * whose edges find no room cross again. */
+/* Sweeps of programs that may see light edges first (Filter-Kruskal: Osipov, Sanders, Singler, ALENEX'09), so that
+ * hardly an edge crosses the link twice. Device memory for edges is spent on room for single edges. The host's workers
+ * pick the lightest out when the graph is set up, as many as there is room for; they are swept on the device until that
+ * changes nothing. Then all lists cross, once: an edge that still matters after the light ones is kept on the device,
+ * and later sweeps look at those alone. Parts of the lists whose edges find no room cross again. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,8 @@
 
 /* The light edges, at the host. */
 
-enum { SAMPLE = 1 << 16, GRAIN = 1024 }; /* weights looked at to find what is light; vertices that a worker takes at a time */
+enum { SAMPLE = 1 << 16 }; /* weights looked at to find what is light */
+enum { GRAIN = 1024 };     /* vertices that a worker takes at a time */
 
 typedef struct picking {
     const td_graph *graph;
@@ -46,7 +47,8 @@ static td_status pick(void *context, uint64_t begin, uint64_t end, int worker)
         for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++) {
             uint32_t v = list->targets[e], weight = ordered_weight(self, e);
             if (weight > self->limit || (self->graph->symmetric && v <= u)) continue;
-            if (self->edges != NULL) self->edges[at] = (td_gpu_edge){(uint32_t)u, v, (uint64_t)weight << self->edge_bits | e};
+            uint64_t key = (uint64_t)weight << self->edge_bits | e;
+            if (self->edges != NULL) self->edges[at] = (td_gpu_edge){(uint32_t)u, v, key};
             at++;
         }
     if (self->edges == NULL) self->counts[begin / GRAIN] = at;
@@ -73,10 +75,12 @@ static td_status find_limit(picking *self, td_pool *pool, uint64_t room, uint64_
 {
     td_status status = TD_OK;
     uint32_t *drawn = NULL;
-    uint64_t edges = self->list->edges, count = edges < SAMPLE ? edges : SAMPLE, meant = self->graph->symmetric ? edges / 2 : edges;
+    uint64_t edges = self->list->edges, count = edges < SAMPLE ? edges : SAMPLE;
+    uint64_t meant = self->graph->symmetric ? edges / 2 : edges;
     *total = 0;
     TD_TRY(TD_NEW(&drawn, count + 1, "weights of a sample"));
-    for (uint64_t i = 0; i < count; i++) drawn[i] = ordered_weight(self, (uint64_t)((double)edges / (double)count * (double)i));
+    double stride = (double)edges / (double)count;
+    for (uint64_t i = 0; i < count; i++) drawn[i] = ordered_weight(self, (uint64_t)(stride * (double)i));
     qsort(drawn, count, sizeof *drawn, compare_words);
     double share = meant > 0 ? (double)room / (double)meant : 0;
     uint64_t place = share >= 1 ? count : (uint64_t)(share * (double)count);
@@ -126,7 +130,8 @@ td_status td_stream_make_kept(td_stream_job *self, const td_stream_shape *shape)
     td_stream_graph *held = self->held;
     picking light = {.graph = self->gpu.graph, .list = &held->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
     TD_CHECK(td_device_new(held->device, &held->kept, shape->kept_edges, sizeof(td_gpu_edge), "edges that may matter"));
-    TD_CHECK(td_device_new(held->device, &held->aside, td_stream_aside(shape->kept_edges), sizeof(td_gpu_edge), "edges put aside"));
+    TD_CHECK(td_device_new(held->device, &held->aside, td_stream_aside(shape->kept_edges), sizeof(td_gpu_edge),
+                           "edges put aside"));
     if (!shape->light_first) return TD_OK;
     td_status status = pick_light(self, &light, shape->kept_edges);
     td_free(light.counts);

@@ -1,6 +1,6 @@
-/* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made once by the
- * workers, and a window on the device where a subgraph's targets come to whole before they are gone over. Slots hold subgraphs as
- * they crossed, so that more of them stay. Lists that hardly shrink are left as they are. */
+/* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made
+ * once by the workers, and a window on the device where a subgraph's targets come to whole before they are gone over.
+ * Slots hold subgraphs as they crossed, so that more of them stay. Lists that hardly shrink are left as they are. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -23,7 +23,8 @@ static uint64_t table_words(const td_link_list *list, uint32_t s)
 static uint32_t do_group(const narrowing *self, uint64_t subgraph, uint64_t group, uint32_t *out)
 {
     const td_link_list *list = self->list;
-    uint64_t first = td_link_begin(list, (uint32_t)subgraph) + group * TD_NARROW_GROUP, end = td_link_end(list, (uint32_t)subgraph);
+    uint64_t first = td_link_begin(list, (uint32_t)subgraph) + group * TD_NARROW_GROUP;
+    uint64_t end = td_link_end(list, (uint32_t)subgraph);
     uint64_t count = end - first < TD_NARROW_GROUP ? end - first : TD_NARROW_GROUP;
     return td_narrow_group(list->targets + first, (uint32_t)count, first > 0 ? list->targets[first - 1] : 0, out);
 }
@@ -44,7 +45,8 @@ static td_status write_subgraphs(void *context, uint64_t begin, uint64_t end, in
     (void)worker;
     narrowing *self = context;
     for (uint64_t s = begin; s < end; s++) {
-        uint32_t *out = self->list->narrow + self->list->narrow_at[s], groups = (uint32_t)table_words(self->list, (uint32_t)s), at = groups;
+        uint32_t *out = self->list->narrow + self->list->narrow_at[s];
+        uint32_t groups = (uint32_t)table_words(self->list, (uint32_t)s), at = groups;
         for (uint32_t g = 0; g < groups; g++) {
             out[g] = at;
             at += do_group(self, s, g, out + at);
@@ -86,7 +88,8 @@ static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td
 /* Lists that do not shrink stay NULL. */
 td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool)
 {
-    narrowing it = {.list = list, .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
+    narrowing it = {.list = list,
+                    .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
     if (list->edges == 0) return TD_OK;
     td_status status = narrow(list, &it, device, pool);
     td_free(it.words);
@@ -110,5 +113,6 @@ td_status td_stream_widen(td_stream_job *self, const td_slot *slot)
     a->narrow = slot->targets;
     a->narrow_edges = td_link_end(self->crossing, slot->subgraph) - td_link_begin(self->crossing, slot->subgraph);
     a->window = self->held->window;
-    return td_gpu_launch(&self->gpu, &self->gpu.kernels->widen, (a->narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32);
+    return td_gpu_launch(&self->gpu, &self->gpu.kernels->widen,
+                         (a->narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32);
 }

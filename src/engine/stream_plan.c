@@ -1,5 +1,5 @@
-/* What a run of the stream engine takes, and how the device memory for edges is spent: slots for whole subgraphs, chunks for
- * extracted lists, and the beginnings of all lists. */
+/* What a run of the stream engine takes, and how the device memory for edges is spent: slots for whole subgraphs,
+ * chunks for extracted lists, and the beginnings of all lists. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -16,6 +16,7 @@ enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for
 typedef struct wishes {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, keeps_edges, keeps_survivors, subgraph_given;
+    uint64_t workers;
     double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress;
 } wishes;
 
@@ -29,16 +30,19 @@ static bool is_given(const td_settings *settings, const char *key)
 /* A weight and a number of an edge (td_gpu_edge). */
 static bool fit_a_word(const td_graph *graph)
 {
-    return graph->weights == TD_WEIGHT_NONE || graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
+    return graph->weights == TD_WEIGHT_NONE ||
+           graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
 }
 
-static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph,
+                             const td_run_options *options)
 {
     const td_program_info *info = program->info;
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     *self = (wishes){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     self->keeps_edges = self->kernels->edge != NULL;
+    self->workers = (uint64_t)td_pool_threads(options->pool);
     self->subgraph_given = is_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "low", &self->low));
@@ -54,8 +58,8 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
 }
 
-/* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many rounds
- * that a second one for the rest of the lists costs more than it saves (docs/lab.md). */
+/* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many
+ * rounds that a second one for the rest of the lists costs more than it saves (docs/lab.md). */
 static bool uses_beginnings(const wishes *self)
 {
     return self->kernels->samples || (self->gas && self->kernels->fused && self->kernels->schedule != TD_SCHEDULE_PEEL);
@@ -67,24 +71,33 @@ static bool host_has(uint64_t bytes)
     td_machine machine;
     td_memory_stats memory = td_memory();
     td_machine_describe(&machine);
-    uint64_t room = memory.budget > 0 ? memory.budget - (memory.now < memory.budget ? memory.now : memory.budget) : machine.memory_free;
-    return bytes <= room / 2;
+    uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
+    return bytes <= (memory.budget > 0 ? left : machine.memory_free) / 2;
+}
+
+/* What putting lists in order holds for a while (layout/lists.h). */
+static uint64_t ordering_bytes(const wishes *self, const td_graph *graph, td_list_order order)
+{
+    const uint64_t worker = 2 << 20;
+    return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
 }
 
 static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t edge_bytes)
 {
+    td_list_order order = TD_LISTS_STORED;
     if (self->keeps_edges || self->variant != TD_STREAM_FULL) return TD_LISTS_STORED;
     if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
-    if (!host_has(edge_bytes)) return TD_LISTS_STORED;
-    if (self->prioritised) return graph->weights != TD_WEIGHT_NONE ? TD_LISTS_LIGHT : TD_LISTS_STORED;
-    return self->kernels->first_hit || self->kernels->samples ? TD_LISTS_HOT : TD_LISTS_STORED;
+    if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
+    if (!self->prioritised && (self->kernels->first_hit || self->kernels->samples)) order = TD_LISTS_HOT;
+    return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
 /* Every edge crosses in every iteration of a sum, so that a copy in fewer bits pays. */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
-    bool sums = self->gas && !self->kernels->fused, asked = self->compress == 1, wanted = asked || (self->compress == 0 && sums);
+    bool sums = self->gas && !self->kernels->fused, asked = self->compress == 1;
+    bool wanted = asked || (self->compress == 0 && sums);
     if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
@@ -105,29 +118,32 @@ static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_
 }
 
 /* How the room for edges is spent. */
-static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes, uint64_t list_edges, uint64_t vertices)
+static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes,
+                       uint64_t list_edges, uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     bool pushes = self->gas && self->kernels->fused;
     const uint64_t fewest = self->gas && !pushes ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
     uint64_t edges = fewest;
-    bool extracts = pushes && (self->variant == TD_STREAM_LVSP || (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
+    bool extracts = pushes && (self->variant == TD_STREAM_LVSP ||
+                               (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
     while (2 * edges * edge_bytes <= self->subgraph) edges *= 2;
     while (!self->subgraph_given && edges > fewest && room < WANTED_SLOTS * edges * edge_bytes) edges /= 2;
     uint64_t slot = edges * edge_bytes, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     if (room < least)
         return td_fail(TD_NO_MEMORY,
-                       "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there are %s for edges; raise "
-                       "--gpu-edges or --gpu-memory%s", LEAST_SLOTS, td_format_size(a, slot), needs ? " and two chunks" : "",
-                       td_format_size(b, least), td_format_size(c, room),
+                       "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
+                       "are %s for edges; raise --gpu-edges or --gpu-memory%s", LEAST_SLOTS, td_format_size(a, slot),
+                       needs ? " and two chunks" : "", td_format_size(b, least), td_format_size(c, room),
                        edges > fewest ? ", or make subgraphs smaller (--set stream.subgraph=...)" : "");
     if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
                        td_format_size(a, slot), (unsigned long long)list_edges);
     shape->slot_edges = edges;
     shape->chunks = needs || (extracts && room >= WANTED_SLOTS * slot) ? CHUNKS : 0;
-    uint64_t kept = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot, spare = room > kept ? room - kept : 0;
+    uint64_t kept = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot;
+    uint64_t spare = room > kept ? room - kept : 0;
     double share = self->variant != TD_STREAM_FULL || (self->gas ? !pushes : !self->kernels->samples) ? 0
                    : self->prefix >= 0 ? self->prefix : uses_beginnings(self) ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
@@ -140,7 +156,8 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
 }
 
 /* Which lists there are: what is told along, and what is gathered along. */
-static void choose_lists(const wishes *self, const td_graph *graph, const td_run_options *options, td_stream_shape *shape)
+static void choose_lists(const wishes *self, const td_graph *graph, const td_run_options *options,
+                         td_stream_shape *shape)
 {
     bool hits = self->kernels->first_hit && options->mode != TD_MODE_ASYNC && self->direction != 2;
     shape->pushes = !self->gas || self->kernels->fused;
@@ -149,18 +166,21 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* Device memory besides edges. What the resident engine counts of the program is here too, all but the lists and what only its
- * pulls have. */
-static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_resident_bytes *need, const td_stream_shape *shape)
+/* Device memory besides edges. What the resident engine counts of the program is here too, all but the lists and what
+ * only its pulls have. */
+static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_resident_bytes *need,
+                               const td_stream_shape *shape)
 {
     uint64_t n = graph->vertices, words = (n + 31) / 32 * sizeof(uint32_t);
-    bool sums = self->gas && !self->kernels->fused, one = shape->both || graph->symmetric || !shape->pushes || !shape->pulls;
+    bool sums = self->gas && !self->kernels->fused;
+    bool one = shape->both || graph->symmetric || !shape->pushes || !shape->pulls;
     bool degrees = shape->both || (!shape->pushes && !graph->symmetric); /* the out-lists' offsets besides */
     uint64_t bytes = need->program - need->pieces - (sums ? 0 : need->sums) + (sums ? need->heads : 0);
     bytes += need->offsets * ((one ? 1 : 2) + degrees);
     if (shape->prefix_bytes > 0 || shape->upper) bytes += need->offsets;
     if (shape->light > 0) bytes += need->offsets + words;
-    if (!sums) bytes += (need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
+    uint64_t pieces = need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2;
+    if (!sums) bytes += pieces * sizeof(uint64_t);
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
     if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
     bytes += shape->chunks * (TD_STREAM_EXTRACTS + 1) * sizeof(td_gpu_extract);
@@ -168,20 +188,23 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
 }
 
 /* Host memory besides the graph: copies of lists, at their most while they are made; what extraction goes by. */
-static uint64_t count_host(const td_graph *graph, const td_resident_bytes *need, const td_stream_shape *shape, uint64_t lists)
+static uint64_t count_host(const wishes *self, const td_graph *graph, const td_resident_bytes *need,
+                           const td_stream_shape *shape, uint64_t lists)
 {
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
     uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * need->edge_bytes;
     if (shape->both) copies += list + need->offsets;
     if (shape->narrows) copies += lists * need->list_edges * sizeof(uint32_t); /* at most */
     if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
-    uint64_t making = shape->prefix_bytes + need->offsets, heads = need->heads;
-    uint64_t kept = shape->chunks * chunk + (shape->chunks > 0 ? need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8 : 0);
-    return copies + kept + (making > heads ? making : heads);
+    uint64_t making = shape->prefix_bytes + need->offsets, ordering = ordering_bytes(self, graph, shape->order);
+    if (making < need->heads) making = need->heads;
+    uint64_t kept = shape->chunks * chunk;
+    if (shape->chunks > 0) kept += need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
+    return copies + kept + (making > ordering ? making : ordering);
 }
 
-static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph, const td_run_options *options,
-                           td_resident_bytes *need, td_stream_shape *shape)
+static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph,
+                           const td_run_options *options, td_resident_bytes *need, td_stream_shape *shape)
 {
     TD_CHECK(read_wishes(self, program, graph, options));
     TD_CHECK(td_resident_count_bytes(program, graph, options, need));
@@ -190,8 +213,8 @@ static td_status read_plan(wishes *self, const td_program *program, const td_gra
     return td_resident_check_vertices(graph, "stream");
 }
 
-td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
-                         td_stream_bytes *out, td_stream_shape *shape)
+td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         uint64_t device_free, td_stream_bytes *out, td_stream_shape *shape)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     td_resident_bytes need;
@@ -215,17 +238,20 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     out->vertices = count_vertices(&self, graph, &need, shape);
     if (device_free < out->vertices)
         return td_fail(TD_NO_MEMORY,
-                       "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are free; raise --gpu-memory, or use "
-                       "--engine cpu, which needs none", program->info->name, td_format_size(a, out->vertices),
-                       td_format_size(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes), td_format_size(b, device_free));
+                       "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
+                       "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
+                       td_format_size(a, out->vertices),
+                       td_format_size(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes),
+                       td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
     TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
-    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes + shape->prefix_bytes + kept_bytes(shape);
+    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes;
+    out->on_device += shape->prefix_bytes + kept_bytes(shape);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0) shape->order = TD_LISTS_STORED;
     out->vertices = count_vertices(&self, graph, &need, shape);
-    out->host = count_host(graph, &need, shape, lists);
+    out->host = count_host(&self, graph, &need, shape, lists);
     return TD_OK;
 }

@@ -1,5 +1,5 @@
-/* Pulls across the link: of programs that add up all their neighbours every iteration, and of first-hit programs, whose open
- * vertices look at the beginnings of their lists first and at the rest only if nobody there is active. */
+/* Pulls across the link: of programs that add up all their neighbours every iteration, and of first-hit programs, whose
+ * open vertices look at the beginnings of their lists first and at the rest only if nobody there is active. */
 #include "engine/stream.h"
 
 #include "base/clock.h"
@@ -29,7 +29,8 @@ static td_status pull(td_stream_job *self)
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
-    td_iteration row = {.direction = "pull", .active_vertices = gpu->graph->vertices, .active_edges = td_gpu_view_edges(gpu)};
+    td_iteration row = {.direction = "pull", .active_vertices = gpu->graph->vertices,
+                        .active_edges = td_gpu_view_edges(gpu)};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));
     td_stream_all_useful(self, self->pull);

@@ -1,20 +1,14 @@
-/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the beginnings on the device (the prefix) and the rest
- * at the host. Order-free programs go over beginnings until they have nothing new to tell, and only then does the rest of
- * everyone's list cross, once for all the changes that a vertex went through; programs that go level by level do both in
- * every round. Small frontiers run many rounds in one launch, as on the resident engine, their edges read from the host. */
+/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the beginnings on the device (the prefix)
+ * and the rest at the host. Order-free programs go over beginnings until they have nothing new to tell, and only then
+ * does the rest of everyone's list cross, once for all the changes that a vertex went through; programs that go level
+ * by level do both in every round. Small frontiers run many rounds in one launch, as on the resident engine, their
+ * edges read from the host. */
 #include "engine/stream.h"
 
 #include "base/clock.h"
 
 
 static bool has_prefix(const td_stream_job *self) { return self->push->prefix.offsets != NULL; }
-
-static uint64_t total_useful(const td_stream_job *self)
-{
-    uint64_t sum = 0;
-    for (uint32_t s = 0; s < self->push->subgraphs; s++) sum += self->useful[s];
-    return sum;
-}
 
 /* What a round told becomes the frontier. */
 static td_status end_round(td_stream_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
@@ -65,10 +59,13 @@ static td_status tell_rest(td_stream_job *self, bool beginnings, td_gpu_frontier
     self->row = row;
     gpu->args.rest = NULL;
     TD_CHECK(td_stream_count_useful(self, self->push));
-    uint64_t useful = total_useful(self);
+    if (row->active_vertices == 0) { /* put aside, some of them more than once */
+        row->active_vertices = self->vertices_useful;
+        row->active_edges = self->edges_useful;
+    }
     TD_CHECK(td_gpu_reset(gpu));
     if (beginnings) TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_PUSH));
+    if (self->edges_useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_PUSH));
     return end_round(self, row, began, now);
 }
 
@@ -89,16 +86,16 @@ static td_status tell_beginnings(td_stream_job *self, td_gpu_frontier *now, td_i
 /* Nobody's beginning is left to be told. */
 static td_status tell_put_aside(td_stream_job *self, td_gpu_frontier *now)
 {
-    td_iteration row = {.direction = "rest", .active_vertices = self->rest_count};
+    td_iteration row = {.direction = "rest"};
     td_gpu_swap(&self->gpu.args.active, &self->rest);
     self->rest_count = 0;
     return tell_rest(self, false, now, &row);
 }
 
-/* Nor any light edge: whoever is in this step of distances has its distance for good, and tells its heavy edges once. */
+/* Nor any light edge: whoever is in this step of distances has its distance for good, and tells heavy edges once. */
 static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
 {
-    td_iteration row = {.direction = "heavy", .active_vertices = self->heavy_count};
+    td_iteration row = {.direction = "heavy"};
     td_gpu_swap(&self->gpu.args.active, &self->heavy);
     self->heavy_count = 0;
     self->gpu.args.heavies = true;
@@ -133,8 +130,8 @@ static bool is_small(const td_stream_job *self, const td_gpu_frontier *now)
     return self->push->readable && self->variant == TD_STREAM_FULL && now->edges + now->vertices < self->small_edges;
 }
 
-/* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again, which
- * programs that add up must not hear: theirs wait until nobody has. */
+/* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again,
+ * which programs that add up must not hear: theirs wait until nobody has. */
 static td_status checkpoint(td_stream_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -142,7 +139,8 @@ static td_status checkpoint(td_stream_job *self, td_gpu_frontier *now)
     td_state *state = partly && gpu->traits->sum == TD_SUM_ADD ? NULL : td_checkpoint_due(gpu->run, &gpu->args.context);
     if (state == NULL) return TD_OK;
     TD_CHECK(td_resident_make_mapped(gpu, now));
-    return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->args.active, self->rest, self->heavy, gpu->args.far_map}, 4);
+    return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->args.active, self->rest, self->heavy,
+                                                             gpu->args.far_map}, 4);
 }
 
 /* The frontier and what it leads to, until nobody has anything to tell. */
@@ -172,7 +170,8 @@ static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
     td_gpu_job *gpu = &self->gpu;
     uint64_t began = td_clock_ns();
     bool pushes = td_resident_chooses_push(gpu, now);
-    td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+    td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
+                        .active_edges = now->edges};
     if (pushes && is_small(self, now)) return tell_in_loop(self, now);
     td_resident_settle(gpu, now->vertices, now->edges);
     if (pushes && is_little(self, row.active_edges)) return tell_directly(self, has_prefix(self), now, &row);

@@ -4,43 +4,52 @@
 #include <string.h>
 
 enum {
-    SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX, SET_LISTS, SET_DIRECTION,
-    SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS, SETTINGS,
+    SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
+    SET_LISTS, SET_DIRECTION, SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS, SETTINGS,
 };
 
 const td_setting td_stream_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAM_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
-                     "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; hbase: whole ones, a fixed "
-                     "number of times; lbase: whole ones, once (Graphie)"},
+                     "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; "
+                     "hbase: whole ones, a fixed number of times; lbase: whole ones, once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
-                      "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); smaller by itself where few "
-                      "fit the device"},
+                      "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); "
+                      "smaller by itself where few fit the device"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
                    "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
-    [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL, "useful share from which a subgraph is copied whole (rules=paper)"},
+    [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL,
+                   "useful share from which a subgraph is copied whole (rules=paper)"},
     [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL, "the same for one whose useful share grows"},
     [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
-                 "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from the host's memory"},
+                 "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from "
+                 "the host's memory"},
     [SET_LEVELS] = {"levels", TD_SETTING_WHOLE, 0, 0, 1000, NULL,
-                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the link's measured rate, 8 at most"},
+                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the link's "
+                    "measured rate, 8 at most"},
     [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL, "times that variant=hbase goes over a subgraph"},
     [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
-                    "share of the device memory for edges that keeps the begin of every list, 0 to 1; -1: all but what copies need, for "
-                    "programs that look there first"},
+                    "share of the device memory for edges that keeps the begin of every list, 0 to 1; -1: all but "
+                    "what copies need, for programs that look there first"},
     [SET_LISTS] = {"lists", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
-                   "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, lightest edges first"},
-    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push", "bfs: how an iteration goes over the edges"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL, "degree from which a vertex is cut into pieces for all warps"},
+                   "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, "
+                   "lightest edges first"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
+                       "bfs: how an iteration goes over the edges"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL,
+                   "degree from which a vertex is cut into pieces for all warps"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                    "edges of a frontier up to which many rounds run in one launch, reading the host's memory"},
-    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a step of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave "
+                     "nothing out"},
     [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                       "mst: light edges first, and of all others those that still join two components stay on the device"},
+                       "mst: light edges first, and of all others those that still join two components stay on the "
+                       "device"},
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
-                      "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of programs that add up all edges "
-                      "in every iteration"},
+                      "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
+                      "programs that add up all edges in every iteration"},
     [SETTINGS] = {0},
 };
 
@@ -48,13 +57,15 @@ bool td_stream_uses(const td_program *program, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
     bool gas = program->info->kind == TD_KIND_GAS, pushes = gas && k->fused;
-    if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 || strcmp(setting, "low") == 0)
+    if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
+        strcmp(setting, "low") == 0)
         return !gas || pushes; /* of sums all edges are useful */
     if (strcmp(setting, "direction") == 0) return k->first_hit;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "survivors") == 0) return k->light_first;
-    if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0) return pushes;
+    if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
+        return pushes;
     if (strcmp(setting, "heavy") == 0) return !gas || pushes;
     if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
     return true;
@@ -79,7 +90,8 @@ static const condition conditions[] = {
     {"alpha", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
     {"beta", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
     {"low", IN_FULL, false, "stream.variant=full"},
-    {"levels", IN_FULL | IN_HVSP, false, "stream.variant=hvsp, and full where no beginnings are kept (stream.prefix=0)"},
+    {"levels", IN_FULL | IN_HVSP, false,
+     "stream.variant=hvsp, and full where no beginnings are kept (stream.prefix=0)"},
     {"repeats", IN_HBASE, false, "stream.variant=hbase"},
     {"prefix", IN_FULL, false, "stream.variant=full"},
     {"lists", IN_FULL, false, "stream.variant=full"},
@@ -98,8 +110,9 @@ static td_status check_one(const char *name, const char *value, td_stream_varian
         bool now = (it->variants >> variant & 1u) != 0;
         if (now && (by_paper || !it->by_paper)) return TD_OK;
         td_setting_print(word, &td_stream_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
-        return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')", name, value,
-                       now ? "rules" : "variant", word, it->when);
+        return td_fail(TD_USAGE,
+                       "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
+                       name, value, now ? "rules" : "variant", word, it->when);
     }
     return TD_OK;
 }
@@ -112,10 +125,12 @@ td_status td_stream_check_settings(const td_settings *settings)
     TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "prefix", &prefix));
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
-        if (strncmp(key, "stream.", 7) == 0) TD_CHECK(check_one(key + 7, settings->values[i], (td_stream_variant)variant, rules == 1));
+        if (strncmp(key, "stream.", 7) != 0) continue;
+        TD_CHECK(check_one(key + 7, settings->values[i], (td_stream_variant)variant, rules == 1));
     }
     if (prefix < 0 && prefix != -1)
-        return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')", prefix);
+        return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
+                       prefix);
     return TD_OK;
 }
 
@@ -133,7 +148,8 @@ td_status td_stream_read_settings(td_stream_job *self)
     self->levels = (uint32_t)set[SET_LEVELS];
     self->repeats = (uint32_t)set[SET_REPEATS];
     self->small_edges = (uint64_t)set[SET_SMALL];
-    gpu->direction = set[SET_DIRECTION] == 0 ? TD_DIRECTION_AUTO : set[SET_DIRECTION] == 1 ? TD_DIRECTION_PULL : TD_DIRECTION_PUSH;
+    static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
+    gpu->direction = directions[(int)set[SET_DIRECTION]];
     gpu->args.balance = TD_BALANCE_WARP;
     gpu->args.heavy = (uint32_t)set[SET_HEAVY];
     gpu->small = self->small_edges;
@@ -142,6 +158,7 @@ td_status td_stream_read_settings(td_stream_job *self)
     gpu->args.samples = (uint32_t)set[SET_SAMPLES];
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
     if (gpu->delta > 0 && !gpu->prioritised)
-        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit replaces by rounds");
+        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "
+                                 "replaces by rounds");
     return TD_OK;
 }

@@ -1,7 +1,7 @@
 /* Sweeps across the link: the edges of every vertex that still has any of use, once. Components are sampled from the
- * beginnings of the lists, which are on the device; after that hardly anyone is left whose list must cross. Of a spanning forest
- * those vertices go on that have an edge out of their component, and the edges themselves stay on the device where there is
- * room (stream_kept.c). */
+ * beginnings of the lists, which are on the device; after that hardly anyone is left whose list must cross. Of a
+ * spanning forest those vertices go on that have an edge out of their component, and the edges themselves stay on the
+ * device where there is room (stream_kept.c). */
 #include "engine/stream.h"
 
 #include "base/clock.h"
@@ -108,7 +108,8 @@ td_status td_stream_sweep(td_stream_job *self)
     if (samples && resumed) TD_CHECK(td_resident_leave_out(gpu));
     else if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
     if (self->held->kept != NULL) TD_CHECK(td_stream_start_kept(self));
-    if (self->held->kept != NULL && !resumed) TD_CHECK(td_stream_sweep_light(self)); /* a checkpoint may be from within a round */
+    /* a checkpoint may be from within a round */
+    if (self->held->kept != NULL && !resumed) TD_CHECK(td_stream_sweep_light(self));
     TD_CHECK(choose_all(self));
     gpu->args.keeps = true;
     gpu->args.keeps_edges = self->held->kept != NULL;

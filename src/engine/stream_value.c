@@ -64,7 +64,8 @@ static costs cost_of(const td_stream_job *self, const td_link_list *list, uint32
     double bytes = (double)td_link_edge_bytes(list), rate = held->copy_rate > 0 ? held->copy_rate : 1;
     double collecting = held->extract_rate < rate ? held->extract_rate : rate;
     bool may_direct = list->readable && self->low != TD_LOW_EXTRACT && self->low != TD_LOW_WHOLE;
-    bool may_extract = held->chunk[0] != NULL && self->work == TD_WORK_PUSH && (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
+    bool may_extract = held->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
+                       (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
     costs cost;
     for (int way = 0; way < TD_WAYS; way++) cost.of[way] = INFINITY;
     cost.of[TD_WAY_WHOLE] = (double)td_link_bytes(list, s) / rate;
@@ -89,17 +90,20 @@ enum { KEEP_EMPTY = 8 }; /* so few are there for copies to pass through */
 static void fill_empty_slots(td_stream_job *self, const td_link_list *list)
 {
     uint32_t room = 0;
-    for (uint32_t i = 0; i < self->held->slots.count; i++) room += self->held->slots.slots[i].subgraph == TD_NO_SUBGRAPH;
+    const td_slots *slots = &self->held->slots;
+    for (uint32_t i = 0; i < slots->count; i++) room += slots->slots[i].subgraph == TD_NO_SUBGRAPH;
     if (room < KEEP_EMPTY) return;
     for (uint32_t s = 0; s < list->subgraphs && room > 0; s++) {
         double all = (double)(td_link_end(list, s) - td_link_begin(list, s));
-        if (self->way[s] == TD_WAY_NONE || self->way[s] == TD_WAY_RESIDENT || (double)self->useful[s] < MUCH * all) continue;
+        bool crosses = self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT;
+        if (!crosses || (double)self->useful[s] < MUCH * all) continue;
         self->way[s] = TD_WAY_WHOLE;
         room--;
     }
 }
 
-/* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth costs too. */
+/* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth
+ * costs too. */
 static const double HARDLY = 1.1;
 
 static void choose_by_cost(td_stream_job *self, const td_link_list *list)

@@ -1,4 +1,5 @@
-/* Work beside the event loop: its end is delivered like any completion, on the loop's thread, with its status, message and time. */
+/* Work beside the event loop: its end is delivered like any completion, on the loop's thread, with its status, message
+ * and time. */
 #include "test.h"
 
 #include "base/task.h"

@@ -34,7 +34,8 @@ typedef struct stream_way {
 
 static inline stream_way stream_way_number(int number)
 {
-    return (stream_way){.cap = stream_caps[number % 4], .variant = stream_variants[number / 4 % 7], .low = stream_lows[number / 28 % 4],
+    return (stream_way){.cap = stream_caps[number % 4], .variant = stream_variants[number / 4 % 7],
+                        .low = stream_lows[number / 28 % 4],
                         .lists = stream_lists[number / 112 % 5], .shape = stream_shapes[number / 560 % 4],
                         .mode = number / 2240 % 2 == 0 ? TD_MODE_SYNC : TD_MODE_ASYNC, .keeps = number / 4480 % 2 == 0};
 }
@@ -63,17 +64,20 @@ static inline void stream_settings_used(char *out, size_t room, const td_program
 }
 
 /* Small graphs have little to share out: the least that is enough. */
-static inline void stream_raise_cap(const td_program *program, const td_graph *graph, td_run_options *options, const char *text)
+static inline void stream_raise_cap(const td_program *program, const td_graph *graph, td_run_options *options,
+                                    const char *text)
 {
     td_settings settings = {0};
     td_stream_bytes bytes;
     td_stream_shape shape;
     char words[512], *rest = NULL;
     snprintf(words, sizeof words, "%s", text);
-    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) CHECK_OK(td_settings_add(&settings, word));
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ",
+            &rest)) CHECK_OK(td_settings_add(&settings, word));
     td_run_options with = *options;
     with.settings = &settings;
-    while (with.gpu_edges < 1 && td_stream_plan(program, graph, &with, UINT64_C(1) << 40, &bytes, &shape) != TD_OK) with.gpu_edges *= 1.5;
+    while (with.gpu_edges < 1 && td_stream_plan(program, graph, &with, UINT64_C(1) << 40, &bytes,
+                                                &shape) != TD_OK) with.gpu_edges *= 1.5;
     options->gpu_edges = with.gpu_edges < 1 ? with.gpu_edges : 1;
     td_settings_clear(&settings);
 }
@@ -99,7 +103,8 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     stream_settings_used(text, sizeof text, program, with_rows);
     stream_raise_cap(program, about->graph, &options, text);
     if (options.gpu_edges >= 1 && one.cap < 1) return NULL; /* two subgraphs hold everything: nothing would cross */
-    snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices, one.mode == TD_MODE_ASYNC ? "async" : "sync",
+    snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices,
+             one.mode == TD_MODE_ASYNC ? "async" : "sync",
              100 * options.gpu_edges, settings, one.keeps ? ", kept" : "");
     td_run *run = run_of(of->program, about->graph, options, text);
     if (strcmp(run->engine, "stream") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);

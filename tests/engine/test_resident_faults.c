@@ -219,25 +219,16 @@ TEST(devices_that_the_engine_cannot_use_are_refused)
     td_graph_destroy(graph);
 }
 
-static void check_refused(const char *program, const char *setting, const char *words)
-{
-    td_settings settings = settings_from(setting);
-    td_status status = td_plan_check_settings(td_engine_named("resident"), program_of(program), &settings);
-    if (status != TD_USAGE) TEST_FAIL("%s with %s gives %s", program, setting, td_status_name(status));
-    CHECK_CONTAINS(td_last_message(), words);
-    td_settings_clear(&settings);
-}
-
 TEST(settings_that_make_no_sense_are_refused)
 {
-    check_refused("bfs", "resident.ballance=warp", "resident.balance");
-    check_refused("bfs", "resident.balance=block", "thread|cta|iwb|warp");
-    check_refused("pagerank", "resident.replication=3", "auto|1|2|4|8|16|32");
-    check_refused("bfs", "resident.rounds=0", "resident.rounds");
-    check_refused("bfs", "resident.delta=4", "sssp");
-    check_refused("wcc", "resident.direction=pull", "changes nothing about wcc");
-    check_refused("pagerank", "resident.balance=cta", "changes nothing about pagerank");
-    check_refused("bfs", "cpu.stealing=none", "cpu.stealing");
+    refuse_setting("resident", "bfs", "resident.ballance=warp", "resident.balance");
+    refuse_setting("resident", "bfs", "resident.balance=block", "thread|cta|iwb|warp");
+    refuse_setting("resident", "pagerank", "resident.replication=3", "auto|1|2|4|8|16|32");
+    refuse_setting("resident", "bfs", "resident.rounds=0", "resident.rounds");
+    refuse_setting("resident", "bfs", "resident.delta=4", "sssp");
+    refuse_setting("resident", "wcc", "resident.direction=pull", "changes nothing about wcc");
+    refuse_setting("resident", "pagerank", "resident.balance=cta", "changes nothing about pagerank");
+    refuse_setting("resident", "bfs", "cpu.stealing=none", "cpu.stealing");
 }
 
 TEST(settings_that_contradict_the_request_are_refused)

@@ -6,7 +6,8 @@
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, double cap)
 {
-    return (td_run_options){.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = cap, .has_source = info->needs_source,
+    return (td_run_options){.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = cap,
+                            .has_source = info->needs_source,
                             .source = busiest(graph), .has_iterations = info->tolerance > 0, .iterations = 2};
 }
 
@@ -23,7 +24,8 @@ static void compare(const td_graph *graph, double cap)
         const double most = 1.35; /* slots and beginnings come whole, and leave room that is too small for another */
         td_run *run = run_of(info->name, graph, options, "");
         if (run->device_peak > said || (double)said > most * (double)run->device_peak)
-            TEST_FAIL("%s at %.0f%%: takes %" PRIu64 " bytes, said were %" PRIu64, info->name, 100 * cap, run->device_peak, said);
+            TEST_FAIL("%s at %.0f%%: takes %" PRIu64 " bytes, said were %" PRIu64, info->name, 100 * cap,
+                      run->device_peak, said);
         td_run_destroy(run);
     }
 }

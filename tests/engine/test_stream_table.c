@@ -13,7 +13,8 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
-    bool rounds = strcmp(of->program, "sssp") == 0 || strcmp(of->program, "kcore") == 0 || strcmp(of->program, "mst") == 0; /* hundreds */
+    bool rounds = strcmp(of->program, "sssp") == 0 || strcmp(of->program, "kcore") == 0 ||
+        strcmp(of->program, "mst") == 0; /* hundreds */
     if (graph->vertices > (circuit ? VERY_TINY : rounds ? MANY / 8 : MANY)) return 0;
     if (getenv("TANDEM_TEST_ALL") != NULL) return 37;
     if (circuit || kind != awkward) return 7919;

@@ -154,7 +154,8 @@ TEST(edges_that_survive_spare_a_forest_most_of_its_sweeps)
     const claim *of = &(claim){.program = "mst"};
     td_graph *graphs[] = {skewed(9), web()};
     for (int i = 0; i < 2; i++) {
-        measured with = measure(of->program, graphs[i], "full"), without = measure(of->program, graphs[i], "full stream.survivors=off");
+        measured with = measure(of->program, graphs[i], "full"),
+            without = measure(of->program, graphs[i], "full stream.survivors=off");
         AT_MOST("moved", 2 * with.moved, without.moved);
         AT_MOST("looked at", 2 * with.edges, without.edges);
         AT_MOST("time", 1.8 * with.seconds, without.seconds);

@@ -9,6 +9,7 @@
 #include "base/setting.h"
 #include "engine/cpu.h"
 #include "engine/run.h"
+#include "planner/plan.h"
 
 /* One pool of each number of threads. */
 static const int way_threads[] = {1, 2, 8};
@@ -97,6 +98,16 @@ static inline way way_number(int number)
     one.direction = directions[number / 2 % 4];
     one.stealing = stealings[number / 8];
     return one;
+}
+
+/* The engine does not take this setting for the program, and says so in these words. */
+static inline void refuse_setting(const char *engine, const char *program, const char *setting, const char *words)
+{
+    td_settings settings = settings_from(setting);
+    td_status status = td_plan_check_settings(td_engine_named(engine), program_of(program), &settings);
+    if (status != TD_USAGE) TEST_FAIL("%s with %s gives %s", program, setting, td_status_name(status));
+    CHECK_CONTAINS(td_last_message(), words);
+    td_settings_clear(&settings);
 }
 
 #endif

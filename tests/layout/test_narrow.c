@@ -1,4 +1,5 @@
-/* Lists in fewer bits: what is read back by the description in layout/narrow.h is what was written, and sorted lists shrink. */
+/* Lists in fewer bits: what is read back by the description in layout/narrow.h is what was written, and sorted lists
+ * shrink. */
 #include "test.h"
 
 #include "layout/narrow.h"
@@ -62,7 +63,8 @@ TEST(every_width_and_length_is_read_back)
 TEST(ends_of_the_range_are_read_back)
 {
     uint32_t targets[TD_NARROW_GROUP];
-    for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) targets[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? UINT32_MAX : UINT32_C(0x80000000);
+    for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) targets[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? UINT32_MAX
+        : UINT32_C(0x80000000);
     check(targets, TD_NARROW_GROUP, UINT32_MAX);
     for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) targets[i] = UINT32_MAX;
     CHECK_EQ(check(targets, TD_NARROW_GROUP, UINT32_MAX), TD_NARROW_HEAD);

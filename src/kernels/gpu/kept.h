@@ -1,7 +1,8 @@
-/* Edges that may still matter to a sweep, kept on the device one behind another, so that later sweeps look at nothing else.
- * A launch over a part of the lists appends those that it finds. Where they do not all fit, the part's are dropped again,
- * and it will be gone over as before. A sweep over the edges kept leaves out those that no longer matter: a stretch at a time,
- * they are put aside and then moved to where they belong, so that nothing is overwritten before it was read. */
+/* Edges that may still matter to a sweep, kept on the device one behind another, so that later sweeps look at nothing
+ * else. A launch over a part of the lists appends those that it finds. Where they do not all fit, the part's are
+ * dropped again, and it will be gone over as before. A sweep over the edges kept leaves out those that no longer
+ * matter: a stretch at a time, they are put aside and then moved to where they belong, so that nothing is overwritten
+ * before it was read. */
 
 /* All lanes call. What has no room is counted all the same. */
 TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool wanted, td_gpu_edge edge)
@@ -28,7 +29,8 @@ TD_KERNEL(sweep_kept, td_gpu_args)
     program_value *values = (program_value *)a.values;
     const uint64_t number = ((uint64_t)1 << a.context.edge_bits) - 1;
     uint64_t edges = 0, warps = td_global_threads() / TD_WARP;
-    for (uint64_t base = a.kept_first + td_global_thread() / TD_WARP * TD_WARP; base < a.kept_end; base += warps * TD_WARP) {
+    for (uint64_t base = a.kept_first + td_global_thread() / TD_WARP * TD_WARP; base < a.kept_end;
+         base += warps * TD_WARP) {
         uint64_t i = base + td_lane();
         td_gpu_edge edge = {0, 0, 0};
         bool stays = false;
@@ -36,7 +38,8 @@ TD_KERNEL(sweep_kept, td_gpu_args)
             edge = a.kept[i];
             edge.u = program_label(values, edge.u);
             edge.v = program_label(values, edge.v);
-            stays = program_visit(&a.context, values, edge.u, edge.v, (uint32_t)(edge.key >> a.context.edge_bits), edge.key & number);
+            stays = program_visit(&a.context, values, edge.u, edge.v, (uint32_t)(edge.key >> a.context.edge_bits),
+                                  edge.key & number);
             edges++;
         }
         keep_edge(a.aside, a.kept_end - a.kept_first, &a.control->aside_count, stays, edge);

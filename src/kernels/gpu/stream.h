@@ -1,5 +1,5 @@
-/* Pushes of the stream engine: the frontier is a bitmap and is gone through in the order of the vertices, because that is
- * the order of their lists: reads of the host's memory that keep to it run at the link's rate, others do not
+/* Pushes of the stream engine: the frontier is a bitmap and is gone through in the order of the vertices, because that
+ * is the order of their lists: reads of the host's memory that keep to it run at the link's rate, others do not
  * (docs/lab.md). A launch goes over a part of the lists: those of a subgraph, of several, or the beginnings of all of
  * them that are kept on the device; where the edges are is in a.push. */
 
@@ -15,7 +15,8 @@ TD_DEVICE push_round stream_round(const td_gpu_args *a)
 TD_DEVICE uint32_t take_again(const td_gpu_args *a, push_round *r, uint32_t w)
 {
     uint32_t v = w * 32 + td_lane(), word = word_within(a, a->next_active, w);
-    bool whole = (word >> td_lane() & 1u) != 0 && a->push.offsets[v] >= a->first_edge && a->push.offsets[v + 1] <= a->end_edge;
+    bool whole = (word >> td_lane() & 1u) != 0 && a->push.offsets[v] >= a->first_edge &&
+                 a->push.offsets[v + 1] <= a->end_edge;
     uint32_t taken = TD_BALLOT(TD_ALL_LANES, whole);
     if (taken == 0) return 0;
     if (td_lane() == 0) {

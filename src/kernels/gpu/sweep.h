@@ -1,7 +1,7 @@
 /* Sweeps: a program's visit of every edge, and its work on every vertex in between. */
 
-/* One edge, which leads to v; whether it may matter to a later sweep. Where vertices are kept for the next one, those are that
- * have an edge for it. */
+/* One edge, which leads to v; whether it may matter to a later sweep. Where vertices are kept for the next one, those
+ * are that have an edge for it. */
 TD_DEVICE bool visit_to(const td_gpu_args *a, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
     if (PROGRAM_ONCE && a->symmetric && v <= u) return false;
@@ -62,13 +62,14 @@ TD_DEVICE void visit_lines(const td_gpu_args *a, uint32_t u, list_part part)
     }
 }
 
-/* 32 vertices a warp: of those at the host long lists one by one, the other edges shared out by a scan of the degrees; heavy
- * vertices are cut into pieces. */
+/* 32 vertices a warp: of those at the host long lists one by one, the other edges shared out by a scan of the degrees;
+ * heavy vertices are cut into pieces. */
 TD_KERNEL(sweep, td_gpu_args)
 {
     uint64_t edges = 0, read = 0;
     uint32_t last = (a.end_vertex + 31) / 32;
-    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
+         w += td_global_threads() / TD_WARP) {
         uint32_t u = w * 32 + td_lane();
         list_part part = {0, 0};
         if (u >= a.first_vertex && u < a.end_vertex && !is_left_out(&a, u)) part = visit_part(&a, u);
@@ -80,7 +81,8 @@ TD_KERNEL(sweep, td_gpu_args)
             cut_heavy(a.pieces, &a.control->slot[0].pieces, u, degree, TD_GPU_WARP_PIECE);
             degree = 0;
         }
-        for (uint32_t lanes = a.from_host ? TD_BALLOT(TD_ALL_LANES, degree >= SWEEP_LONG) : 0; lanes != 0; lanes &= lanes - 1) {
+        for (uint32_t lanes = a.from_host ? TD_BALLOT(TD_ALL_LANES, degree >= SWEEP_LONG)
+             : 0; lanes != 0; lanes &= lanes - 1) {
             uint32_t lane = TD_LOWEST_BIT(lanes);
             list_part theirs = {TD_SHUFFLE(TD_ALL_LANES, part.begin, lane), TD_SHUFFLE(TD_ALL_LANES, part.end, lane)};
             visit_lines(&a, w * 32 + lane, theirs);

@@ -1,4 +1,5 @@
-/* Useful edges (Scaph: UD) of every subgraph. Lists that lie side by side mostly share a subgraph: one atomic a warp. */
+/* Useful edges (Scaph: UD) of every subgraph. Lists that lie side by side mostly share a subgraph: one atomic a warp.
+ * */
 TD_KERNEL(useful, td_gpu_args)
 {
     uint32_t words = (a.vertices + 31) / 32;

@@ -1,5 +1,5 @@
-/* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, its lanes a block's
- * 32 differences at a time. The data begins with the place of every group, in words. */
+/* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, its lanes a
+ * block's 32 differences at a time. The data begins with the place of every group, in words. */
 
 /* `width` bits from a bit on. */
 TD_DEVICE uint32_t bits_at(const uint32_t *words, uint32_t bit, uint32_t width)
@@ -14,7 +14,8 @@ TD_DEVICE uint32_t bits_at(const uint32_t *words, uint32_t bit, uint32_t width)
 TD_DEVICE void widen_group(const uint32_t *group, uint32_t *out, uint32_t count)
 {
     uint32_t last = group[0], total;
-    uint32_t widths = group[1 + td_lane() / 2] >> (td_lane() % 2 * 16) & 0xffffu, small = widths & 63u, large = widths >> 6;
+    uint32_t widths = group[1 + td_lane() / 2] >> (td_lane() % 2 * 16) & 0xffffu, small = widths & 63u,
+        large = widths >> 6;
     uint32_t apart = TD_BALLOT(TD_ALL_LANES, small != large);
     uint32_t wide = small != large ? group[TD_NARROW_HEAD + TD_POPCOUNT(apart & td_lanes_below())] : 0;
     uint32_t bits = (TD_NARROW_BLOCK - TD_POPCOUNT(wide)) * small + TD_POPCOUNT(wide) * large;
@@ -24,7 +25,8 @@ TD_DEVICE void widen_group(const uint32_t *group, uint32_t *out, uint32_t count)
         uint32_t wides = TD_SHUFFLE(TD_ALL_LANES, wide, b), before = TD_POPCOUNT(wides & td_lanes_below());
         uint32_t bit = (td_lane() - before) * few + before * many;
         uint32_t way = bits_at(group + TD_SHUFFLE(TD_ALL_LANES, at, b), bit, wides >> td_lane() & 1u ? many : few);
-        uint32_t step = way >> 1 ^ (0u - (way & 1u)), e = b * TD_NARROW_BLOCK + td_lane(), steps, before_it = warp_scan(step, &steps);
+        uint32_t step = way >> 1 ^ (0u - (way & 1u)), e = b * TD_NARROW_BLOCK + td_lane(), steps,
+            before_it = warp_scan(step, &steps);
         if (e < count) out[e] = last + before_it + step;
         last += steps;
     }
@@ -35,6 +37,7 @@ TD_KERNEL(widen, td_gpu_args)
     uint64_t groups = (a.narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
     for (uint64_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
         uint64_t first = g * TD_NARROW_GROUP, count = a.narrow_edges - first;
-        widen_group(a.narrow + a.narrow[g], a.window + first, (uint32_t)(count < TD_NARROW_GROUP ? count : TD_NARROW_GROUP));
+        widen_group(a.narrow + a.narrow[g], a.window + first,
+                    (uint32_t)(count < TD_NARROW_GROUP ? count : TD_NARROW_GROUP));
     }
 }
