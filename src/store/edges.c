@@ -44,7 +44,9 @@ void td_edges_destroy(td_edge_list *list)
         td_chunk_clear(list->chunks[i]);
         td_free(list->chunks[i]);
     }
+    td_edges_drop_idle(list);
     pthread_mutex_destroy(&list->lock);
+    td_free(list->idle);
     td_free(list->chunks);
     td_free(list->listed);
     td_free(list->name);
@@ -60,7 +62,10 @@ static td_status chunk_at(td_edge_list *list, uint64_t index, td_edge_chunk **ou
         list->chunk_room = room;
     }
     if (index >= list->chunk_count) list->chunk_count = index + 1;
-    if (list->chunks[index] == NULL) TD_CHECK(TD_NEW_ZEROED(&list->chunks[index], 1, "edge chunk"));
+    if (list->chunks[index] == NULL) {
+        TD_CHECK(TD_NEW_ZEROED(&list->chunks[index], 1, "edge chunk"));
+        if (list->idle_count > 0) *list->chunks[index] = list->idle[--list->idle_count];
+    }
     *out = list->chunks[index];
     return TD_OK;
 }
@@ -73,13 +78,37 @@ td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out
     return status;
 }
 
+/* Touching new memory costs more than filling it; there are as many idle chunks as workers at most. */
+static td_status keep_idle(td_edge_list *list, td_edge_chunk *chunk)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&list->lock);
+    if (list->idle_count == list->idle_room) {
+        uint64_t room = list->idle_room + 16;
+        TD_TRY(TD_RESIZE(&list->idle, room, "idle chunks"));
+        list->idle_room = room;
+    }
+    list->idle[list->idle_count++] =
+        (td_edge_chunk){.room = chunk->room, .ends = chunk->ends, .weights = chunk->weights, .weighted = chunk->weighted};
+    *chunk = (td_edge_chunk){0};
+done:
+    pthread_mutex_unlock(&list->lock);
+    return status;
+}
+
 td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker)
 {
     if (list->take == NULL) return TD_OK;
     list->taken += chunk->count;
     td_status status = list->take(list->take_context, chunk, worker);
+    if (status == TD_OK && chunk->ends != NULL) status = keep_idle(list, chunk);
     td_chunk_clear(chunk);
     return status;
+}
+
+void td_edges_drop_idle(td_edge_list *list)
+{
+    while (list->idle_count > 0) td_chunk_clear(&list->idle[--list->idle_count]);
 }
 
 uint64_t td_edges_count(const td_edge_list *list)

@@ -44,6 +44,8 @@ typedef struct td_edge_list {
     td_status (*take)(void *context, td_edge_chunk *chunk, int worker);
     void *take_context;
     _Atomic uint64_t taken; /* edges of chunks that were taken */
+    td_edge_chunk *idle;    /* their memory, for the chunks to come; guarded by the lock */
+    uint64_t idle_count, idle_room;
 } td_edge_list;
 
 td_status td_edges_create(td_edge_list **out, const char *name);
@@ -56,6 +58,7 @@ uint64_t td_edges_count(const td_edge_list *list); /* those taken are counted to
 
 /* Whoever filled a chunk says so; in a list that is taken from, the chunk is empty then. */
 td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker);
+void td_edges_drop_idle(td_edge_list *list); /* after the last chunk: gives their memory back */
 
 /* Room for `room` edges in all; `weighted` is fixed by the first call. */
 td_status td_chunk_reserve(td_edge_chunk *chunk, uint64_t room, bool weighted);

@@ -255,6 +255,7 @@ static td_status fill(external *self, td_edge_source_fn source, void *context)
     self->list->take = take_chunk;
     self->list->take_context = self;
     TD_CHECK(source(context, self->list, self->settings->pool));
+    td_edges_drop_idle(self->list);
     TD_CHECK(begin(self));
     if (self->ids != NULL) TD_CHECK(number_vertices(self));
     TD_CHECK(td_spill_finish(self->by_source));

@@ -95,14 +95,6 @@ static td_status begin_rows(td_external_rows *rows, uint64_t row)
     return TD_OK;
 }
 
-static inline void mark(td_external_rows *rows, uint32_t stamp, uint32_t target)
-{
-    uint64_t bit = td_summary_bit(target, rows->state.summary_factor);
-    if (rows->state.last[bit] == stamp) return;
-    rows->state.last[bit] = stamp;
-    if (rows->state.first[bit] == 0) rows->state.first[bit] = stamp;
-}
-
 static inline void store(void *to, uint32_t weight, uint32_t bytes)
 {
     if (bytes == 1) *(uint8_t *)to = (uint8_t)weight;
@@ -137,29 +129,57 @@ static td_status put_weight(td_external_rows *rows, uint32_t weight)
     return TD_OK;
 }
 
-td_status td_external_rows_put(td_external_rows *rows, const uint64_t *keys, const uint32_t *weights, uint64_t count)
+/* True for a key that is there already and is to be there once. */
+static inline bool repeats(const td_external_rows *rows, const uint64_t *keys, uint64_t i)
+{
+    return rows->dedup && (i > 0 ? keys[i] == keys[i - 1] : rows->state.any && keys[i] == rows->state.last_key);
+}
+
+/* The targets of one row, keys[begin..end): the innermost loop, with nothing in it that it need not do. */
+static td_status put_targets(td_external_rows *rows, const uint64_t *keys, uint64_t begin, uint64_t end)
 {
     td_status status = TD_OK;
-    uint32_t bits = rows->bits;
-    uint64_t last = rows->state.last_key;
-    bool any = rows->state.any, weighted = has_weights(rows);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t key = keys[i], row = key >> bits;
-        if (rows->dedup && any && key == last) continue;
-        any = true;
-        last = key;
-        if (row >= rows->state.next_row) TD_CHECK(begin_rows(rows, row));
-        uint32_t target = td_key_target(key, bits);
+    uint64_t factor = rows->state.summary_factor, mask = (UINT64_C(1) << rows->bits) - 1, put = 0;
+    uint32_t *last = rows->state.last, *first = rows->state.first;
+    uint32_t stamp = (uint32_t)(keys[begin] >> rows->bits) + 1;
+    for (uint64_t i = begin; i < end; i++) {
+        if (repeats(rows, keys, i)) continue;
+        uint32_t target = (uint32_t)(keys[i] & mask);
         *(uint32_t *)td_section_stream_next(&rows->state.targets, 4, &status) = target;
         if (__builtin_expect(status != TD_OK, 0)) return status;
-        mark(rows, (uint32_t)row + 1, target);
-        rows->edges++;
-        if (weighted)
-            TD_CHECK(put_weight(rows, rows->draw != NULL ? td_weights_draw(rows->draw, (uint32_t)row, target)
-                                                         : weights[i]));
+        put++;
+        uint64_t bit = td_summary_bit(target, factor);
+        uint32_t before = first[bit];
+        last[bit] = stamp;
+        first[bit] = before != 0 ? before : stamp;
     }
-    rows->state.last_key = last;
-    rows->state.any = any;
+    rows->edges += put;
+    return TD_OK;
+}
+
+static td_status put_weights(td_external_rows *rows, const uint64_t *keys, const uint32_t *weights, uint64_t begin,
+                             uint64_t end)
+{
+    uint32_t row = (uint32_t)(keys[begin] >> rows->bits);
+    for (uint64_t i = begin; i < end; i++) {
+        if (repeats(rows, keys, i)) continue;
+        uint32_t target = td_key_target(keys[i], rows->bits);
+        TD_CHECK(put_weight(rows, rows->draw != NULL ? td_weights_draw(rows->draw, row, target) : weights[i]));
+    }
+    return TD_OK;
+}
+
+td_status td_external_rows_put(td_external_rows *rows, const uint64_t *keys, const uint32_t *weights, uint64_t count)
+{
+    for (uint64_t i = 0, end; i < count; i = end) {
+        uint64_t row = keys[i] >> rows->bits;
+        for (end = i + 1; end < count && keys[end] >> rows->bits == row; end++) {}
+        if (row >= rows->state.next_row) TD_CHECK(begin_rows(rows, row));
+        TD_CHECK(put_targets(rows, keys, i, end));
+        if (has_weights(rows)) TD_CHECK(put_weights(rows, keys, weights, i, end));
+    }
+    if (count > 0) rows->state.last_key = keys[count - 1];
+    rows->state.any |= count > 0;
     return TD_OK;
 }
 

@@ -15,6 +15,7 @@ enum {
     STRIPS_PER_WORKER = 4,
     DIGIT_BITS = 11,
     NARROW_DIGIT_BITS = 8,
+    MOST_DIGITS = 8,
     WIDE_FROM = 2048,       /* keys from which the larger table of counts pays */
 };
 
@@ -90,29 +91,44 @@ static void insert(uint64_t *keys, uint32_t *weights, uint64_t count)
     }
 }
 
-/* One digit, stably. False if all keys have the same one: nothing was moved. */
-static bool move_by_digit(const td_keys *from, const td_keys *to, uint64_t count, uint32_t shift, uint32_t bits)
+typedef uint32_t digit_counts[MOST_DIGITS][1 << DIGIT_BITS];
+
+/* How often each value of each digit occurs, in one go over the keys. */
+static void count_digits(const uint64_t *keys, uint64_t count, uint32_t digits, uint32_t width, digit_counts counts)
 {
-    uint64_t next[1 << DIGIT_BITS], position = 0, digits = UINT64_C(1) << bits, mask = digits - 1;
-    memset(next, 0, digits * sizeof *next);
-    for (uint64_t i = 0; i < count; i++) next[from->keys[i] >> shift & mask]++;
+    uint64_t mask = (UINT64_C(1) << width) - 1;
+    for (uint32_t d = 0; d < digits; d++) memset(counts[d], 0, sizeof counts[d][0] << width);
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t d = 0; d < digits; d++) counts[d][keys[i] >> d * width & mask]++;
+}
+
+/* One digit, stably. False if all keys have the same one: nothing was moved. */
+static bool move_by_digit(const td_keys *from, const td_keys *to, uint64_t count, uint32_t shift, uint32_t width,
+                          uint32_t *next)
+{
+    uint64_t values = UINT64_C(1) << width, mask = values - 1;
+    uint32_t position = 0;
     if (next[from->keys[0] >> shift & mask] == count) return false;
-    for (uint64_t d = 0; d < digits; d++) {
-        uint64_t here = next[d];
-        next[d] = position;
+    for (uint64_t v = 0; v < values; v++) {
+        uint32_t here = next[v];
+        next[v] = position;
         position += here;
     }
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = next[from->keys[i] >> shift & mask]++;
-        to->keys[at] = from->keys[i];
-        if (from->weights != NULL) to->weights[at] = from->weights[i];
-    }
+    if (from->weights == NULL)
+        for (uint64_t i = 0; i < count; i++) to->keys[next[from->keys[i] >> shift & mask]++] = from->keys[i];
+    else
+        for (uint64_t i = 0; i < count; i++) {
+            uint32_t at = next[from->keys[i] >> shift & mask]++;
+            to->keys[at] = from->keys[i];
+            to->weights[at] = from->weights[i];
+        }
     return true;
 }
 
 /* The result is in `keys`. */
 static void sort_part(td_keys keys, td_keys spare, uint64_t count, uint32_t bits)
 {
+    digit_counts counts;
     td_keys at = keys, other = spare;
     if (count <= FEW) {
         insert(keys.keys, keys.weights, count);
@@ -120,8 +136,9 @@ static void sort_part(td_keys keys, td_keys spare, uint64_t count, uint32_t bits
     }
     uint32_t most = count < WIDE_FROM ? NARROW_DIGIT_BITS : DIGIT_BITS;
     uint32_t digits = (bits + most - 1) / most, width = digits > 0 ? (bits + digits - 1) / digits : 0;
-    for (uint32_t shift = 0; shift < bits; shift += width) {
-        if (!move_by_digit(&at, &other, count, shift, width)) continue;
+    count_digits(keys.keys, count, digits, width, counts);
+    for (uint32_t d = 0; d < digits; d++) {
+        if (!move_by_digit(&at, &other, count, d * width, width, counts[d])) continue;
         td_keys kept = at;
         at = other;
         other = kept;

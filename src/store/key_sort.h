@@ -11,7 +11,7 @@ typedef struct td_keys {
     uint32_t *weights; /* or NULL */
 } td_keys;
 
-/* Sorts by the lowest `bits` of the keys, in which alone they differ. The result is in `from`,
+/* Sorts fewer than 2^32 keys by their lowest `bits`, in which alone they differ. The result is in `from`,
  * and `spare` has the same room. Weights of equal keys end in ascending order, as floats when `real`. */
 td_status td_keys_sort(td_keys *from, td_keys *spare, uint64_t count, uint32_t bits, bool real, td_pool *pool);
 

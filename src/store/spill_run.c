@@ -362,6 +362,7 @@ td_status td_spill_run(td_spill *spill, uint64_t memory, td_sorted_fn take, void
     job.memory = memory > fixed ? memory - fixed : 0;
     job.limit = job.memory / key_room(spill);
     if (job.limit < LEAST_KEYS) job.limit = LEAST_KEYS;
+    if (job.limit > UINT32_MAX) job.limit = UINT32_MAX;
     TD_TRY(TD_NEW(&job.read_buffers, (uint64_t)spill->workers * spill->segment_bytes + TD_RECORD_SLACK,
                   "read buffers"));
     for (uint64_t b = 0; b < spill->buckets;) TD_TRY(run_group(&job, b, &b));
