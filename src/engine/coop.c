@@ -46,6 +46,8 @@ bool td_coop_uses(const td_program *program, const char *setting)
 
 /* Settings. */
 
+static const double OVERHEAD = 1e6; /* ns of an iteration with the GPU besides the work, before one was measured */
+
 static td_status check_sinks(const td_coop_job *self)
 {
     const td_run *run = self->gpu.run;
@@ -90,6 +92,7 @@ static td_status read_settings(td_coop_job *self)
     self->tau = set[SET_TAU];
     self->theta = set[SET_THETA];
     self->piece = (uint64_t)set[SET_PIECE];
+    self->overhead = OVERHEAD;
     self->gpu.delta = set[SET_DELTA];
     self->defer_sinks = set[SET_SINKS] == 1;
     if ((is_given(settings, "coop.tau") || is_given(settings, "coop.theta")) && self->invoke != TD_INVOKE_PAPER)
@@ -323,7 +326,7 @@ static td_status go_on_alone(td_coop_job *self, bool *alone)
 {
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
-    TD_CHECK(td_coop_recover(self));
+    TD_CHECK(td_coop_recover(self, true));
     td_warn("%s; the CPU goes on alone after %u iterations", message, self->gpu.run->iterations);
     *alone = true;
     return TD_OK;
@@ -337,6 +340,12 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
+    if (self->leaves) {
+        TD_CHECK(td_coop_recover(self, false));
+        td_info("coop: frontiers stay small; the CPU does the rest alone");
+        *alone = true;
+        return TD_OK;
+    }
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);
@@ -375,14 +384,18 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
 done:
     if (status == TD_OK && self.held == NULL) status = TD_INTERNAL;
     restore_inputs(&self);
-    tear_down(&self, alone ? TD_DEVICE : status);
+    tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
     run->async = async;
     if (status == TD_OK && all) {
         td_info("coop: the graph fits the GPU; the resident engine does it");
         return td_resident_run(run, options);
     }
     if (status == TD_OK && alone) {
+        double seconds = td_seconds_since(self.cpu.run_began);
+        uint32_t rows = run->row_count;
         status = td_cpu_run(run, options);
+        for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
+        run->seconds += seconds;
         run->engine = "coop";
         return status;
     }

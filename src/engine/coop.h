@@ -96,6 +96,10 @@ typedef struct td_coop_job {
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
     double cpu_rate;           /* edges a ns, of all workers together; 0: not yet measured */
+    double overhead;           /* ns of an iteration with the GPU besides the work, as measured */
+    double shared_ns;          /* of the work of the last one */
+    bool grown;                /* there has been a frontier that was worth it */
+    bool leaves;               /* there is none to be expected: the rest of the run is the CPU's */
     uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy;
     td_iteration *row;
     td_status status;          /* of a handler */
@@ -166,7 +170,7 @@ td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
 /* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
 td_status td_coop_renumber_resumed(td_coop_job *self);
 td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
-td_status td_coop_recover(td_coop_job *self);
+td_status td_coop_recover(td_coop_job *self, bool under_way);
 
 /* Host memory that copies can use at the link's full rate. */
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what);

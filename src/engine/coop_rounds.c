@@ -139,6 +139,7 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
+    uint64_t began = td_device_clock(self->held->device);
     cpu->next_count = 0;
     TD_CHECK(list_frontier(self));
     fill_pots(self);
@@ -148,7 +149,19 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
     TD_CHECK(td_coop_share(self));
     TD_CHECK(take_changed(self, &sum));
     row->edges = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
+    double besides = (double)(td_device_clock(self->held->device) - began) - self->shared_ns;
+    self->overhead = (self->overhead + besides) / 2;
     return TD_OK;
+}
+
+/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the rest is left to
+ * the cpu engine. Programs whose values are vertices' numbers start with everyone. */
+static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
+{
+    enum { ROUNDS = 12, LARGE = 64 };
+    self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE || self->invoke == TD_INVOKE_ALWAYS ||
+                  self->gpu.run->program->info->vertex_values;
+    return !self->grown && self->cpu.context.iteration >= ROUNDS;
 }
 
 /* Rounds: everyone active. */
@@ -214,6 +227,8 @@ td_status td_coop_rounds(td_coop_job *self)
         }
         row.active_vertices = now.vertices;
         row.active_edges = now.edges;
+        self->leaves = stays_small(self, &now);
+        if (self->leaves) return td_cpu_make_mapped(cpu, &now);
         td_cpu_settle(cpu, &now);
         td_direction direction = td_cpu_choose(cpu, &now);
         bool pushes = direction == TD_DIRECTION_PUSH || !cpu->first_hit;
@@ -268,6 +283,11 @@ td_status td_coop_steps(td_coop_job *self)
         if (now.vertices == 0) {
             cpu->coop.bound = far.lowest;
             continue;
+        }
+        self->leaves = stays_small(self, &now);
+        if (self->leaves) {
+            for (uint64_t w = 0; w < td_cpu_words(cpu); w++) self->pending[w] |= cpu->active[w];
+            return TD_OK;
         }
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         self->row = &row;

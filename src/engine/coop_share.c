@@ -66,7 +66,10 @@ static double gpu_rate(const td_coop_job *self, int which)
     return self->held->copy_rate / (double)(sizeof(uint32_t) + self->held->split.weight_bytes);
 }
 
-static double cpu_rate(const td_coop_job *self) { return self->cpu_rate > 0 ? self->cpu_rate : CPU_GUESS * self->cpu.workers; }
+static double cpu_rate(const td_coop_job *self)
+{
+    return self->cpu_rate > 0 ? self->cpu_rate : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
+}
 
 static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
 
@@ -213,6 +216,7 @@ td_status td_coop_share(td_coop_job *self)
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
+    self->shared_ns = seconds * 1e9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
     if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
     return TD_OK;
@@ -221,11 +225,10 @@ td_status td_coop_share(td_coop_job *self)
 /* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less time. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uint64_t vertices)
 {
-    const double round_trip = 2e5; /* ns: launches, copies and a look at the counters */
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
     if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
     double alone = (double)active / cpu_rate(self), sync = (double)vertices * 16 / self->held->copy_rate;
     double rest = (double)(active - hot) / (cpu_rate(self) + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
     double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
-    return round_trip + sync + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
+    return self->overhead + sync + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
 }

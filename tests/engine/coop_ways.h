@@ -24,8 +24,9 @@ static inline void coop_check_edges(const subject *about, const td_run *run)
     for (uint32_t i = 0; i < run->row_count; i++) {
         const td_iteration *row = &run->rows[i];
         uint64_t all = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
-        bool hit = strcmp(row->direction, "pull") == 0 && run->program->cpu->fused;
-        if (all != row->edges || (!hit && strcmp(row->direction, "notify") != 0 && row->edges != row->active_edges))
+        bool whole = strcmp(row->direction, "near") == 0 || (strcmp(row->direction, "pull") == 0) != run->program->cpu->fused;
+        if (strcmp(row->direction, "bucket") == 0 || strcmp(row->direction, "notify") == 0) whole = false;
+        if (all != row->edges || (whole && row->edges != row->active_edges))
             SUBJECT_FAIL(about, "iteration %u (%s) has %llu active edges, %llu were done, %llu by somebody", row->number, row->direction,
                          (unsigned long long)row->active_edges, (unsigned long long)row->edges, (unsigned long long)all);
     }

@@ -179,6 +179,23 @@ TEST(settings_that_make_no_sense_are_refused)
     check_refused("wcc", "coop.order=hot", "changes nothing about wcc");
 }
 
+TEST(a_graph_of_long_ways_is_left_to_the_cpu_after_a_few_rounds)
+{
+    char said[256] = "";
+    td_graph *graph = test_graph(test_graph_named("path"), TEST_U8, NULL);
+    for (int p = 0; p < 2; p++) {
+        td_log_set_level(TD_LOG_INFO);
+        td_log_set_sink(note_line, said);
+        td_run *run = run_of(programs[p], graph, options_for(programs[p], graph), "coop.piece=1");
+        td_log_set_sink(NULL, NULL);
+        td_log_set_level(TD_LOG_WARN);
+        check_right(programs[p], run);
+        CHECK_CONTAINS(said, "frontiers stay small");
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
 /* What the mechanisms are for, by the emulator's clock. */
 static double seconds_of(const td_graph *graph, const char *program, const char *devices, double cap, const char *settings)
 {
@@ -200,6 +217,9 @@ TEST(idle_workers_and_an_idle_gpu_that_help_each_other_save_time)
     double none = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
     double link = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1 coop.link=on coop.on_demand=off");
     CHECK(link < none);
+    none = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
+    double demand = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=on");
+    CHECK(demand < none);
     td_graph_destroy(graph);
 }
 
