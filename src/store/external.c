@@ -40,8 +40,10 @@ typedef struct external {
     char directory[PATH_MAX];
     uint64_t usable; /* of td_memory().now */
     int workers;
-    pthread_mutex_t lock; /* guards `begun` */
+    pthread_mutex_t lock; /* guards what follows */
     bool begun;
+    td_status begin_status; /* how that went, for every worker that comes with a chunk */
+    char begin_message[TD_MESSAGE_BYTES];
     bool mirror, weighted;
     atomic_bool fraction, inexact;
     uint32_t vertices, bits;
@@ -172,8 +174,6 @@ static td_status begin(external *self)
     const td_build_options *options = self->settings->build;
     const td_edge_list *list = self->list;
     uint64_t room = left(self), buffers = room > reader_bytes(self) ? (room - reader_bytes(self)) / 2 : 0;
-    if (self->begun) return TD_OK;
-    self->begun = true;
     self->mirror = list->mirror || options->symmetrize;
     self->weighted = list->weighted && !options->drop_weights && !options->attach_weights;
     if (!list->declared)
@@ -182,6 +182,19 @@ static td_status begin(external *self)
     TD_CHECK(set_vertices(self, list->vertices));
     TD_CHECK(check_disk(self));
     return new_spill(self, buffers, &self->by_source);
+}
+
+static td_status begin_once(external *self)
+{
+    pthread_mutex_lock(&self->lock);
+    if (!self->begun) {
+        self->begun = true;
+        self->begin_status = begin(self);
+        if (self->begin_status != TD_OK) memcpy(self->begin_message, td_last_message(), sizeof self->begin_message);
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (self->begin_status != TD_OK) td_message_set(self->begin_message);
+    return self->begin_status;
 }
 
 /* Edges between numbered vertices into the buckets, as the options want them. */
@@ -221,10 +234,7 @@ static td_status check_ends(const external *self, td_edge_chunk *chunk)
 static td_status take_chunk(void *context, td_edge_chunk *chunk, int worker)
 {
     external *self = context;
-    pthread_mutex_lock(&self->lock);
-    td_status status = begin(self);
-    pthread_mutex_unlock(&self->lock);
-    TD_CHECK(status);
+    TD_CHECK(begin_once(self));
     if (self->weighted && chunk->fraction) self->fraction = true;
     if (self->weighted && chunk->inexact != 0) self->inexact = true;
     if (self->ids != NULL) return td_external_ids_take(self->ids, chunk, self->weighted, worker);
@@ -256,7 +266,7 @@ static td_status fill(external *self, td_edge_source_fn source, void *context)
     self->list->take_context = self;
     TD_CHECK(source(context, self->list, self->settings->pool));
     td_edges_drop_idle(self->list);
-    TD_CHECK(begin(self));
+    TD_CHECK(begin_once(self));
     if (self->ids != NULL) TD_CHECK(number_vertices(self));
     TD_CHECK(td_spill_finish(self->by_source));
     self->report->edges_read = td_edges_count(self->list);

@@ -361,6 +361,28 @@ TEST(no_memory_anywhere_is_an_error_and_leaks_nothing)
     unlink(test_path("memory.tg"));
 }
 
+TEST(a_failure_at_the_first_chunk_reaches_every_worker)
+{
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 4));
+    td_gen_spec spec = {.kind = "uniform", .seed = 1, .vertices = 100000, .rewire = -1};
+    td_external_report report;
+    td_external_settings settings = {.path = test_path("first.tg"), .build = &OPTIONS[0], .memory = PLENTY,
+                                     .most = LEAST, .expected_edges = UINT64_C(1) << 60, .pool = pool};
+    uint64_t held = td_memory().now;
+    CHECK_STATUS(td_external_build(&settings, "uniform", generate, &spec, &report), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "on the disk of");
+    settings.expected_edges = 0;
+    for (uint64_t nth = 1; nth < 80; nth++) {
+        td_alloc_fail_at(nth);
+        td_status status = td_external_build(&settings, "uniform", generate, &spec, &report);
+        td_alloc_fail_at(0);
+        CHECK_EQ(status, TD_NO_MEMORY);
+        CHECK_EQ(td_memory().now, held);
+    }
+    td_pool_destroy(pool);
+}
+
 TEST(a_cancel_leaves_nothing)
 {
     int before = files_in_folder();
