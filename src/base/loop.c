@@ -158,6 +158,21 @@ static td_status trouble(const td_loop *loop)
     return td_cancel_check();
 }
 
+/* With the lock held, which is let go meanwhile. */
+static void deliver(td_loop *loop)
+{
+    completion first = loop->heap[0];
+    loop->heap[0] = loop->heap[--loop->count];
+    sift_down(loop->heap, loop->count);
+    loop->time = first.time;
+    loop->posted_at = first.arrived;
+    pthread_mutex_unlock(&loop->lock);
+    if (first.message != NULL) td_message_set(first.message);
+    td_free(first.message);
+    first.handler(first.context, first.status, first.value);
+    pthread_mutex_lock(&loop->lock);
+}
+
 td_status td_loop_run(td_loop *loop)
 {
     td_status status = TD_OK;
@@ -165,21 +180,19 @@ td_status td_loop_run(td_loop *loop)
     while (!loop->stopped) {
         status = trouble(loop);
         if (status != TD_OK || (loop->count == 0 && loop->expected == 0)) break;
-        if (!deliverable(loop)) {
-            wait_a_little(loop);
-            continue;
-        }
-        completion first = loop->heap[0];
-        loop->heap[0] = loop->heap[--loop->count];
-        sift_down(loop->heap, loop->count);
-        loop->time = first.time;
-        loop->posted_at = first.arrived;
-        pthread_mutex_unlock(&loop->lock);
-        if (first.message != NULL) td_message_set(first.message);
-        td_free(first.message);
-        first.handler(first.context, first.status, first.value);
-        pthread_mutex_lock(&loop->lock);
+        if (deliverable(loop)) deliver(loop);
+        else wait_a_little(loop);
     }
+    loop->stopped = false;
+    pthread_mutex_unlock(&loop->lock);
+    return status;
+}
+
+td_status td_loop_poll(td_loop *loop, uint64_t until)
+{
+    pthread_mutex_lock(&loop->lock);
+    td_status status = trouble(loop);
+    while (status == TD_OK && deliverable(loop) && loop->heap[0].time <= until) deliver(loop);
     loop->stopped = false;
     pthread_mutex_unlock(&loop->lock);
     return status;

@@ -43,4 +43,7 @@ uint64_t td_loop_arrived(const td_loop *loop);
 td_status td_loop_run(td_loop *loop);
 void td_loop_stop(td_loop *loop); /* any thread */
 
+/* Handles what has happened up to this time, and waits for nothing. */
+td_status td_loop_poll(td_loop *loop, uint64_t until);
+
 #endif

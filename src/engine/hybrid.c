@@ -1,8 +1,9 @@
 /* The hybrid engine: sets a run up and takes it down. */
-#include "engine/hybrid.h"
+#include "engine/hybrid_gpu.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
 
@@ -109,6 +110,26 @@ static td_status make_room(td_hybrid_job *self)
     return td_paged_set_room(self->paged, room);
 }
 
+static bool names_gpu(const char *devices)
+{
+    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
+}
+
+/* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
+static td_status choose_use(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    const td_cpu_kernels *k = cpu->kernels;
+    bool asked = self->use >= TD_USE_GPU;
+    bool can = cpu->run->program->info->kind == TD_KIND_GAS && cpu->lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
+               !(k->first_hit && cpu->has_limit);
+    if (self->use == TD_USE_AUTO) self->use = can && names_gpu(cpu->options->devices) ? TD_USE_BOTH : TD_USE_CPU;
+    if (!asked || can) return TD_OK;
+    td_info("hybrid: pages of %s are the processor's alone: a GPU pulls, along one list of every vertex", cpu->run->program->info->name);
+    self->use = TD_USE_CPU;
+    return TD_OK;
+}
+
 static td_status set_up(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -118,6 +139,7 @@ static td_status set_up(td_hybrid_job *self)
     self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
     cpu->direction = (td_direction)set[SET_DIRECTION];
     if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
+    TD_CHECK(choose_use(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
     self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
     TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left(cpu))));
@@ -125,11 +147,12 @@ static td_status set_up(td_hybrid_job *self)
     if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
     TD_CHECK(make_room(self));
     if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
-    return TD_OK;
+    return self->use >= TD_USE_GPU ? td_hybrid_gpu_open(self) : TD_OK;
 }
 
 static void tear_down(td_hybrid_job *self)
 {
+    td_hybrid_gpu_close(self);
     if (self->pull != self->push) td_page_set_destroy(self->pull);
     td_page_set_destroy(self->push);
     for (int i = 0; i < 2; i++) td_free(self->directory[i]);
@@ -174,6 +197,7 @@ td_status td_hybrid_run(td_run *run, const td_run_options *options)
     run->seconds = td_seconds_since(self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
+    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     TD_TRY(td_cpu_hand_over(&self.cpu));
 done:
     tear_down(&self);

@@ -29,6 +29,8 @@ typedef struct td_hybrid_job {
     uint64_t active_ranges[TD_SUMMARY_WORDS]; /* a bit per range of the pages' summaries: there is an active vertex in it */
     td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
     uint64_t directory_count[2];
+    struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
+    double cpu_rate, gpu_rate; /* edges a ns of pages pulled; 0: not known */
     td_iteration row;      /* the iteration under way */
     td_paged_counts before;/* what had been counted when it began */
 } td_hybrid_job;
@@ -72,6 +74,11 @@ td_status td_hybrid_begin(td_hybrid_job *self);                          /* an i
 td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu_tally *sum, uint64_t began);
 td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active); /* between two, if one is due; NULL: everyone is active */
 td_status td_hybrid_take_over(td_hybrid_job *self);                      /* a checkpoint of a run that was through */
+
+/* hybrid_dispatch.c: whether the GPU takes part in a pull, a pass shared by both, and what a page took. */
+bool td_hybrid_invites_gpu(const td_hybrid_job *self);
+td_status td_hybrid_dispatch(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum);
+void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns);
 
 /* The schedules. */
 td_status td_hybrid_push_rounds(td_hybrid_job *self);

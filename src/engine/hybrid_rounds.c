@@ -18,6 +18,17 @@ static void swap(void *a, void *b)
     memcpy(b, &keep, sizeof keep);
 }
 
+/* A page of a pull. */
+static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(td_cpu_cut(cpu, set->pages[page].begin, set->pages[page].end));
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->pieces, 1, td_page_edges(set, page), NULL));
+    cpu->kernels->merge(cpu);
+    *sum = td_cpu_sum(cpu);
+    return TD_OK;
+}
+
 /* Push. */
 
 static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
@@ -56,6 +67,21 @@ static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
     return TD_OK;
 }
 
+static td_status push_for_active(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_hybrid_order_useful(self, self->push);
+    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.active, .next = self->cpu.next_active, .work = push_page};
+    return td_hybrid_go(self, &pass, sum);
+}
+
+/* Everyone hears everyone, which a GPU is quick at. */
+static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_hybrid_order_all(self, self->pull);
+    td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
+    return td_hybrid_dispatch(self, &pass, sum);
+}
+
 /* Until nobody is active; a level of peeling, or all there is. */
 static td_status push_out(td_hybrid_job *self)
 {
@@ -66,12 +92,11 @@ static td_status push_out(td_hybrid_job *self)
         TD_CHECK(td_hybrid_begin(self));
         TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
         if (self->row.active_vertices == 0) return TD_OK;
-        td_hybrid_order_useful(self, self->push);
-        td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = cpu->active, .next = cpu->next_active, .work = push_page};
-        TD_CHECK(td_hybrid_go(self, &pass, &sum));
+        bool gpu = td_hybrid_invites_gpu(self);
+        TD_CHECK(gpu ? pull_for_all(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
         swap(&cpu->active, &cpu->next_active);
-        TD_CHECK(td_hybrid_end(self, "push", &sum, began));
+        TD_CHECK(td_hybrid_end(self, gpu ? "pull" : "push", &sum, began));
         TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
     }
     return TD_OK;
@@ -127,16 +152,6 @@ td_status td_hybrid_peel(td_hybrid_job *self)
 
 /* Pull. */
 
-static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
-{
-    td_cpu_job *cpu = &self->cpu;
-    TD_CHECK(td_cpu_cut(cpu, set->pages[page].begin, set->pages[page].end));
-    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->pieces, 1, td_page_edges(set, page), NULL));
-    cpu->kernels->merge(cpu);
-    *sum = td_cpu_sum(cpu);
-    return TD_OK;
-}
-
 /* Vertices that hear nothing new keep what they have. */
 static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
 {
@@ -165,9 +180,10 @@ static td_status pull_all(td_hybrid_job *self, bool everyone, td_cpu_tally *sum)
     td_cpu_job *cpu = &self->cpu;
     if (cpu->track) memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
     td_hybrid_order_all(self, self->pull);
-    if (cpu->track && !everyone) td_hybrid_skip_idle(self, self->pull, carry_over);
+    bool gpu = td_hybrid_invites_gpu(self);
+    if (cpu->track && !everyone && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
     td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
-    TD_CHECK(td_hybrid_go(self, &pass, sum));
+    TD_CHECK(gpu ? td_hybrid_dispatch(self, &pass, sum) : td_hybrid_go(self, &pass, sum));
     commit_pull(cpu);
     return TD_OK;
 }

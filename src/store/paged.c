@@ -127,7 +127,6 @@ td_status td_paged_directory(td_paged *self, bool in, td_page **out, uint64_t *c
     return td_packed_pages(self->packed, in, out, count, pool);
 }
 
-td_loop *td_paged_loop(td_paged *self) { return self->loop; }
 td_page_reader *td_paged_reader(td_paged *self) { return self->reader; }
 const td_packed_info *td_paged_describe(const td_paged *self) { return &self->packed->info; }
 

@@ -89,7 +89,6 @@ td_status td_paged_measure(td_paged *paged, double *ratio);
 /* The file's directory of pages (pages.h), freed by the caller with td_free. */
 td_status td_paged_directory(td_paged *paged, bool in, td_page **out, uint64_t *count, td_pool *pool);
 
-td_loop *td_paged_loop(td_paged *paged);
 td_page_reader *td_paged_reader(td_paged *paged);
 const td_packed_info *td_paged_describe(const td_paged *paged);
 

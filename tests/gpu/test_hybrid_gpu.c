@@ -1,0 +1,27 @@
+/* The table of programs on the hybrid engine and a real GPU that takes pages, from disk and from memory. */
+#include "engine/hybrid_ways.h"
+#include "gpu/gpu.h"
+
+static int way_stride(const row *of, const td_graph *graph, test_weights kind)
+{
+    (void)kind;
+    if (getenv("TANDEM_TEST_FEW") != NULL) return graph->vertices > 600 ? 0 : 2803;
+    if (strcmp(of->program, "circuit") == 0) return 0;
+    return graph->vertices <= TINY ? 1999 : 997;
+}
+
+static void check(const char *program)
+{
+    need_gpu();
+    hybrid_check(program, gpu_name(), way_stride);
+}
+
+TEST(bfs_by_pages_on_the_gpu) { check("bfs"); }
+TEST(sssp_by_pages_on_the_gpu) { check("sssp"); }
+TEST(labels_by_pages_on_the_gpu) { check("labels"); }
+TEST(pagerank_by_pages_on_the_gpu) { check("pagerank"); }
+TEST(adsorption_by_pages_on_the_gpu) { check("adsorption"); }
+TEST(nn_by_pages_on_the_gpu) { check("nn"); }
+TEST(heat_by_pages_on_the_gpu) { check("heat"); }
+
+TEST_MAIN
