@@ -110,17 +110,38 @@ static bool same_folder(const char *one, const char *other)
     return one != NULL && other != NULL && stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-td_status td_checkpoints_check(const td_run_options *options)
+/* Going on. */
+
+static td_status check_iterations(const td_run_options *options, const char *path, uint32_t done)
 {
-    uint64_t newest;
-    TD_CHECK(check_folder("--checkpoint", options->checkpoint, R_OK | W_OK | X_OK));
-    TD_CHECK(check_folder("--resume", options->resume, R_OK | X_OK));
-    if (options->resume == NULL || same_folder(options->resume, options->checkpoint)) return TD_OK;
-    TD_CHECK(find_newest(options->resume, UINT64_MAX, &newest));
-    return newest > 0 ? TD_OK : td_fail(TD_USAGE, "--resume %s: there is no checkpoint in it", options->resume);
+    if (!options->has_iterations || options->iterations >= done) return TD_OK;
+    return td_fail(TD_USAGE, "--iterations %" PRIu32 ": %s is from after iteration %" PRIu32 "; give at least that many, or start anew",
+                   options->iterations, path, done);
 }
 
-/* Going on. */
+/* What the newest file says of itself; whether it is whole is seen when it is read. */
+static td_status check_newest(const td_program *program, const td_run_options *options)
+{
+    char path[PATH_MAX];
+    td_identity written;
+    uint64_t newest;
+    uint32_t iterations;
+    if (options->resume == NULL) return TD_OK;
+    TD_CHECK(find_newest(options->resume, UINT64_MAX, &newest));
+    if (newest == 0 && same_folder(options->resume, options->checkpoint)) return TD_OK;
+    if (newest == 0) return td_fail(TD_USAGE, "--resume %s: there is no checkpoint in it", options->resume);
+    path_of(path, options->resume, newest);
+    if (td_checkpoint_look(path, &written, &iterations) != TD_OK) return TD_OK;
+    TD_CHECK(td_identity_check_program(&written, program->info, path));
+    return check_iterations(options, path, iterations);
+}
+
+td_status td_checkpoints_check(const td_program *program, const td_run_options *options)
+{
+    TD_CHECK(check_folder("--checkpoint", options->checkpoint, R_OK | W_OK | X_OK));
+    TD_CHECK(check_folder("--resume", options->resume, R_OK | X_OK));
+    return check_newest(program, options);
+}
 
 static bool is_unreadable(td_status status)
 {
@@ -142,11 +163,11 @@ static td_status read_newest(const char *folder, td_identity *identity, td_state
     }
 }
 
-static td_status check_iterations(const td_run *run, const td_run_options *options, const char *path)
+static td_status check_edges(const td_run *run, const char *path)
 {
-    if (!options->has_iterations || options->iterations >= run->resumed->iteration) return TD_OK;
-    return td_fail(TD_USAGE, "--iterations %" PRIu32 ": %s is from after iteration %" PRIu32 "; give at least that many, or start anew",
-                   options->iterations, path, run->resumed->iteration);
+    for (uint64_t i = 0; i < run->resumed->edge_count; i++)
+        if (run->resumed->edges[i] >= run->graph->edges) return td_fail(TD_CORRUPT, "%s names an edge that is not in the graph", path);
+    return TD_OK;
 }
 
 static td_status resume(td_run *run, const td_run_options *options, const td_identity *mine)
@@ -164,7 +185,8 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
     }
     path_of(path, options->resume, number);
     TD_CHECK(td_identity_compare(&written, mine, run, options->pool, path));
-    TD_CHECK(check_iterations(run, options, path));
+    TD_CHECK(check_iterations(options, path, run->resumed->iteration));
+    TD_CHECK(check_edges(run, path));
     TD_CHECK(td_string_copy(&run->checkpoint_stats.resumed_from, path, "name of a checkpoint"));
     run->checkpoint_stats.resumed_iteration = run->iterations = run->resumed->iteration;
     run->final_change = run->resumed->change;
@@ -315,7 +337,8 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     self->number = newest + 1;
     if (newest == 0) return TD_OK;
     path_of(path, self->folder, newest);
-    if (td_checkpoint_read(path, &written, NULL) != TD_OK) return TD_OK;
+    uint32_t iterations;
+    if (td_checkpoint_look(path, &written, &iterations) != TD_OK) return TD_OK;
     if (td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
     return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder", self->folder);
 }
@@ -353,7 +376,7 @@ td_status td_checkpoints_open(td_run *run, const td_run_options *options)
 {
     td_identity identity;
     if (options->checkpoint == NULL && options->resume == NULL) return TD_OK;
-    TD_CHECK(td_checkpoints_check(options));
+    TD_CHECK(td_checkpoints_check(run->program, options));
     TD_CHECK(td_identity_of(&identity, run, options->pool));
     if (options->resume != NULL) TD_CHECK(resume(run, options, &identity));
     return options->checkpoint != NULL ? open_writing(run, options, &identity) : TD_OK;

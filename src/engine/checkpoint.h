@@ -50,7 +50,7 @@ void td_state_clear(td_state *state);
 
 /* For td_run_program. Opening reads run->resumed, if that is asked for, and makes ready for writing; closing waits for the
  * last write. */
-td_status td_checkpoints_check(const td_run_options *options); /* folders: what can be refused before there is a graph */
+td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before there is a graph */
 td_status td_checkpoints_open(td_run *run, const td_run_options *options);
 void td_checkpoints_close(td_run *run);
 

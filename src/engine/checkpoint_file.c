@@ -115,11 +115,16 @@ static td_status compare_inputs(const td_identity *written, const td_identity *m
     return td_fail(TD_INVALID, "%s is of a run with other inputs (%s)", path, names);
 }
 
+td_status td_identity_check_program(const td_identity *written, const td_program_info *info, const char *path)
+{
+    if (strcmp(written->program, info->name) == 0) return TD_OK;
+    return td_fail(TD_INVALID, "%s is of the program %s; this one is %s", path, written->program, info->name);
+}
+
 td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, const char *path)
 {
     const td_program_info *info = run->program->info;
-    if (strcmp(written->program, mine->program) != 0)
-        return td_fail(TD_INVALID, "%s is of the program %s; this one is %s", path, written->program, mine->program);
+    TD_CHECK(td_identity_check_program(written, info, path));
     TD_CHECK(compare_graph(written, mine, run, pool, path));
     if (written->source != mine->source)
         return td_fail(TD_INVALID, "%s is of a run from the source %" PRIu64 "; this one is from %" PRIu64, path,
@@ -225,6 +230,7 @@ static td_status check_header(const disk_header *header, const char *path, uint6
     uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t), most = (uint64_t)identity->vertices * sizeof(uint64_t);
     bool fits = header->bytes[VALUES] == (uint64_t)identity->vertices * identity->value_bytes &&
                 header->bytes[ACTIVE] == (header->has_active ? words : 0) && header->bytes[EDGES] <= most &&
+                header->bytes[EDGES] % sizeof(uint64_t) == 0 && identity->source < identity->vertices &&
                 memchr(identity->program, 0, sizeof identity->program) != NULL;
     if (!fits) return td_fail(TD_CORRUPT, "%s: its header contradicts itself", path);
     uint64_t wanted = place_of(header, EDGES) + header->bytes[EDGES];
@@ -248,18 +254,34 @@ static td_status read_sections(int fd, const char *path, const disk_header *head
     return TD_OK;
 }
 
+static td_status open_file(const char *path, int *fd, disk_header *header)
+{
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, &info) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    TD_CHECK(read_at(*fd, path, 0, header, sizeof *header));
+    return check_header(header, path, (uint64_t)info.st_size);
+}
+
+td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations)
+{
+    disk_header header;
+    int fd;
+    td_status status = open_file(path, &fd, &header);
+    if (fd >= 0) close(fd);
+    if (status != TD_OK) return status;
+    *identity = header.identity;
+    *iterations = header.iteration;
+    return TD_OK;
+}
+
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state)
 {
     td_status status = TD_OK;
     disk_header header;
-    struct stat info;
+    int fd = -1;
     td_state read = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &info) != 0) TD_TRY(td_fail_errno(TD_IO, errno, "cannot open %s", path));
-    TD_TRY(read_at(fd, path, 0, &header, sizeof header));
-    TD_TRY(check_header(&header, path, (uint64_t)info.st_size));
-    *identity = header.identity;
-    if (state == NULL) goto done;
+    TD_TRY(open_file(path, &fd, &header));
     TD_TRY(read_sections(fd, path, &header, &read));
     read.has_active = header.has_active;
     read.by_levels = header.by_levels;
@@ -269,6 +291,7 @@ td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *
     read.global = header.global;
     read.change = header.change;
     read.converged = header.converged;
+    *identity = header.identity;
     *state = read;
     read = (td_state){0};
 done:

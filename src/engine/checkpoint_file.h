@@ -19,6 +19,7 @@ typedef struct td_identity {
     uint64_t input_hash[TD_INPUTS]; /* 0: there is none */
 } td_identity;
 
+td_status td_identity_check_program(const td_identity *written, const td_program_info *info, const char *path);
 td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool);
 
 /* TD_INVALID saying in what the run differs from the one that wrote `path`. */
@@ -31,7 +32,8 @@ td_status td_state_new(td_state *state, const td_run *run);
 /* Writes under a temporary name, syncs and renames; *bytes is the file's length. */
 td_status td_checkpoint_write(const char *path, const td_identity *identity, const td_state *state, uint64_t *bytes);
 
-/* Reads and checks a file: the header alone where `state` is NULL. TD_CORRUPT, TD_FORMAT or TD_IO naming the file. */
+/* Reads and checks a file, or the header alone. TD_CORRUPT, TD_FORMAT, TD_UNSUPPORTED or TD_IO naming the file. */
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state);
+td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations);
 
 #endif

@@ -113,7 +113,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     if (options->has_tolerance && !(options->tolerance >= 0)) return td_fail(TD_USAGE, "the tolerance must be at least 0");
     if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
         return td_fail(TD_USAGE, "%s ends with an exact result and takes no tolerance", info->name);
-    return td_checkpoints_check(options);
+    return td_checkpoints_check(program, options);
 }
 
 static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)

@@ -401,6 +401,8 @@ TEST(iterations_and_tolerance_may_differ_but_not_go_back)
     options.has_iterations = true;
     options.resume = self->folder;
     options.iterations = 4;
+    CHECK_STATUS(td_run_check_options(program_of("pagerank"), &options), TD_USAGE); /* without a graph */
+    CHECK_CONTAINS(td_last_message(), "--iterations 4");
     CHECK_STATUS(attempt(self, &run, "pagerank", options, ""), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "--iterations 4");
     CHECK_CONTAINS(td_last_message(), "from after iteration 5");
