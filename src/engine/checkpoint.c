@@ -60,7 +60,7 @@ static uint64_t number_of(const char *name)
     char again[64];
     if (sscanf(name, "checkpoint-%" SCNu64, &number) != 1) return 0;
     snprintf(again, sizeof again, NAME_FORMAT, number);
-    return strcmp(again, name) == 0 ? number : 0;
+    return strcmp(again, name) == 0 && number < UINT64_C(1) << 60 ? number : 0; /* so that there is always a next one */
 }
 
 /* The highest number below `limit`, or 0. */
