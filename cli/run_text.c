@@ -83,12 +83,33 @@ static void tell_link(const td_run *run)
         td_info("over the link: %s of edges, useful bytes over bytes moved %.2f", td_format_size(bytes, moved), (double)useful / (double)moved);
 }
 
+/* Of an engine that shares iterations out between the GPU and the CPU. */
+static void tell_shares(const td_run *run)
+{
+    td_iteration all = {0};
+    uint32_t together = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_iteration *row = &run->rows[i];
+        together += row->edges_gpu + row->edges_link > 0;
+        all.edges_gpu += row->edges_gpu;
+        all.edges_link += row->edges_link;
+        all.edges_cpu += row->edges_cpu;
+        all.edges_on_demand += row->edges_on_demand;
+    }
+    double sum = (double)(all.edges_gpu + all.edges_link + all.edges_cpu + all.edges_on_demand) / 100;
+    if (strcmp(run->engine, "coop") == 0 && sum > 0)
+        td_info("edges: %.0f%% by the GPU, %.0f%% by it over the link, %.0f%% by the CPU, %.0f%% by it on demand; %u of %u iterations with the GPU",
+                (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum, (double)all.edges_on_demand / sum,
+                together, run->row_count);
+}
+
 /* Of an engine that ran on another device than the processor. */
 static void tell_device(const td_run *run)
 {
     char peak[TD_NUMBER_BYTES];
     if (run->device[0] == '\0') return;
     tell_link(run);
+    tell_shares(run);
     td_info("%s: %.6f s by its own clock, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
             run->launches, td_format_size(peak, run->device_peak));
 }

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The coop engine through the tool, with an emulated GPU: what it reports, what it says and what it refuses.
+. "$(dirname "$0")/lib.sh"
+
+succeeds gen rmat --scale 8 --degree 8 --weights 1:50 --seed 3 -o g.tg
+coop='--engine coop --devices emu@unchecked --gpu-edges 25%'
+
+succeeds run sssp g.tg --source 1 $coop --set coop.invoke=always --set coop.piece=1 --verify --json one.json --quiet
+for word in '"engine": "coop"' '"edges_gpu"' '"edges_link"' '"edges_cpu"' '"edges_on_demand"' '"bytes_synchronised"' '"gpu_idle_seconds"' \
+    '"cpu_idle_seconds"' '"coop.order": "hot"' '"coop.invoke": "always"' '"verified": "'; do
+    contains "$(cat one.json)" "$word" 'the report'
+done
+succeeds run pagerank g.tg $coop --set coop.invoke=always --set coop.piece=1 --iterations 3
+contains "$err" 'by it over the link' 'who did what'
+contains "$err" '3 of 3 iterations with the GPU' 'who did what'
+
+# Checkpoints go from engine to engine.
+mkdir saved saved2
+succeeds run pagerank g.tg $coop --set coop.invoke=always --iterations 4 --checkpoint saved --every 1 --quiet --json part.json
+succeeds run pagerank g.tg --engine cpu --iterations 9 --resume saved --quiet --verify
+succeeds run sssp g.tg --source 1 --engine cpu --iterations 2 --checkpoint saved2 --every 1 --quiet
+succeeds run sssp g.tg --source 1 $coop --iterations 50 --set coop.invoke=always --resume saved2 --quiet --verify
+
+# Who runs instead.
+succeeds run mst g.tg $coop
+contains "$err" 'the CPU does it alone' 'mst'
+succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked
+contains "$err" 'the resident engine does it' 'a graph that fits'
+succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 0.001%
+contains "$err" 'the CPU does it alone' 'a cap that fits nothing'
+
+# What is refused.
+fails 2 'vertexedge|vertex|random' run bfs g.tg --source 1 $coop --quiet --set coop.extract=some
+fails 2 'coop.invoke=paper' run bfs g.tg --source 1 $coop --quiet --set coop.tau=5
+fails 2 'needs a GPU' run bfs g.tg --source 1 --engine coop --devices cpu --quiet
+succeeds help coop
+for word in order extract on_demand link compress invoke tau theta piece delta sinks; do contains "$out" "coop.$word" 'help coop'; done
+finish
