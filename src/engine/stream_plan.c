@@ -93,11 +93,11 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
-/* Every edge crosses in every iteration of a sum, so that a copy in fewer bits pays. */
+/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool sums = self->gas && !self->kernels->fused, asked = self->compress == 1;
-    bool wanted = asked || (self->compress == 0 && sums);
+    bool wanted = asked || (self->compress == 0 && (sums || self->keeps_survivors));
     if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }

@@ -49,7 +49,7 @@ const td_setting td_stream_settings[] = {
                        "device"},
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
                       "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
-                      "programs that add up all edges in every iteration"},
+                      "programs that add up all edges in every iteration, and of mst with its survivors"},
     [SETTINGS] = {0},
 };
 

@@ -34,7 +34,7 @@ for word in direction balance gather replication heavy small rounds delta sample
 if [[ $out == *e+0* ]]; then bad "help resident has numbers that nobody types: $out"; else good; fi
 succeeds run --help
 contains "$out" 'cpu, resident' 'run --help'
-contains "$(tr '\n' ' ' <<<"$out")" "'tandem help resident'" 'run --help'
+contains "$(tr '\n' ' ' <<<"$out")" "'tandem help engines'" 'run --help'
 
 # What is refused.
 fails 2 'thread|cta|iwb|warp' run bfs g.tg --source 1 $resident --set resident.balance=none
