@@ -57,7 +57,7 @@ static bool take_activated(td_cpu_job *cpu, const td_held_page *page)
 static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    bool again = self->most_rounds > 1 && !cpu->has_limit && td_hybrid_is_local(self, set, page);
+    bool again = set->pages[page].whole;
     if (again) (void)take_activated(cpu, &set->pages[page]);
     TD_CHECK(push_once(self, set, page, sum));
     for (uint32_t round = 1; again && round < self->most_rounds && take_activated(cpu, &set->pages[page]); round++) {
@@ -80,6 +80,13 @@ static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
     td_hybrid_order_all(self, self->pull);
     td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
     return td_hybrid_dispatch(self, &pass, sum);
+}
+
+/* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be there. */
+static void choose_local(td_hybrid_job *self)
+{
+    bool rounds = self->most_rounds > 1 && !self->cpu.has_limit && self->cpu.lists == 1;
+    for (uint32_t p = 0; p < self->push->count; p++) self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
 }
 
 /* Until nobody is active; a level of peeling, or all there is. */
@@ -112,6 +119,7 @@ static bool anyone_active(const td_cpu_job *cpu)
 td_status td_hybrid_push_rounds(td_hybrid_job *self)
 {
     td_cpu_tally sum;
+    choose_local(self);
     TD_CHECK(td_cpu_make_heavy_list(&self->cpu));
     TD_CHECK(td_cpu_init(&self->cpu, &sum));
     TD_CHECK(push_out(self));
@@ -132,6 +140,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
+    choose_local(self);
     TD_CHECK(td_cpu_make_heavy_list(cpu));
     TD_CHECK(td_cpu_init(cpu, &sum));
     clear_done(cpu);

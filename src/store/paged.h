@@ -35,6 +35,7 @@ typedef struct td_held_page {
     uint32_t begin, end;
     uint8_t state;    /* paged.c */
     bool due;         /* the pass under way still needs it */
+    bool whole;       /* the caller's: all of it will be looked at, whatever the pass is about */
     uint32_t pending; /* reads under way */
     double value;
 } td_held_page;

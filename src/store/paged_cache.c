@@ -285,7 +285,7 @@ static bool ask_page(td_paged *self, uint32_t place, bool urgent)
 {
     td_held_page *page = &self->pass.set->pages[self->pass.order[place]];
     uint64_t bytes = 0;
-    bool by_parts = self->pass.only != NULL && self->pass.part > 0 && part_of(self, page) < self->pass.part;
+    bool by_parts = self->pass.only != NULL && self->pass.part > 0 && !page->whole && part_of(self, page) < self->pass.part;
     (void)for_missing(self, page, by_parts, &bytes);
     while (urgent && self->held + bytes > self->room && evict_one(self)) {}
     if (!urgent && self->held + bytes > self->room) return false;
