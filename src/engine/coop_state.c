@@ -72,6 +72,7 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
     if (state == NULL) return TD_OK;
     move_values(&self->held->split, true, state->values, values, self->gpu.traits->value_bytes);
     state->has_active = self->gpu.traits->fused;
+    state->by_levels = self->cpu.first_hit;
     if (state->has_active) TD_CHECK(find_active(self, false, state->active));
     return td_checkpoint_save(self->gpu.run, state);
 }

@@ -200,7 +200,7 @@ static td_status run_engine(td_run *run, const td_run_options *options)
     size_t i = 0;
     while (i + 1 < sizeof engines / sizeof *engines && strcmp(engines[i].name, name) != 0) i++;
     if (!engines[i].checkpoints && (options->checkpoint != NULL || options->resume != NULL))
-        return td_fail(TD_UNSUPPORTED, "the %s engine has no checkpoints; --engine cpu, resident, stream and hybrid do", name);
+        return td_fail(TD_UNSUPPORTED, "the %s engine has no checkpoints; --engine cpu, resident, stream, coop and hybrid do", name);
     if (run->graph->paged != NULL && engines[i].run != td_hybrid_run)
         return td_fail(TD_USAGE, "the edges of %s stay on disk, and the engine %s needs them in memory; --engine hybrid does not",
                        run->graph->name, name);

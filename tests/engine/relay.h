@@ -7,6 +7,7 @@
 #include "engine/stream_ways.h"
 
 #include "device/emulator/sanitizer.h"
+#include "engine/coop.h"
 #include "engine/hybrid.h"
 #include "store/packed.h"
 #include "store/paged.h"
@@ -33,12 +34,15 @@ static const runner runners[] = {
     {"hybrid", "hybrid.page=64 hybrid.rounds=2", 0},
     {"resident", "resident.delta=2", 0},
     {"stream", "stream.subgraph=128 stream.small=0 stream.prefix=0.5 stream.lists=hot stream.delta=2", 0.3},
+    {"coop", "coop.invoke=always", 0.4},
     {"cpu", "cpu.direction=pull", 0},
     {"stream", "stream.subgraph=128 stream.variant=lbase stream.delta=2", 0.4},
     {"resident", "resident.direction=push resident.heavy=32", 0},
+    {"coop", "coop.invoke=always coop.order=indegree coop.extract=vertex coop.delta=2", 0.3},
     {"cpu", "cpu.direction=notify cpu.alone=0", 0},
     {"stream", "stream.subgraph=128 stream.small=64 stream.prefix=0.5 stream.delta=2", 0.25},
     {"resident", "resident.direction=pull resident.gather=shards", 0},
+    {"hybrid", "hybrid.page=200 hybrid.use=both", 0},
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
@@ -73,6 +77,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
         bool uses = strcmp(one->engine, "cpu") == 0        ? td_cpu_uses(program, key)
                     : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
                     : strcmp(one->engine, "hybrid") == 0   ? td_hybrid_uses(program, key)
+                    : strcmp(one->engine, "coop") == 0     ? td_coop_uses(program, key)
                                                            : td_stream_uses(program, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
@@ -102,7 +107,7 @@ static inline void close_graph(relay *self)
 static inline td_run *run_leg(relay *self, const runner *one, bool first)
 {
     td_run *run = NULL;
-    char text[512];
+    char text[512], both[128];
     const td_program *program = program_of(self->about.row->program);
     const td_graph *graph = strcmp(one->engine, "hybrid") == 0 ? self->paged : self->about.graph;
     td_run_options options = table_options(self->about.row, self->about.graph);
@@ -110,14 +115,18 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     options.pool = self->pool;
     options.mode = self->mode;
     options.engine = one->engine;
-    options.devices = strcmp(one->engine, "cpu") == 0 || strcmp(one->engine, "hybrid") == 0 ? NULL : self->devices;
+    snprintf(both, sizeof both, "cpu,%s", self->devices);
+    options.devices = strcmp(one->engine, "cpu") == 0                  ? NULL
+                      : strstr(one->settings, "use=both") != NULL      ? both
+                      : strcmp(one->engine, "hybrid") == 0             ? NULL
+                                                                       : self->devices;
     options.gpu_edges = one->gpu_edges;
     options.checkpoint = self->folder;
     options.every = self->every;
     options.resume = first ? NULL : self->folder;
     options.each = ends_leg;
     options.each_context = self;
-    if (one->gpu_edges > 0) stream_raise_cap(program, self->about.graph, &options, text);
+    if (strcmp(one->engine, "stream") == 0) stream_raise_cap(program, self->about.graph, &options, text);
     self->rows = 0;
     td_status status = try_run(&run, self->about.row->program, graph, options, text);
     if (status == TD_OK) return run;
