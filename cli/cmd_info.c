@@ -5,6 +5,7 @@
  * the digest) waits for --check. Any other file is read whole anyway. */
 #include "command.h"
 #include "graph_text.h"
+#include "info_needs.h"
 #include "output.h"
 #include "outside.h"
 #include "report.h"
@@ -342,12 +343,13 @@ static td_status tell(const inspection *job, const td_common *common, td_report 
         print_facts(job);
         print_degrees(job);
         print_sections(job);
+        TD_CHECK(td_print_needs(job->graph, &job->file, job->pool));
         print_needs(job);
     }
     if (common->json == NULL) return TD_OK;
     TD_CHECK(td_report_begin(out, common->json, "info", td_pool_threads(job->pool)));
     report(&out->json, job);
-    return TD_OK;
+    return td_needs_json(&out->json, job->graph, &job->file, job->pool);
 }
 
 static td_status run_info(const td_args *args, void *settings)
