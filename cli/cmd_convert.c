@@ -189,7 +189,7 @@ static td_status convert_outside(conversion *job)
     const convert_settings *s = job->settings;
     uint64_t start = td_clock_ns();
     job->is_outside = true;
-    job->outside = (td_outside){.common = &s->build.common, .output = s->output, .stripes = s->stripe,
+    job->outside = (td_outside){.output = s->output, .stripes = s->stripe,
                                 .temporary = s->temporary, .build = &job->build, .ids_of = job->file,
                                 .pool = job->pool};
     TD_CHECK(td_outside_build(&job->outside, job->input, read_list, job));

@@ -168,7 +168,7 @@ static td_status make_outside(making *job, const td_gen_spec *spec, td_gen_size 
     const gen_settings *s = job->settings;
     uint64_t start = td_clock_ns();
     job->is_outside = true;
-    job->outside = (td_outside){.common = &s->build.common, .output = s->output, .stripes = s->stripe,
+    job->outside = (td_outside){.output = s->output, .stripes = s->stripe,
                                 .temporary = s->temporary, .build = build, .expected_edges = size.edges,
                                 .pool = job->pool};
     TD_CHECK(td_outside_build(&job->outside, spec->kind, fill_list, (void *)spec));

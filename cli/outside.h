@@ -8,7 +8,6 @@
 #include "store/external.h"
 
 typedef struct td_outside {
-    const td_common *common;
     const char *output, *stripes, *temporary; /* the last two may be NULL */
     const td_build_options *build;
     uint64_t expected_edges;     /* 0: unknown */

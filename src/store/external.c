@@ -308,7 +308,6 @@ static void set_up_rows(external *self, td_external_rows *rows, bool in)
     const td_build_options *options = self->settings->build;
     rows->out = self->out;
     rows->path = self->settings->path;
-    rows->list = self->list;
     rows->draw = options->attach_weights ? options : NULL;
     rows->vertices = self->vertices;
     rows->bits = self->bits;

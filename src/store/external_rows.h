@@ -23,7 +23,6 @@ typedef struct td_external_rows {
     td_packed_out *out;
     const char *path;               /* for messages */
     const td_build_options *draw;   /* weights are drawn; or NULL */
-    const td_edge_list *list;
     uint32_t vertices, bits;
     bool dedup, in;
     bool weighted, real;            /* weights come with the edges */

@@ -25,9 +25,8 @@ typedef struct td_spill_shape {
     int workers; /* of the pool; it may be made inside a job, where the pool counts as one */
 } td_spill_shape;
 
-/* The least that td_spill_shape.memory may be, and td_spill_run's `memory` with so many workers. */
+/* The least that td_spill_shape.memory may be. */
 #define TD_SPILL_LEAST_FILL (UINT64_C(1) << 20)
-uint64_t td_spill_least_run(int workers);
 
 td_status td_spill_create(td_spill **out, const td_spill_shape *shape);
 void td_spill_destroy(td_spill *spill); /* NULL is fine */

@@ -24,11 +24,6 @@ static uint64_t worker_bytes(const td_spill *spill) { return spill->segment_byte
 
 static uint64_t key_room(const td_spill *spill) { return 2 * (spill->shape.weighted ? 12 : 8); }
 
-uint64_t td_spill_least_run(int workers)
-{
-    return (UINT64_C(2) << 20) * (uint64_t)workers + SORT_EXTRA + 2 * 12 * (uint64_t)LEAST_KEYS;
-}
-
 static void unpack(const td_spill *spill, uint64_t bucket, const char *from, uint32_t count, bool real,
                    const td_keys *to, uint64_t at, bool *inexact)
 {

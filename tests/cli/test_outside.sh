@@ -14,6 +14,11 @@ contains "$err" 'built out of memory' 'gen'
 if cmp -s inside.tg outside.tg; then good; else bad 'gen out of memory gives another file'; fi
 within $((100 << 20)) 'gen'
 
+succeeds info outside.tg
+contains "$out" 'to build it out of memory' 'info'
+succeeds info outside.tg --json
+contains "$out" '"build_temporary_bytes"' 'info --json'
+
 succeeds convert inside.tg -o g.wel
 succeeds convert g.wel -o outside.tg --threads 2 --memory 120M --json report.json
 contains "$err" 'built out of memory' 'convert'

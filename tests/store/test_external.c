@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/outfile.h"
 #include "store/external.h"
+#include "store/external_ids.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 
@@ -400,6 +401,33 @@ TEST(too_little_memory_names_the_least)
     td_external_settings settings = {.path = test_path("little.tg"), .build = &OPTIONS[0], .memory = 1 << 20};
     CHECK_STATUS(td_external_build(&settings, "sample", deliver, (void *)&FAILING, &report), TD_NO_MEMORY);
     CHECK_CONTAINS(td_last_message(), "is the least");
+}
+
+TEST(ids_too_many_for_memory_say_how_much_more_is_needed)
+{
+    enum { IDS = 100000 };
+    td_edge_list *list = NULL;
+    td_external_ids *ids = NULL;
+    td_edge_chunk *chunk = NULL;
+    uint64_t least = 0, seen[2];
+    CHECK_OK(td_edges_create(&list, "spread.txt"));
+    CHECK_OK(td_edges_chunk(list, 0, &chunk));
+    CHECK_OK(td_chunk_reserve(chunk, IDS / 2, false));
+    for (uint64_t i = 0; i < IDS / 2; i++)
+        CHECK_OK(td_chunk_put(chunk, 2 * i * UINT64_C(1000000007), (2 * i + 1) * UINT64_C(1000000007)));
+    for (int enough = 0; enough < 2; enough++) {
+        CHECK_OK(td_external_ids_create(&ids, list, test_folder(), LEAST, NULL, 1));
+        CHECK_OK(td_external_ids_take(ids, chunk, false, 0));
+        CHECK_STATUS(td_external_ids_number(ids, IDS * 8 - 100 + 100 * (uint64_t)enough, &least),
+                     enough ? TD_OK : TD_NO_MEMORY);
+        CHECK_EQ(least, enough ? 0 : 100);
+        if (!enough) CHECK_CONTAINS(td_last_message(), "spread.txt: 100000 different ids");
+        CHECK_EQ(td_external_ids_count(ids), IDS);
+        CHECK_OK(td_external_ids_read(ids, IDS - 2, 2, seen));
+        CHECK_EQ(seen[1] - seen[0], 1000000007);
+        td_external_ids_destroy(ids);
+    }
+    td_edges_destroy(list);
 }
 
 TEST(stripes_are_written_without_a_detour)
