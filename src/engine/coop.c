@@ -46,7 +46,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
 
 /* Settings. */
 
-static const double OVERHEAD = 1e6; /* ns of an iteration with the GPU besides the work, before one was measured */
+static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
 
 static td_status check_sinks(const td_coop_job *self)
 {
@@ -326,8 +326,20 @@ static td_status go_on_alone(td_coop_job *self, bool *alone)
 {
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
-    TD_CHECK(td_coop_recover(self, true));
+    TD_CHECK(td_coop_recover(self));
+    self->gpu.run->seconds = td_seconds_since(self->cpu.run_began);
     td_warn("%s; the CPU goes on alone after %u iterations", message, self->gpu.run->iterations);
+    *alone = true;
+    return TD_OK;
+}
+
+static td_status leave(td_coop_job *self, bool *alone)
+{
+    td_run *run = self->gpu.run;
+    td_info("coop: frontiers stay small; the CPU does it alone");
+    run->row_count = run->iterations = 0;
+    run->edges_processed = 0;
+    run->seconds = td_seconds_since(self->cpu.run_began);
     *alone = true;
     return TD_OK;
 }
@@ -340,12 +352,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
-    if (self->leaves) {
-        TD_CHECK(td_coop_recover(self, false));
-        td_info("coop: frontiers stay small; the CPU does the rest alone");
-        *alone = true;
-        return TD_OK;
-    }
+    if (self->leaves) return leave(self, alone);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);
@@ -374,7 +381,7 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     if (all) goto done;
     TD_TRY(td_coop_hold(&self, room));
     if (self.held->split.inside == 0) aside = "no vertex and its edges fit what the GPU may hold";
-    else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges, 0))
+    else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges))
         aside = "the GPU would not pay by coop.invoke";
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
@@ -391,7 +398,7 @@ done:
         return td_resident_run(run, options);
     }
     if (status == TD_OK && alone) {
-        double seconds = td_seconds_since(self.cpu.run_began);
+        double seconds = run->seconds;
         uint32_t rows = run->row_count;
         status = td_cpu_run(run, options);
         for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;

@@ -96,10 +96,9 @@ typedef struct td_coop_job {
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
     double cpu_rate;           /* edges a ns, of all workers together; 0: not yet measured */
-    double overhead;           /* ns of an iteration with the GPU besides the work, as measured */
-    double shared_ns;          /* of the work of the last one */
+    double overhead;           /* ns that the frontier's way to the GPU and back takes, as measured */
     bool grown;                /* there has been a frontier that was worth it */
-    bool leaves;               /* there is none to be expected: the rest of the run is the CPU's */
+    bool leaves;               /* there is none to be expected: the run is the CPU's */
     uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy;
     td_iteration *row;
     td_status status;          /* of a handler */
@@ -159,7 +158,7 @@ void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns);
 enum { TD_COOP_EDGE_BYTES = 16 };
 
 /* Whether the GPU is to take part in an iteration of so many active edges. */
-bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uint64_t vertices);
+bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
 
 /* The schedules. */
 td_status td_coop_rounds(td_coop_job *self);
@@ -170,7 +169,7 @@ td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
 /* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
 td_status td_coop_renumber_resumed(td_coop_job *self);
 td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
-td_status td_coop_recover(td_coop_job *self, bool under_way);
+td_status td_coop_recover(td_coop_job *self);
 
 /* Host memory that copies can use at the link's full rate. */
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what);

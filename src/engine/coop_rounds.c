@@ -139,28 +139,30 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    uint64_t began = td_device_clock(self->held->device);
+    td_device *device = self->held->device;
     cpu->next_count = 0;
     TD_CHECK(list_frontier(self));
     fill_pots(self);
     self->gpu_takes = true;
     self->gpu.args.context = cpu->context;
+    uint64_t began = td_device_clock(device);
     TD_CHECK(send_frontier(self));
+    uint64_t sent = td_device_clock(device);
     TD_CHECK(td_coop_share(self));
+    uint64_t done = td_device_clock(device);
     TD_CHECK(take_changed(self, &sum));
     row->edges = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
-    double besides = (double)(td_device_clock(self->held->device) - began) - self->shared_ns;
-    self->overhead = (self->overhead + besides) / 2;
+    self->overhead = (self->overhead + (double)(sent - began + td_device_clock(device) - done)) / 2;
     return TD_OK;
 }
 
-/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the rest is left to
- * the cpu engine. Programs whose values are vertices' numbers start with everyone. */
+/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the cpu engine begins
+ * anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers start with everyone. */
 static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
 {
     enum { ROUNDS = 12, LARGE = 64 };
     self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE || self->invoke == TD_INVOKE_ALWAYS ||
-                  self->gpu.run->program->info->vertex_values;
+                  self->gpu.run->program->info->vertex_values || self->gpu.run->resumed != NULL || self->gpu.run->checkpoints != NULL;
     return !self->grown && self->cpu.context.iteration >= ROUNDS;
 }
 
@@ -216,7 +218,7 @@ td_status td_coop_rounds(td_coop_job *self)
     while (now.vertices > 0 && cpu->context.iteration < cpu->limit) {
         uint64_t began = td_clock_ns();
         td_iteration row = {.direction = "push"};
-        bool worth = self->invoke != TD_INVOKE_NEVER && td_coop_invokes(self, counted ? now.edges : UINT32_MAX, counted ? now.edges : UINT32_MAX, 0);
+        bool worth = self->invoke != TD_INVOKE_NEVER && td_coop_invokes(self, counted ? now.edges : UINT32_MAX, counted ? now.edges : UINT32_MAX);
         self->row = &row;
         if (!counted || worth) {
             TD_CHECK(td_cpu_make_mapped(cpu, &now));
@@ -228,11 +230,11 @@ td_status td_coop_rounds(td_coop_job *self)
         row.active_vertices = now.vertices;
         row.active_edges = now.edges;
         self->leaves = stays_small(self, &now);
-        if (self->leaves) return td_cpu_make_mapped(cpu, &now);
+        if (self->leaves) return TD_OK;
         td_cpu_settle(cpu, &now);
         td_direction direction = td_cpu_choose(cpu, &now);
         bool pushes = direction == TD_DIRECTION_PUSH || !cpu->first_hit;
-        if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count], now.vertices)) {
+        if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count])) {
             TD_CHECK(round_together(self, &now, &row));
             counted = false;
         } else {
@@ -285,13 +287,10 @@ td_status td_coop_steps(td_coop_job *self)
             continue;
         }
         self->leaves = stays_small(self, &now);
-        if (self->leaves) {
-            for (uint64_t w = 0; w < td_cpu_words(cpu); w++) self->pending[w] |= cpu->active[w];
-            return TD_OK;
-        }
+        if (self->leaves) return TD_OK;
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         self->row = &row;
-        bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count], now.vertices);
+        bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count]);
         TD_CHECK(together ? push_together(self, &row) : step_alone(self, &row));
         TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
         TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));

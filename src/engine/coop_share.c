@@ -216,19 +216,18 @@ td_status td_coop_share(td_coop_job *self)
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
-    self->shared_ns = seconds * 1e9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
     if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
     return TD_OK;
 }
 
 /* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less time. */
-bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot, uint64_t vertices)
+bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
 {
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
     if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
-    double alone = (double)active / cpu_rate(self), sync = (double)vertices * 16 / self->held->copy_rate;
+    double alone = (double)active / cpu_rate(self);
     double rest = (double)(active - hot) / (cpu_rate(self) + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
     double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
-    return self->overhead + sync + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
+    return self->overhead + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
 }

@@ -77,9 +77,9 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
     return td_checkpoint_save(self->gpu.run, state);
 }
 
-/* The CPU goes on alone: the state that the host has, as if it were a checkpoint; in mid-iteration or between two. Labels that are numbers of the other kind would
+/* The GPU is lost: the state that the host has, as if it were a checkpoint. Labels that are numbers of the other kind would
  * mean nothing to the CPU: it begins anew. */
-td_status td_coop_recover(td_coop_job *self, bool under_way)
+td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
     bool fused = self->gpu.traits->fused, anew = (run->program->info->vertex_values && self->held->split.order != NULL) || (!fused && self->safe < 0);
@@ -95,7 +95,7 @@ td_status td_coop_recover(td_coop_job *self, bool under_way)
         TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
         move_values(&self->held->split, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe], bytes);
         state->has_active = fused;
-        if (fused) TD_TRY(find_active(self, under_way, state->active));
+        if (fused) TD_TRY(find_active(self, true, state->active));
         state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;
         state->global = fused ? 0 : self->snapshot_of[self->safe].global;
         td_gpu_swap(&run->resumed, &state);
