@@ -43,6 +43,8 @@ static const victim victims[] = {
     {"pagerank", "", "rmat", 10, 12, 1e-5, "stream"},
     {"mst", "", "rmat", 8, 0, 0, "resident"},
     {"bfs", "", "grid", 40, 0, 0, "hybrid"},
+    {"labels", "", "grid", 30, 0, 0, "coop"},
+    {"pagerank", "", "rmat", 10, 20, 1e-5, "coop"},
     {"adsorption", "", "rmat", 10, 40, 1e-5, "hybrid"},
 };
 enum { VICTIMS = sizeof victims / sizeof *victims };
@@ -71,7 +73,7 @@ static void choose_engine(td_run_options *options, const char *engine)
     options->engine = engine;
     bool gpu = engine != NULL && strcmp(engine, "hybrid") != 0;
     if (gpu) options->devices = "emu:1@unchecked";
-    if (engine != NULL && strcmp(engine, "stream") == 0) options->gpu_edges = 0.5;
+    if (gpu && strcmp(engine, "resident") != 0) options->gpu_edges = 0.5;
 }
 
 /* What a process that is to be killed does. */
@@ -145,12 +147,12 @@ static void check_same(const crime *self, const td_run *run)
 /* To the end: on the cpu, where the graph is small also on others. */
 static void survive(crime *self, int turn)
 {
-    static const char *const engines[] = {NULL, "resident", "stream", "hybrid"};
+    static const char *const engines[] = {NULL, "resident", "stream", "hybrid", "coop"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     td_run_options options = options_of(self, pool);
     options.checkpoint = options.resume = self->folder;
-    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 4]);
+    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 5]);
     td_run *run = run_of(self->victim->program, self->graph, options, self->victim->settings);
     check_same(self, run);
     CHECK_EQ(count_files(self->folder, ".tmp"), 0);
