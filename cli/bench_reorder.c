@@ -42,8 +42,9 @@ typedef struct bench {
 
 /* Which engines. */
 
-static bool on_cpu(const td_engine *engine) { return strcmp(engine->device, "cpu") == 0; }
-/* The stream and coop engines, with all of a GPU's memory, are the resident one. */
+static bool on_cpu(const td_engine *engine) { return strcmp(engine->name, "cpu") == 0; }
+
+/* With everything in memory the others are one of these two. */
 static bool takes_part(const bench *b, const td_engine *engine)
 {
     return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "resident") == 0);
