@@ -170,17 +170,31 @@ static td_status run_schedule(td_hybrid_job *self)
     return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
 }
 
+static void count_directories(td_paged *paged, uint64_t bytes[TD_RUN_DIRECTORIES])
+{
+    td_page_reader *reader = td_paged_reader(paged);
+    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++) bytes[d] = td_page_reader_counts(reader, d).bytes;
+}
+
+static void note_start(td_hybrid_job *self)
+{
+    self->at_start = td_paged_count(self->paged);
+    if (self->paged != NULL) count_directories(self->paged, self->directory_at_start);
+}
+
 static void note_disk(td_hybrid_job *self)
 {
     td_run_disk *disk = &self->cpu.run->disk;
-    td_paged_counts now = td_paged_count(self->paged);
-    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits, .misses = now.misses, .parts = now.parts,
-                          .reads = now.reads, .bytes = now.bytes, .evictions = now.evictions, .wait_seconds = now.wait_seconds,
+    td_paged_counts now = td_paged_count(self->paged), *then = &self->at_start;
+    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits, .misses = now.misses - then->misses,
+                          .parts = now.parts - then->parts, .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
+                          .evictions = now.evictions - then->evictions, .wait_seconds = now.wait_seconds - then->wait_seconds,
                           .pages = self->push->count};
     if (self->paged == NULL) return;
     td_page_reader *reader = td_paged_reader(self->paged);
     disk->directories = td_page_reader_directories(reader);
-    for (int d = 0; d < disk->directories && d < TD_RUN_DIRECTORIES; d++) disk->directory_bytes[d] = td_page_reader_counts(reader, d).bytes;
+    count_directories(self->paged, disk->directory_bytes);
+    for (int d = 0; d < TD_RUN_DIRECTORIES; d++) disk->directory_bytes[d] -= self->directory_at_start[d];
     (void)strncpy(disk->method, td_page_reader_method(reader), sizeof disk->method - 1);
 }
 
@@ -192,6 +206,7 @@ td_status td_hybrid_run(td_run *run, const td_run_options *options)
     self.cpu.by_pages = true;
     TD_TRY(td_cpu_job_open(&self.cpu, run, options));
     TD_TRY(set_up(&self));
+    note_start(&self);
     self.cpu.run_began = td_clock_ns();
     TD_TRY(run_schedule(&self));
     run->seconds = td_seconds_since(self.cpu.run_began);
