@@ -39,7 +39,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
     const td_cpu_kernels *k = program->cpu;
     if (!td_coop_cooperates(program)) return false;
     if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
-    if (strcmp(setting, "compress") == 0) return !k->fused;
+    if (strcmp(setting, "compress") == 0) return !k->fused && program->info->weights == TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "sinks") == 0) return !k->fused && k->view == TD_VIEW_FORWARD;
     return true;
 }
@@ -51,7 +51,10 @@ static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and b
 static td_status check_sinks(const td_coop_job *self)
 {
     const td_run *run = self->gpu.run;
+    const td_run_options *options = self->gpu.options;
     int choice = run->program->info->sinks_choice;
+    if (options->checkpoint != NULL || options->resume != NULL)
+        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a checkpoint cannot hold");
     if (self->gpu.has_limit)
         return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without out-edges would "
                                  "be an iteration ahead of the others");
@@ -85,6 +88,9 @@ static td_status read_settings(td_coop_job *self)
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     self->order = keeps_numbers(self) ? TD_ORDER_NONE : (td_order)set[SET_ORDER];
     self->extract = keeps_numbers(self) && set[SET_EXTRACT] == TD_EXTRACT_RANDOM ? TD_EXTRACT_VERTEXEDGE : (td_split_extract)set[SET_EXTRACT];
+    if (is_given(settings, "coop.order") && (keeps_numbers(self) || self->extract == TD_EXTRACT_RANDOM))
+        return td_fail(TD_USAGE, "coop.order changes nothing with %s", keeps_numbers(self)
+                       ? "an iteration limit or checkpoints of a program whose values are vertices" : "coop.extract=random");
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
     self->compress = set[SET_COMPRESS] == 0 && self->link;
@@ -148,7 +154,6 @@ static void restore_inputs(td_coop_job *self)
 
 static void fill_args(td_coop_job *self)
 {
-    enum { HEAVY = 256 };
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
     a->context = gpu->run->context;
@@ -159,8 +164,8 @@ static void fill_args(td_coop_job *self)
     a->symmetric = gpu->graph->symmetric;
     a->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
     a->balance = TD_BALANCE_WARP;
-    a->heavy = HEAVY;
-    a->has_heavy = self->held->longest >= HEAVY;
+    a->heavy = TD_COOP_HEAVY;
+    a->has_heavy = self->held->longest >= TD_COOP_HEAVY;
     a->out = self->held->out;
     a->told = self->held->rest.offsets;
     a->push = a->pull = self->held->hot;
@@ -230,7 +235,9 @@ static void tear_down(td_coop_job *self, td_status status)
     td_coop_graph *held = self->held;
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
-    if (held != NULL && held->copies != NULL) (void)td_stream_finish(held->copies);
+    td_stream *const others[] = {held != NULL ? held->copies : NULL, held != NULL ? held->incoming : NULL, held != NULL ? held->hot_stream : NULL};
+    for (int i = 0; i < 3; i++)
+        if (others[i] != NULL) (void)td_stream_finish(others[i]);
     if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
     for (int i = 0; i < self->pin_count; i++) td_device_unpin(held->device, self->pins[i]);
     td_gpu_job_close(&self->gpu);
@@ -317,7 +324,7 @@ static td_status find_room(td_coop_job *self, uint64_t *room, bool *all)
     uint64_t held = self->held->split.out != NULL ? device->now : 0; /* what a run before left there is counted anew */
     TD_CHECK(td_coop_plan(gpu->run->program, gpu->run->graph, gpu->options, td_device_left(device) + held, &bytes));
     *room = bytes.room;
-    *all = bytes.room >= bytes.edges;
+    *all = bytes.all;
     return TD_OK;
 }
 
@@ -371,7 +378,9 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     const char *aside = NULL;
     if (!td_coop_cooperates(run->program)) return stand_aside(run, options, "the two cannot share an iteration of this program");
     if (run->resumed != NULL && run->resumed->converged) return stand_aside(run, options, "the checkpoint is that of a run that was through");
+    TD_CHECK(td_resident_check_vertices(run->graph, "coop"));
     run->engine = "coop";
+    if (async) td_info("coop: iterations are synchronous");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.source = run->context.source;
@@ -392,9 +401,10 @@ done:
     if (status == TD_OK && self.held == NULL) status = TD_INTERNAL;
     restore_inputs(&self);
     tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
-    run->async = async;
+    if (all || aside != NULL || alone) run->async = async; /* another engine's */
     if (status == TD_OK && all) {
         td_info("coop: the graph fits the GPU; the resident engine does it");
+        if (options->kept != NULL && options->kept->release == td_coop_release) td_kept_release(options->kept);
         return td_resident_run(run, options);
     }
     if (status == TD_OK && alone) {

@@ -138,6 +138,7 @@ typedef struct td_coop_bytes {
     uint64_t room;     /* for those */
     uint64_t edges;    /* of all edges of the list that the device goes along */
     uint64_t host;     /* held at the host besides the graph */
+    bool all;          /* it fits whole: it runs as the resident engine does */
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
                        td_coop_bytes *out);
@@ -155,7 +156,7 @@ uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end);
 
 /* What the CPU did by itself, for its rate; bytes that an edge costs it, for virtual clocks. */
 void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns);
-enum { TD_COOP_EDGE_BYTES = 16 };
+enum { TD_COOP_EDGE_BYTES = 16, TD_COOP_HEAVY = 256 }; /* the latter: degree from which a vertex is cut into pieces for all warps */
 
 /* Whether the GPU is to take part in an iteration of so many active edges. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);

@@ -143,7 +143,11 @@ static td_status make_windows(td_coop_graph *held, uint32_t shift, td_pool *pool
     held->link = (td_link_list){.offsets = rest->offsets, .targets = rest->targets, .edges = edges, .shift = shift,
                                 .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
     TD_CHECK(td_stream_narrow(&held->link, held->device, pool));
-    if (held->link.narrow == NULL) return TD_OK;
+    if (held->link.narrow == NULL || held->link.narrow_most > size) { /* no fewer bits */
+        td_stream_free_narrow(held->device, &held->link);
+        held->link = (td_link_list){0};
+        return TD_OK;
+    }
     for (int i = 0; i < TD_COOP_WINDOWS; i++) {
         TD_CHECK(td_device_new(held->device, &held->narrow[i], held->link.narrow_most, sizeof(uint32_t), "a window in fewer bits"));
         TD_CHECK(td_device_new(held->device, &held->window[i], size, sizeof(uint32_t), "a window"));
@@ -205,7 +209,7 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED && held->graph->weights != TD_WEIGHT_NONE;
     wish.both = self->gpu.both;
     wish.pushes = k->fused;
-    wish.pulls = !k->fused || k->schedule == TD_SCHEDULE_ROUNDS;
+    wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
     uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
     wish.room = shift > 0 ? room - (TD_COOP_WINDOWS * 2 * sizeof(uint32_t) << shift) : room;
     if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress) return TD_OK;

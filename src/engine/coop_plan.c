@@ -22,8 +22,10 @@ static uint64_t device_bytes(const td_cpu_kernels *k, uint64_t n, uint64_t edges
 {
     uint64_t words = (n + 31) / 32 * sizeof(uint32_t), offsets = 3 * (n + 1) * sizeof(uint64_t);
     uint64_t bytes = offsets + values_bytes(k, n) + sizeof(td_gpu_control) + (uint64_t)inputs * n * sizeof(double);
-    if (!k->fused) return bytes + words + 3 * n * k->accum_bytes + edges / 8 + 2 * n * sizeof(uint32_t) + 2 * edges / TD_GPU_TILE * 4;
-    return bytes + 2 * words + n * (sizeof(uint32_t) + k->value_bytes) + edges / 32;
+    if (!k->fused) return bytes + words + 3 * n * k->accum_bytes + edges / 8 + 2 * n * sizeof(uint32_t) +
+               (edges / TD_GPU_TILE + TD_GPU_TILE / 16 + 4) * 4;
+    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / TD_COOP_HEAVY + 2;
+    return bytes + 2 * words + n * (sizeof(uint32_t) + k->value_bytes) + pieces * sizeof(uint64_t);
 }
 
 static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint64_t lists, size_t edge, uint64_t n)
@@ -40,9 +42,12 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     const td_cpu_kernels *k = &program->cpu[kind];
     uint64_t n = graph->vertices, ways = k->view == TD_VIEW_BOTH && !graph->symmetric ? 2 : 1;
     size_t edge = sizeof(uint32_t) + td_weight_bytes(kind);
+    td_resident_bytes whole;
     *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
+    TD_CHECK(td_resident_count_bytes(program, graph, options, &whole));
     out->vertices = device_bytes(k, n, graph->edges * ways, (int)(td_run_input_bytes(program, graph, options) / (n * sizeof(double))));
-    uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || k->schedule != TD_SCHEDULE_ROUNDS ? 1 : 2;
+    bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
+    uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
@@ -50,5 +55,6 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
         uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
         if (most < out->room) out->room = most;
     }
+    out->all = out->room >= out->edges && whole.graph + whole.program <= device_free;
     return TD_OK;
 }

@@ -223,6 +223,12 @@ static uint64_t first_sink(const td_coop_job *self)
     return v;
 }
 
+static td_status wait_for_messages(td_coop_job *self)
+{
+    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    return self->status == TD_OK ? TD_OK : td_fail(self->status, "%s", self->message);
+}
+
 static td_status pull_sinks(td_coop_job *self, uint64_t first)
 {
     uint64_t began = td_clock_ns(), n = self->held->split.vertices;
@@ -230,11 +236,12 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     td_iteration row = {.direction = "sinks", .active_vertices = n - first, .change = self->gpu.run->final_change};
     self->row = &row;
     row.edges = row.edges_cpu = row.active_edges = rest->offsets[n] - rest->offsets[first];
-    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    TD_CHECK(wait_for_messages(self));
     TD_CHECK(td_gpu_reset(&self->gpu));
     self->sums_begin = self->sums_end = first;
     TD_CHECK(clear_until(self, n));
     if (row.edges > 0) TD_CHECK(gather(self, rest, rest->offsets[first], rest->offsets[n], false));
+    self->gpu.args.next_values = self->gpu.args.values; /* nobody hears them: everyone else stays as it is */
     TD_CHECK(apply(self, first, n));
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
@@ -279,6 +286,8 @@ td_status td_coop_pulls(td_coop_job *self)
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
     TD_CHECK(td_resident_start(gpu, &now));
+    if (self->taking < n && gpu->args.next_values != gpu->args.values) /* those who wait keep what they start with in both */
+        TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes, TD_ON_DEVICE));
     self->cpu.context = gpu->args.context;
     TD_CHECK(fetch(self, gpu->args.context.iteration));
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
@@ -289,7 +298,7 @@ td_status td_coop_pulls(td_coop_job *self)
         TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[(self->snapshots - 1) % 2]));
     }
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
-    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    TD_CHECK(wait_for_messages(self));
     TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[0], gpu->args.values, n * gpu->traits->value_bytes, TD_TO_HOST));
     return td_stream_finish(self->held->copies);
 }

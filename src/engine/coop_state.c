@@ -100,7 +100,7 @@ td_status td_coop_recover(td_coop_job *self)
         state->global = fused ? 0 : self->snapshot_of[self->safe].global;
         td_gpu_swap(&run->resumed, &state);
     }
-    while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration) run->row_count--;
+    while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration) run->edges_processed -= run->rows[--run->row_count].edges;
     run->iterations = iteration;
     run->converged = false;
 done:

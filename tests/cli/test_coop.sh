@@ -15,11 +15,22 @@ contains "$err" 'by it over the link' 'who did what'
 contains "$err" '3 of 3 iterations with the GPU' 'who did what'
 
 # Checkpoints go from engine to engine.
-mkdir saved saved2
+mkdir saved saved2 saved3
 succeeds run pagerank g.tg $coop --set coop.invoke=always --iterations 4 --checkpoint saved --every 1 --quiet --json part.json
 succeeds run pagerank g.tg --engine cpu --iterations 9 --resume saved --quiet --verify
 succeeds run sssp g.tg --source 1 --engine cpu --iterations 2 --checkpoint saved2 --every 1 --quiet
 succeeds run sssp g.tg --source 1 $coop --iterations 50 --set coop.invoke=always --resume saved2 --quiet --verify
+
+# Without the GPU, and with sinks put off.
+succeeds run sssp g.tg --source 1 $coop --iterations 50 --verify --quiet
+succeeds run sssp g.tg --source 1 $coop --iterations 6 --set coop.invoke=never --quiet
+for program in nn adsorption 'pagerank --set pagerank.dangling=ignore'; do
+    succeeds run $program g.tg $coop --set coop.invoke=always --set coop.sinks=defer --verify --quiet
+done
+fails 2 'which a checkpoint cannot hold' run adsorption g.tg $coop --quiet --set coop.sinks=defer --checkpoint saved3
+for memory in 48K 50K 52K 56K 60K 70K; do
+    succeeds run sssp g.tg --source 1 --engine coop --devices emu@unchecked --gpu-memory $memory --set coop.invoke=always --verify --quiet
+done
 
 # Who runs instead.
 succeeds run mst g.tg $coop

@@ -47,8 +47,9 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
     options.kept = keeps ? &place->kept : NULL;
     options.gpu_edges = coop_caps[number % 5];
     if (together)
-        snprintf(settings, sizeof settings, "coop.order=%s coop.extract=%s %s coop.invoke=%s", order, extract, coop_hands[number / 75 % 4],
-                 coop_invokes[number / 300 % 5]);
+        snprintf(settings, sizeof settings, "coop.extract=%s %s coop.invoke=%s", extract, coop_hands[number / 75 % 4], coop_invokes[number / 300 % 5]);
+    bool orders = together && strcmp(extract, "random") != 0 && !(program->info->vertex_values && options.has_iterations);
+    if (orders) snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " coop.order=%s", order);
     snprintf(text, sizeof text, "%s %s", settings, of->settings);
     if (of->engine != NULL && strncmp(of->engine, "delta", 5) == 0) snprintf(text, sizeof text, "%s %s coop.%s", settings, of->settings, of->engine);
     snprintf(about->how, sizeof about->how, "%s, %.0f%% of the edges, %s%s", place->devices, 100 * options.gpu_edges, settings,

@@ -176,6 +176,7 @@ TEST(settings_that_make_no_sense_are_refused)
     check_refused("bfs", "coop.compress=off", "changes nothing about bfs");
     check_refused("sssp", "coop.tau=100", "coop.invoke=paper");
     check_refused("pagerank", "coop.sinks=defer", "iteration limit");
+    check_refused("bfs", "coop.order=hot coop.extract=random", "coop.order changes nothing");
     check_refused("wcc", "coop.order=hot", "changes nothing about wcc");
 }
 
