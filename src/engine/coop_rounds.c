@@ -160,7 +160,7 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
  * anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers start with everyone. */
 static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
 {
-    enum { ROUNDS = 12, LARGE = 64 };
+    enum { ROUNDS = 6, LARGE = 64 };
     self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE || self->invoke == TD_INVOKE_ALWAYS ||
                   self->gpu.run->program->info->vertex_values || self->gpu.run->resumed != NULL || self->gpu.run->checkpoints != NULL;
     return !self->grown && self->cpu.context.iteration >= ROUNDS;

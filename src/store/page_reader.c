@@ -212,6 +212,13 @@ void td_page_reader_ask(td_page_reader *self, td_block_read *read)
 
 /* Opening and closing. */
 
+/* What comes is hashed and looked through by whoever waits for it, at one or two GB/s: a fast disk keeps several busy. */
+static int ring_threads(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 8 ? 1 : processors < 16 ? 2 : PREAD_THREADS;
+}
+
 static td_status open_lane(td_page_reader *reader, int index, const char *path)
 {
     lane *self = &reader->lanes[index];
@@ -224,7 +231,7 @@ static td_status open_lane(td_page_reader *reader, int index, const char *path)
     self->cached = open(path, O_RDONLY | O_CLOEXEC);
     if (self->cached < 0 || fstat(self->cached, &self->opened) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
     if (!reader->options.cached) self->direct = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
-    int threads = reader->options.threads ? PREAD_THREADS : 1;
+    int threads = reader->options.threads ? PREAD_THREADS : ring_threads();
     for (; self->thread_count < threads; self->thread_count++) {
         int error = pthread_create(&self->threads[self->thread_count], NULL, serve, self);
         if (error != 0) return td_fail_errno(TD_NO_MEMORY, error, "cannot start a thread to read %s", path);
