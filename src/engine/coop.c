@@ -88,9 +88,11 @@ static td_status read_settings(td_coop_job *self)
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     self->order = keeps_numbers(self) ? TD_ORDER_NONE : (td_order)set[SET_ORDER];
     self->extract = keeps_numbers(self) && set[SET_EXTRACT] == TD_EXTRACT_RANDOM ? TD_EXTRACT_VERTEXEDGE : (td_split_extract)set[SET_EXTRACT];
-    if (is_given(settings, "coop.order") && (keeps_numbers(self) || self->extract == TD_EXTRACT_RANDOM))
-        return td_fail(TD_USAGE, "coop.order changes nothing with %s", keeps_numbers(self)
-                       ? "an iteration limit or checkpoints of a program whose values are vertices" : "coop.extract=random");
+    if (is_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
+        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an order of its own");
+    if (is_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
+        td_warn("coop.order: %s keeps the graph's own order under an iteration limit and with checkpoints, because its values are vertices",
+                self->gpu.run->program->info->name);
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
     self->compress = set[SET_COMPRESS] == 0 && self->link;
