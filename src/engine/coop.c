@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA, SET_SINKS, SETTINGS };
+enum {
+    SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA, SET_SINKS, SETTINGS,
+};
 
 const td_setting td_coop_settings[] = {
     [SET_ORDER] = {"order", TD_SETTING_CHOICE, TD_ORDER_HOT, 0, 0, "none|hot|indegree|random|rcm",
@@ -27,7 +29,8 @@ const td_setting td_coop_settings[] = {
                     "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by rates measured here"},
     [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL, "active edges above which the GPU takes part (invoke=paper)"},
     [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL, "share of them that must be hot (invoke=paper)"},
-    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL, "edges that the GPU is given at a time, at least; workers get a 16th each"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL,
+                   "edges that the GPU is given at a time, at least; workers get a 16th each"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: with all others, or once at the end"},
@@ -87,7 +90,8 @@ static td_status read_settings(td_coop_job *self)
     const td_settings *settings = self->gpu.options->settings;
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     self->order = keeps_numbers(self) ? TD_ORDER_NONE : (td_order)set[SET_ORDER];
-    self->extract = keeps_numbers(self) && set[SET_EXTRACT] == TD_EXTRACT_RANDOM ? TD_EXTRACT_VERTEXEDGE : (td_split_extract)set[SET_EXTRACT];
+    self->extract = (td_split_extract)set[SET_EXTRACT];
+    if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
     if (is_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an order of its own");
     if (is_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
@@ -237,9 +241,11 @@ static void tear_down(td_coop_job *self, td_status status)
     td_coop_graph *held = self->held;
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
-    td_stream *const others[] = {held != NULL ? held->copies : NULL, held != NULL ? held->incoming : NULL, held != NULL ? held->hot_stream : NULL};
-    for (int i = 0; i < 3; i++)
-        if (others[i] != NULL) (void)td_stream_finish(others[i]);
+    if (held != NULL && held->incoming != NULL) { /* the last to be opened */
+        (void)td_stream_finish(held->copies);
+        (void)td_stream_finish(held->hot_stream);
+        (void)td_stream_finish(held->incoming);
+    }
     if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
     for (int i = 0; i < self->pin_count; i++) td_device_unpin(held->device, self->pins[i]);
     td_gpu_job_close(&self->gpu);
@@ -379,7 +385,8 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     bool alone = false;
     const char *aside = NULL;
     if (!td_coop_cooperates(run->program)) return stand_aside(run, options, "the two cannot share an iteration of this program");
-    if (run->resumed != NULL && run->resumed->converged) return stand_aside(run, options, "the checkpoint is that of a run that was through");
+    if (run->resumed != NULL && run->resumed->converged)
+        return stand_aside(run, options, "the checkpoint is that of a run that was through");
     TD_CHECK(td_resident_check_vertices(run->graph, "coop"));
     run->engine = "coop";
     if (async) td_info("coop: iterations are synchronous");

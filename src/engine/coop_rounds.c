@@ -218,7 +218,8 @@ td_status td_coop_rounds(td_coop_job *self)
     while (now.vertices > 0 && cpu->context.iteration < cpu->limit) {
         uint64_t began = td_clock_ns();
         td_iteration row = {.direction = "push"};
-        bool worth = self->invoke != TD_INVOKE_NEVER && td_coop_invokes(self, counted ? now.edges : td_cpu_view_edges(cpu), counted ? now.edges : td_cpu_view_edges(cpu));
+        uint64_t most = counted ? now.edges : td_cpu_view_edges(cpu); /* if all of them were hot */
+        bool worth = td_coop_invokes(self, most, most);
         self->row = &row;
         if (!counted || worth) {
             TD_CHECK(td_cpu_make_mapped(cpu, &now));

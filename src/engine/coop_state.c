@@ -82,7 +82,8 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
 td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
-    bool fused = self->gpu.traits->fused, anew = (run->program->info->vertex_values && self->held->split.order != NULL) || (!fused && self->safe < 0);
+    bool fused = self->gpu.traits->fused, renumbered = self->held->split.order != NULL;
+    bool anew = (run->program->info->vertex_values && renumbered) || (!fused && self->safe < 0);
     td_state *state = NULL;
     td_status status = TD_OK;
     uint32_t iteration = 0;
@@ -100,7 +101,8 @@ td_status td_coop_recover(td_coop_job *self)
         state->global = fused ? 0 : self->snapshot_of[self->safe].global;
         td_gpu_swap(&run->resumed, &state);
     }
-    while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration) run->edges_processed -= run->rows[--run->row_count].edges;
+    while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration)
+        run->edges_processed -= run->rows[--run->row_count].edges;
     run->iterations = iteration;
     run->converged = false;
 done:
