@@ -104,6 +104,7 @@ static td_status parse_memory(const char *text, td_arg_memory *out)
 {
     uint64_t whole = UINT64_C(1) << 52, share;
     TD_CHECK(td_parse_size_or_share(text, td_machine_memory(), &out->bytes));
+    if (out->bytes == 0) return td_fail(TD_USAGE, "--memory %s is nothing; leave it out for no limit", text);
     if (text[strlen(text) - 1] != '%') return TD_OK;
     TD_CHECK(td_parse_size_or_share(text, whole, &share));
     out->share = (double)share / (double)whole;

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/machine.h"
 #include "base/size.h"
 #include "store/formats/format.h"
 #include "store/graph_stats.h"
@@ -246,7 +247,7 @@ static needs needs_of(const inspection *job)
 {
     const td_packed_info *file = &job->file;
     td_build_options plain = {0};
-    needs n = {.least = td_external_least(td_pool_threads(job->pool)), .temporary = td_external_temporary(file)};
+    needs n = {.least = td_external_least(td_pool_threads(job->pool)) + TD_PROCESS_BYTES, .temporary = td_external_temporary(file)};
     for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
     n.load += file->sections[TD_SECTION_IDS].bytes;
     bool weighted = file->weights != TD_WEIGHT_NONE;

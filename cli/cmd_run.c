@@ -63,7 +63,7 @@ static const td_arg_option options[] = {
            .needs = "checkpoint"),
     OPTION("resume", TEXT, resume, "DIR", "go on from the last checkpoint there, on any engine", .excludes = "repeat"),
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
-    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
+    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes (of a graph in memory)"),
     OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value; - is standard output",
            .letter = 'o'),
     OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: tsv)", .needs = "output"),

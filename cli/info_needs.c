@@ -1,5 +1,6 @@
 #include "info_needs.h"
 
+#include "base/machine.h"
 #include "base/size.h"
 #include "engine/cpu.h"
 #include "engine/hybrid.h"
@@ -26,7 +27,7 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
     TD_CHECK(td_hybrid_count_bytes(program, file, &options, file->file_bytes / 4, &disk));
     out->memory += td_graph_bytes(graph) + inputs;
     out->gpu = gpu.graph + gpu.program;
-    out->least = disk.least;
+    out->least = disk.least + TD_PROCESS_BYTES;
     out->reads = disk.reads;
     return TD_OK;
 }

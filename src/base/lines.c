@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { ITEMS_AT_A_TIME = 1 << 15 };
+enum { MOST_ITEMS = 1 << 15, FEWEST_ITEMS = 1 << 8 };
 
 typedef struct writing {
     td_outfile *file;
     uint64_t count;
-    uint64_t buffer_bytes;
+    uint64_t buffer_bytes, stretch; /* stretch: items at a time */
     td_lines_fn print;
     const void *context;
     const char *what;
@@ -42,11 +42,11 @@ static td_status write_stretches(void *context, int worker, int workers)
     (void)workers;
     writing *self = context;
     char *buffer = self->buffers + (uint64_t)worker * self->buffer_bytes;
-    uint64_t stretches = self->count / ITEMS_AT_A_TIME + (self->count % ITEMS_AT_A_TIME != 0);
+    uint64_t stretches = self->count / self->stretch + (self->count % self->stretch != 0);
     while (!self->stopped) {
         uint64_t stretch = atomic_fetch_add(&self->next, 1);
         if (stretch >= stretches) break;
-        uint64_t begin = stretch * ITEMS_AT_A_TIME, end = begin + ITEMS_AT_A_TIME;
+        uint64_t begin = stretch * self->stretch, end = begin + self->stretch;
         char *behind = self->print(self->context, begin, end < self->count ? end : self->count, buffer);
         TD_CHECK(write_in_turn(self, stretch, buffer, (size_t)(behind - buffer)));
         td_progress(self->what, begin, self->count);
@@ -54,11 +54,21 @@ static td_status write_stretches(void *context, int worker, int workers)
     return TD_OK;
 }
 
+/* Fewer where little is left of the memory that may be used. */
+static uint64_t items_at_a_time(size_t item_bytes, uint64_t workers)
+{
+    td_memory_stats memory = td_memory();
+    uint64_t items = MOST_ITEMS, left = memory.budget > memory.now ? memory.budget - memory.now : 0;
+    while (memory.budget > 0 && items > FEWEST_ITEMS && items * item_bytes * workers > left / 4) items /= 2;
+    return items;
+}
+
 td_status td_lines_write(td_outfile *file, td_pool *pool, uint64_t count, size_t item_bytes, td_lines_fn print,
                          const void *context, const char *what)
 {
     writing self = {.file = file, .count = count, .print = print, .context = context, .what = what};
-    self.buffer_bytes = (count < ITEMS_AT_A_TIME ? count : ITEMS_AT_A_TIME) * item_bytes;
+    self.stretch = items_at_a_time(item_bytes, (uint64_t)td_pool_threads(pool));
+    self.buffer_bytes = (count < self.stretch ? count : self.stretch) * item_bytes;
     TD_CHECK(TD_NEW(&self.buffers, (uint64_t)td_pool_threads(pool) * self.buffer_bytes, "text buffers"));
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.turned, NULL);

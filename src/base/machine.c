@@ -1,5 +1,7 @@
 #include "base/machine.h"
 
+#include "base/alloc.h"
+
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -173,3 +175,9 @@ static uint64_t own_memory(const char *field)
 
 uint64_t td_machine_resident(void) { return own_memory("VmRSS"); }
 uint64_t td_machine_peak_resident(void) { return own_memory("VmHWM"); }
+
+uint64_t td_machine_besides(void)
+{
+    uint64_t resident = td_machine_resident(), held = td_memory().now;
+    return resident > held + TD_PROCESS_BYTES ? resident - held : TD_PROCESS_BYTES;
+}

@@ -31,4 +31,8 @@ uint64_t td_machine_memory_free(void); /* what can still be used without swappin
 uint64_t td_machine_resident(void);
 uint64_t td_machine_peak_resident(void);
 
+/* Of those, about, what is not counted as memory that was asked for (td_memory): code, stacks, libraries. */
+uint64_t td_machine_besides(void);
+enum { TD_PROCESS_BYTES = 9 << 19 }; /* of a process that has just begun */
+
 #endif

@@ -96,10 +96,10 @@ static td_status too_small(const td_hybrid_job *self)
     uint64_t largest = self->push->largest > self->pull->largest ? self->push->largest : self->pull->largest;
     td_memory_stats memory = td_memory();
     uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + (64 << 10)) / 63 * 64 + 64;
-    td_format_size(has, memory.budget);
-    td_format_size(least, needs);
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s (%llu bytes) for its vertices and two pages of edges, and may use %s",
-                   self->cpu.run->program->info->name, self->cpu.graph->name, least, (unsigned long long)needs, has);
+    td_format_size(has, memory.budget + td_machine_besides());
+    td_format_size(least, needs + td_machine_besides());
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges and the process itself, and may use %s",
+                   self->cpu.run->program->info->name, self->cpu.graph->name, least, has);
 }
 
 static td_status make_room(td_hybrid_job *self)

@@ -26,7 +26,7 @@ const td_engine td_engines[] = {
      .device = "cuda or emu", .settings = td_stream_settings, .uses = td_stream_uses, .check = td_stream_check_settings,
      .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%"},
     {.name = "hybrid", .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
-     .device = "cpu", .settings = td_hybrid_settings, .uses = td_hybrid_uses},
+     .device = "cpu, with cuda or emu beside it", .settings = td_hybrid_settings, .uses = td_hybrid_uses},
     {.name = "coop",
      .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of every iteration",
      .device = "cuda or emu", .settings = td_coop_settings, .uses = td_coop_uses},

@@ -47,9 +47,8 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_status status = td_hybrid_count_bytes(program, td_packed_describe(packed), options, memory_allowed(), &need);
     td_packed_close(packed);
     TD_CHECK(status);
-    uint64_t besides = td_machine_resident() > td_memory().now ? td_machine_resident() - td_memory().now : 0;
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges", program->info->name,
-                   path, td_format_size(least, need.least + besides));
+                   path, td_format_size(least, need.least + td_machine_besides()));
 }
 
 td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
