@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,34 +199,13 @@ static size_t at_once(uint64_t bytes) { return bytes < WRITE_AT_ONCE ? (size_t)b
 
 td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes)
 {
-    const char *from = data;
-    while (bytes > 0) {
-        ssize_t done = td_outfile_fails_now() ? -1 : pwrite(file->fd, from, at_once(bytes), (off_t)offset);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO;
-        if (done <= 0) return write_failed(file, offset);
-        from += done;
-        offset += (uint64_t)done;
-        bytes -= (uint64_t)done;
-    }
-    return TD_OK;
+    return td_write_all_at(file->fd, &offset, data, bytes) ? TD_OK : write_failed(file, offset);
 }
 
 td_status td_outfile_read_at(td_outfile *file, uint64_t offset, void *into, uint64_t bytes)
 {
-    char *to = into;
-    while (bytes > 0) {
-        ssize_t done = pread(file->fd, to, at_once(bytes), (off_t)offset);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO;
-        if (done <= 0)
-            return td_fail_errno(TD_IO, errno, "cannot read back %s at byte %llu", file->path,
-                                 (unsigned long long)offset);
-        to += done;
-        offset += (uint64_t)done;
-        bytes -= (uint64_t)done;
-    }
-    return TD_OK;
+    if (td_read_all_at(file->fd, &offset, into, bytes)) return TD_OK;
+    return td_fail_errno(TD_IO, errno, "cannot read back %s at byte %llu", file->path, (unsigned long long)offset);
 }
 
 td_status td_outfile_set_length(td_outfile *file, uint64_t bytes)

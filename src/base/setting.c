@@ -188,3 +188,10 @@ td_status td_settings_check(const td_settings *settings, const char *const *pref
     for (uint64_t s = 0; s < settings->count; s++) TD_CHECK(check_key(settings->keys[s], prefixes, tables));
     return TD_OK;
 }
+
+bool td_settings_given(const td_settings *settings, const char *key)
+{
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strcmp(settings->keys[i], key) == 0) return true;
+    return false;
+}

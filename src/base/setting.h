@@ -33,6 +33,9 @@ typedef struct td_settings {
 td_status td_settings_add(td_settings *settings, const char *key_and_value); /* "key=value" */
 void td_settings_clear(td_settings *settings);
 
+/* Whether the key, with its prefix, is among them; none are in NULL. */
+bool td_settings_given(const td_settings *settings, const char *key);
+
 /* Fills numbers[i] (and texts[i], may be NULL) for each entry of the table. */
 td_status td_settings_resolve(const td_settings *settings, const char *prefix, const td_setting *table,
                               double *numbers, const char **texts);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/outfile.h"
+#include "base/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { AT_ONCE = 1 << 30 };
 
 struct td_tempfile {
     int fd;
@@ -58,42 +57,18 @@ void td_tempfile_close(td_tempfile *file)
     td_free(file);
 }
 
-static size_t at_once(uint64_t bytes) { return bytes < AT_ONCE ? (size_t)bytes : (size_t)AT_ONCE; }
-
 td_status td_tempfile_append(td_tempfile *file, const void *data, uint64_t bytes, uint64_t *offset)
 {
-    const char *from = data;
-    uint64_t at = atomic_fetch_add(&file->bytes, bytes);
-    *offset = at;
-    while (bytes > 0) {
-        ssize_t done = td_outfile_fails_now() ? -1 : pwrite(file->fd, from, at_once(bytes), (off_t)at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO;
-        if (done <= 0)
-            return td_fail_errno(TD_IO, errno, "cannot write a temporary file in %s at byte %llu", file->directory,
-                                 (unsigned long long)at);
-        from += done;
-        at += (uint64_t)done;
-        bytes -= (uint64_t)done;
-    }
-    return TD_OK;
+    uint64_t at = *offset = atomic_fetch_add(&file->bytes, bytes);
+    if (td_write_all_at(file->fd, &at, data, bytes)) return TD_OK;
+    return td_fail_errno(TD_IO, errno, "cannot write a temporary file in %s at byte %llu", file->directory, (unsigned long long)at);
 }
 
 td_status td_tempfile_read(const td_tempfile *file, uint64_t offset, void *into, uint64_t bytes)
 {
-    char *to = into;
-    while (bytes > 0) {
-        ssize_t done = pread(file->fd, to, at_once(bytes), (off_t)offset);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO;
-        if (done <= 0)
-            return td_fail_errno(TD_IO, errno, "cannot read back a temporary file in %s at byte %llu", file->directory,
-                                 (unsigned long long)offset);
-        to += done;
-        offset += (uint64_t)done;
-        bytes -= (uint64_t)done;
-    }
-    return TD_OK;
+    if (td_read_all_at(file->fd, &offset, into, bytes)) return TD_OK;
+    return td_fail_errno(TD_IO, errno, "cannot read back a temporary file in %s at byte %llu", file->directory,
+                         (unsigned long long)offset);
 }
 
 void td_tempfile_expect(const td_tempfile *file, uint64_t offset, uint64_t bytes)

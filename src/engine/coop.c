@@ -77,13 +77,6 @@ static bool keeps_numbers(const td_coop_job *self)
     return self->gpu.run->program->info->vertex_values && (self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL);
 }
 
-static bool is_given(const td_settings *settings, const char *key)
-{
-    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
-        if (strcmp(settings->keys[i], key) == 0) return true;
-    return false;
-}
-
 static td_status read_settings(td_coop_job *self)
 {
     double set[SETTINGS];
@@ -92,9 +85,9 @@ static td_status read_settings(td_coop_job *self)
     self->order = keeps_numbers(self) ? TD_ORDER_NONE : (td_order)set[SET_ORDER];
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-    if (is_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
+    if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an order of its own");
-    if (is_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
+    if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order: %s keeps the graph's own order under an iteration limit and with checkpoints, because its values are vertices",
                 self->gpu.run->program->info->name);
     self->on_demand = set[SET_ON_DEMAND] == 0;
@@ -107,7 +100,7 @@ static td_status read_settings(td_coop_job *self)
     self->overhead = OVERHEAD;
     self->gpu.delta = set[SET_DELTA];
     self->defer_sinks = set[SET_SINKS] == 1;
-    if ((is_given(settings, "coop.tau") || is_given(settings, "coop.theta")) && self->invoke != TD_INVOKE_PAPER)
+    if ((td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta")) && self->invoke != TD_INVOKE_PAPER)
         return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     if (self->gpu.delta > 0 && !self->gpu.prioritised)

@@ -20,13 +20,6 @@ typedef struct wishes {
     double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress;
 } wishes;
 
-static bool is_given(const td_settings *settings, const char *key)
-{
-    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
-        if (strcmp(settings->keys[i], key) == 0) return true;
-    return false;
-}
-
 /* A weight and a number of an edge (td_gpu_edge). */
 static bool fit_a_word(const td_graph *graph)
 {
@@ -43,7 +36,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     self->keeps_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
-    self->subgraph_given = is_given(options->settings, "stream.subgraph");
+    self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "low", &self->low));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "subgraph", &self->subgraph));
