@@ -1,5 +1,7 @@
 #include "base/alloc.h"
 
+#include "base/size.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,15 +113,19 @@ static void *allocate(size_t bytes, size_t lead, bool zeroed)
     return block;
 }
 
+/* Why a request was refused, in the words of whoever can allow more: it was beyond any memory, beyond what may be held,
+ * or beyond what the system has. */
 static td_status no_memory(uint64_t count, size_t element, const char *what)
 {
-    uint64_t limit = budget;
-    if (limit != 0)
-        return td_fail(TD_NO_MEMORY, "cannot allocate %llu x %zu bytes for %s: %llu bytes in use, budget %llu",
-                       (unsigned long long)count, element, what, (unsigned long long)held_now,
-                       (unsigned long long)limit);
-    return td_fail(TD_NO_MEMORY, "cannot allocate %llu x %zu bytes for %s: out of memory", (unsigned long long)count,
-                   element, what);
+    char wanted[TD_NUMBER_BYTES], taken[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];
+    uint64_t limit = budget, now = held_now, bytes;
+    if (__builtin_mul_overflow(count, (uint64_t)element, &bytes))
+        return td_fail(TD_NO_MEMORY, "%s: %llu elements of %zu bytes are more than any memory holds", what,
+                       (unsigned long long)count, element);
+    if (limit != 0 && (now > limit || bytes > limit - now || limit - now - bytes < PAGE + ALIGNMENT))
+        return td_fail(TD_NO_MEMORY, "%s of memory for %s: %s of the budget of %s are taken; --memory allows more",
+                       td_format_size(wanted, bytes), what, td_format_size(taken, now), td_format_size(allowed, limit));
+    return td_fail(TD_NO_MEMORY, "%s of memory for %s: the system has no more", td_format_size(wanted, bytes), what);
 }
 
 static td_status new_block(void **out, uint64_t count, size_t element, size_t lead, bool zeroed, const char *what)

@@ -153,7 +153,7 @@ static void wait_a_little(td_loop *loop)
 
 static td_status trouble(const td_loop *loop)
 {
-    if (loop->trouble == TD_NO_MEMORY) return td_fail(TD_NO_MEMORY, "cannot allocate room in the event queue");
+    if (loop->trouble == TD_NO_MEMORY) return td_fail(TD_NO_MEMORY, "no memory for more completions that wait; --memory allows more");
     if (loop->trouble != TD_OK) return td_fail(loop->trouble, "a completion arrived that was never announced");
     return td_cancel_check();
 }

@@ -59,11 +59,10 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     if (__builtin_mul_overflow(count, bytes, &total))
         return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
                        device->name, what, count, bytes);
-    if (total == 0) total = 1;
     TD_CHECK(operation(device, "allocation"));
     TD_CHECK(check_budget(device, total, what));
     TD_CHECK(reserve_block(device));
-    td_status status = device->ops->allocate(device, total, &memory);
+    td_status status = device->ops->allocate(device, total > 0 ? total : 1, &memory);
     if (status != TD_OK) return td_fail_context(status, "%s", what);
     device->blocks[device->block_count++] = (struct td_device_block){memory, total};
     device->now += total;

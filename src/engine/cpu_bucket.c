@@ -19,7 +19,10 @@ static double choose_delta(const td_graph *graph)
     return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
 }
 
-static td_status no_room(void) { return td_fail(TD_NO_MEMORY, "cannot allocate room for the buckets of distances"); }
+static td_status no_room(void)
+{
+    return td_fail(TD_NO_MEMORY, "no memory left for the buckets of distances; --memory allows more");
+}
 
 /* Vertices whose value is that of an entry have still to tell it. */
 static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_t *active)

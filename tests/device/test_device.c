@@ -86,10 +86,12 @@ TEST(memory_is_counted_and_kept_within_the_budget)
 {
     td_loop *loop;
     td_device *device = open_devices("cpu", &loop);
-    char *a = NULL, *b = NULL, *c = NULL;
+    char *a = NULL, *b = NULL, *c = NULL, *nothing = NULL;
     device->budget = 1000;
     CHECK_OK(td_device_new(device, &a, 600, 1, "ranks"));
     CHECK_OK(td_device_new(device, &b, 50, 8, "offsets"));
+    CHECK_OK(td_device_new(device, &nothing, 0, 8, "no weights"));
+    CHECK(nothing != NULL);
     CHECK_EQ(device->now, 1000);
     CHECK_EQ(td_device_left(device), 0);
     CHECK_STATUS(td_device_new(device, &c, 3, 1024, "edges"), TD_NO_MEMORY);
@@ -103,6 +105,7 @@ TEST(memory_is_counted_and_kept_within_the_budget)
     CHECK_OK(td_device_new(device, &c, 600, 1, "edges"));
     td_device_free(device, b);
     td_device_free(device, c);
+    td_device_free(device, nothing);
     td_device_free(device, NULL);
     CHECK_EQ(device->now, 0);
     td_devices_close(device);

@@ -108,7 +108,7 @@ static inline void test_expect_survival(const char *name, const char *text)
         if (status == TD_OK) td_graph_destroy(graph);
         CHECK_EQ(td_memory().now, held);
         CHECK(status == TD_OK || status == TD_NO_MEMORY);
-        if (status != TD_OK) CHECK_CONTAINS(td_last_message(), "allocate");
+        if (status != TD_OK) CHECK_CONTAINS(td_last_message(), "memory");
     } while (status != TD_OK && nth < 1000);
     CHECK_OK(status);
     CHECK(nth > 10);
