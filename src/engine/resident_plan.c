@@ -39,6 +39,7 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "gather", &gather));
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
+    bool async = options->mode == TD_MODE_ASYNC || (k->first_hit && options->resume != NULL); /* of a search not by levels */
     bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1, automatic = direction == 0, push = direction == 2;
     *self = (sizes){.kernels = k, .gas = info->kind == TD_KIND_GAS, .symmetric = graph->symmetric, .parents = options->parents,
                     .heavy = heavy, .vertices = graph->vertices, .weight_bytes = td_weight_bytes(kind)};
@@ -46,7 +47,7 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
     self->prioritised = k->schedule == TD_SCHEDULE_PRIORITY && automatic && !options->has_iterations;
     self->pushes = !self->gas || k->fused;
     self->pulls = self->gas && (!k->fused || (!push && !self->prioritised) || options->parents);
-    self->adds_up = td_resident_adds_up(k, self->pulls, self->prioritised, options->mode == TD_MODE_ASYNC);
+    self->adds_up = td_resident_adds_up(k, self->pulls, self->prioritised, async);
     self->shards = self->adds_up && gather == 1;
     self->twice = self->gas && !k->fused && options->mode != TD_MODE_ASYNC;
     self->list_edges = graph->edges * (self->both ? 2 : 1);

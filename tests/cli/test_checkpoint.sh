@@ -51,6 +51,13 @@ succeeds run kcore small.tg --engine resident --devices emu:1@unchecked --checkp
 succeeds run kcore small.tg --engine stream --devices emu:1@unchecked --gpu-edges 40% --resume cores --verify --json resumed.json
 equal "$(digest resumed.json)" "$wanted" 'the digest of three engines, one after another'
 
+# A search that the hybrid engine began is not one by levels, and a GPU takes more memory to go on with it: that is planned for.
+mkdir levels
+succeeds run bfs small.tg --source 0 --engine hybrid --checkpoint levels --every 1
+succeeds run bfs small.tg --source 0 --engine resident --devices emu:1@unchecked --resume levels --json resumed.json
+planned=$(($(number resumed.json device_graph_bytes) + $(number resumed.json device_program_bytes)))
+if [ "$(number resumed.json peak_bytes)" -le $planned ]; then good; else bad "it took more than the $planned bytes planned"; fi
+
 # Refused.
 fails 2 'give a folder that exists' run kcore small.tg --checkpoint nowhere
 fails 2 'give a folder that exists' run kcore small.tg --resume nowhere
