@@ -88,6 +88,16 @@ td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end)
     return run;
 }
 
+uint64_t td_packed_longest_run(const td_packed_info *info)
+{
+    uint64_t longest = 0;
+    for (td_section_kind kind = 0; kind < TD_SECTIONS; kind++) {
+        uint64_t padded = td_packed_padded(info->sections[kind].bytes);
+        if (padded > longest) longest = padded;
+    }
+    return longest < TD_RUN_BYTES ? longest : TD_RUN_BYTES;
+}
+
 bool td_packed_recognise(const void *head, size_t bytes)
 {
     return bytes >= strlen(TD_PACKED_MAGIC) && memcmp(head, TD_PACKED_MAGIC, strlen(TD_PACKED_MAGIC)) == 0;

@@ -89,6 +89,7 @@ typedef struct td_run {
 
 /* The run that starts at block `number` and ends at `end` or with its section. */
 td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end);
+uint64_t td_packed_longest_run(const td_packed_info *info); /* its bytes, padded; TD_RUN_BYTES at most */
 
 /* Lengths of the .tg and of each stripe. */
 uint64_t td_packed_main_bytes(const td_packed_info *info);

@@ -17,7 +17,8 @@ typedef struct reading {
     void *into[TD_SECTIONS]; /* NULL: read and checked, not kept */
     uint64_t first, blocks;  /* those to be read */
     td_packed_out *copy;     /* where blocks go that were found right, or NULL */
-    char *buffers;           /* TD_RUN_BYTES for each worker */
+    char *buffers;           /* room for a run for each worker */
+    uint64_t run_bytes;
     _Atomic uint64_t done;
 } reading;
 
@@ -125,7 +126,7 @@ static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int wo
     reading *self = context;
     for (uint64_t number = self->first + begin; number < self->first + end;) {
         td_run run = td_packed_run(&self->packed->info, number, self->first + end);
-        TD_CHECK(read_run(self, &run, self->buffers + (uint64_t)worker * TD_RUN_BYTES));
+        TD_CHECK(read_run(self, &run, self->buffers + (uint64_t)worker * self->run_bytes));
         number += run.blocks;
         td_progress("reading blocks", atomic_fetch_add(&self->done, run.blocks) + run.blocks, self->blocks);
     }
@@ -135,7 +136,8 @@ static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int wo
 static td_status read_all(reading *self, td_pool *pool)
 {
     TD_CHECK(td_packed_load_checksums(self->packed));
-    TD_CHECK(TD_NEW(&self->buffers, (uint64_t)td_pool_threads(pool) * TD_RUN_BYTES, "read buffers"));
+    self->run_bytes = td_packed_longest_run(&self->packed->info);
+    TD_CHECK(TD_NEW(&self->buffers, (uint64_t)td_pool_threads(pool) * self->run_bytes, "read buffers"));
     td_status status = td_pool_for(pool, self->blocks, TD_RUN_BLOCKS, read_blocks, self);
     td_progress_end();
     td_free(self->buffers);

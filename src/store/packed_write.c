@@ -16,7 +16,8 @@ typedef struct writing {
     const void *sources[TD_SECTIONS]; /* arrays to be written as they are; NULL for degrees */
     td_page *out_pages, *in_pages;
     uint64_t blocks;
-    char *buffers; /* TD_RUN_BYTES for each worker */
+    char *buffers; /* room for a run for each worker */
+    uint64_t run_bytes;
     td_packed_out *out;
     _Atomic uint64_t done;
 } writing;
@@ -57,7 +58,7 @@ static td_status write_blocks(void *context, uint64_t begin, uint64_t end, int w
     for (uint64_t number = begin; number < end;) {
         td_run run = td_packed_run(&self->info, number, end);
         const char *data;
-        TD_CHECK(run_bytes(self, &run, self->buffers + (uint64_t)worker * TD_RUN_BYTES, &data));
+        TD_CHECK(run_bytes(self, &run, self->buffers + (uint64_t)worker * self->run_bytes, &data));
         TD_CHECK(td_packed_out_put(self->out, run.kind, run.begin, data, run.padded));
         number += run.blocks;
         td_progress("writing blocks", atomic_fetch_add(&self->done, run.blocks) + run.blocks, self->blocks);
@@ -82,7 +83,8 @@ static td_status prepare(writing *self, td_pool *pool)
     };
     memcpy(self->sources, sources, sizeof sources);
     self->blocks = td_packed_first_block(&self->info, TD_SECTION_CHECKSUMS);
-    return TD_NEW(&self->buffers, (uint64_t)td_pool_threads(pool) * TD_RUN_BYTES, "write buffers");
+    self->run_bytes = td_packed_longest_run(&self->info);
+    return TD_NEW(&self->buffers, (uint64_t)td_pool_threads(pool) * self->run_bytes, "write buffers");
 }
 
 td_status td_packed_write_striped(const td_graph *graph, const char *path, const char *directories, td_pool *pool)

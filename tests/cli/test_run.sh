@@ -83,6 +83,10 @@ for program in circuit mst; do
     succeeds run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((run + 4096))
 done
 
+# What is set aside for reading a small graph is as small, however many workers there are.
+succeeds convert small.txt -o small.tg
+succeeds run wcc small.tg --engine cpu --threads 16 --memory 500K
+
 # Graphs with next to nothing in them: every program, verified.
 printf '5 5 3\n' >loop.txt
 printf '5 5 3\n6 6 1\n9 9 2\n' >loops.txt
