@@ -63,7 +63,7 @@ static const td_arg_option options[] = {
            .needs = "checkpoint"),
     OPTION("resume", TEXT, resume, "DIR", "go on from the last checkpoint there, on any engine", .excludes = "repeat"),
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
-    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes (of a graph in memory)"),
+    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
     OPTION("output", TEXT, output, "FILE", "results, one line per vertex: original id, value; - is standard output",
            .letter = 'o'),
     OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: tsv)", .needs = "output"),
@@ -256,8 +256,6 @@ static td_status read_graph(job *self)
     self->options.pool = self->pool;
     if (packed && !changes) TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
     if (!on_disk) return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
-    if (self->settings->verify)
-        return td_fail(TD_USAGE, "--verify looks at all edges at once, and memory is too small for those of %s; more --memory helps", self->path);
     TD_CHECK(set_budget(self, true));
     td_status status = td_paged_open(&self->graph, self->path, self->pool, NULL);
     return status == TD_NO_MEMORY ? td_plan_too_small(self->path, self->program, &self->options) : status;

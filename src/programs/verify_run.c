@@ -1,5 +1,8 @@
 #include "programs/verify_run.h"
 
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
 #include "programs/verify/verify.h"
 
 #include <math.h>
@@ -7,6 +10,11 @@
 
 /* More iterations than this are not replayed: the last one's change is checked instead. */
 enum { MOST_REPLAYED = 1000 };
+
+enum {
+    REPLAY_BYTES = 32,     /* a vertex's, of a replay (verify/replay.h) */
+    PAGES_BYTES = 6 << 20, /* for pages of edges, where they are read from disk */
+};
 
 /* How a run of a converging program is checked: by replaying its iterations, or
  * by the change that one more step would make. */
@@ -20,13 +28,21 @@ static bool sinks_were_deferred(const td_run *run)
     return run->row_count > 0 && strcmp(run->rows[run->row_count - 1].direction, "sinks") == 0;
 }
 
+static bool fits(double bytes)
+{
+    td_memory_stats memory = td_memory();
+    return memory.budget == 0 || (double)memory.now + bytes + PAGES_BYTES <= (double)memory.budget;
+}
+
 /* A run that converged promises its tolerance. One that was stopped is replayed,
  * unless values were seen before their iteration's end (asynchronous, deferred
- * sinks): then what its last iteration changed is all that the next one may. */
+ * sinks), or memory is too small for it: then what its last iteration changed is
+ * all that the next one may. */
 static ending how_it_ended(const td_run *run)
 {
     if (run->converged) return (ending){0, fmax(run->final_change, run->tolerance)};
-    bool replayed = !run->async && !sinks_were_deferred(run) && run->iterations <= MOST_REPLAYED;
+    bool replayed = !run->async && !sinks_were_deferred(run) && run->iterations <= MOST_REPLAYED &&
+                    fits(REPLAY_BYTES * (double)run->graph->vertices);
     return (ending){replayed ? run->iterations : 0, run->final_change};
 }
 
@@ -122,16 +138,33 @@ typedef struct checker {
     const char *program;
     bool only_final; /* a run that was stopped claims nothing yet */
     td_status (*verify)(const td_run *run, td_pool *pool, const char **claims);
+    double vertex_bytes, edge_bytes; /* that it holds at its peak */
 } checker;
 
 static const checker checkers[] = {
-    {"bfs", true, verify_bfs},           {"sssp", true, verify_sssp},
-    {"wcc", true, verify_components},    {"labels", true, verify_components},
-    {"mst", true, verify_mst},           {"kcore", true, verify_kcore},
-    {"pagerank", false, verify_pagerank}, {"adsorption", false, verify_adsorption},
-    {"nn", false, verify_nn},            {"heat", false, verify_heat},
-    {"circuit", false, verify_circuit},
+    {"bfs", true, verify_bfs, 0.125, 0},
+    {"sssp", true, verify_sssp, 1, 0},
+    {"wcc", true, verify_components, 4, 0},
+    {"labels", true, verify_components, 4, 0},
+    {"mst", true, verify_mst, 48, 0.125},
+    {"kcore", true, verify_kcore, 8.125, 0},
+    {"pagerank", false, verify_pagerank, 1, 0},
+    {"adsorption", false, verify_adsorption, 0, 0},
+    {"nn", false, verify_nn, 0, 0},
+    {"heat", false, verify_heat, REPLAY_BYTES, 0},
+    {"circuit", false, verify_circuit, 4.125, 0},
 };
+
+/* A check that ran out of memory says how much it would have needed. */
+static td_status too_small(const checker *self, const td_run *run)
+{
+    char takes[TD_NUMBER_BYTES], enough[TD_NUMBER_BYTES];
+    double bytes = self->vertex_bytes * run->graph->vertices + self->edge_bytes * (double)run->graph->edges + PAGES_BYTES;
+    td_format_size(takes, (uint64_t)bytes);
+    td_format_size(enough, (uint64_t)(bytes * 65 / 64) + td_memory().now + td_machine_besides());
+    return td_fail(TD_NO_MEMORY, "checking the result of %s takes about %s more than is there; --memory %s, about, would do", self->program,
+                   takes, enough);
+}
 
 td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
 {
@@ -142,7 +175,8 @@ td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
             return td_fail(TD_UNSUPPORTED,
                            "cannot verify %s: it was stopped after %u iteration%s, before its result was complete", name,
                            run->iterations, run->iterations == 1 ? "" : "s");
-        return checkers[i].verify(run, pool, claims);
+        td_status status = checkers[i].verify(run, pool, claims);
+        return status == TD_NO_MEMORY && td_memory().budget > 0 ? too_small(&checkers[i], run) : status;
     }
     return td_fail(TD_UNSUPPORTED, "cannot verify %s: there is no verifier for it", name);
 }

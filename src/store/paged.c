@@ -229,7 +229,9 @@ uint64_t td_page_bytes(const td_page_set *set, uint32_t page, unsigned needs)
 typedef struct scan {
     td_range_fn work;
     void *context;
-    uint64_t base;
+    const uint64_t *map; /* of vertices that it is about; NULL: all */
+    td_pool *pool;
+    uint64_t grain, base;
 } scan;
 
 static td_status scan_range(void *context, uint64_t begin, uint64_t end, int worker)
@@ -246,34 +248,62 @@ static uint64_t scan_room(const td_page_set *set)
     return room > 2 * set->largest ? room : 2 * set->largest;
 }
 
-static td_status scan_pages(td_page_set *set, unsigned needs, td_pool *pool, uint64_t grain, scan *self)
+static bool concerns(const scan *self, const td_held_page *page)
+{
+    for (uint64_t w = page->begin / 64; self->map != NULL && w < td_bitmap_words(page->end); w++)
+        if (self->map[w] != 0) return true;
+    return self->map == NULL;
+}
+
+static td_status scan_page(scan *self, const td_held_page *page)
+{
+    self->base = page->begin;
+    do {
+        TD_CHECK(td_pool_for(self->pool, page->end - page->begin, self->grain, scan_range, self));
+    } while (self->map != NULL && concerns(self, page));
+    return TD_OK;
+}
+
+static td_status scan_pages(scan *self, td_page_set *set, unsigned needs)
 {
     td_paged *paged = set->graph->paged;
     td_status status = TD_OK;
-    uint32_t *order = NULL;
+    uint32_t *order = NULL, count = 0;
     TD_CHECK(TD_NEW(&order, set->count, "order of pages"));
-    for (uint32_t p = 0; p < set->count; p++) order[p] = p;
-    if (paged->room < scan_room(set)) TD_TRY(td_paged_set_room(paged, scan_room(set)));
-    TD_TRY(td_paged_begin(paged, &(td_page_pass){.set = set, .needs = needs, .order = order, .count = set->count}));
-    for (uint32_t p = 0; p < set->count; p++) {
-        TD_TRY(td_paged_wait(paged, p));
-        self->base = set->pages[p].begin;
-        TD_TRY(td_pool_for(pool, set->pages[p].end - set->pages[p].begin, grain, scan_range, self));
-        TD_TRY(td_paged_leave(paged, p, 0));
+    for (uint32_t p = 0; p < set->count; p++)
+        if (concerns(self, &set->pages[p])) order[count++] = p;
+    TD_TRY(td_paged_set_room(paged, scan_room(set)));
+    TD_TRY(td_paged_begin(paged, &(td_page_pass){.set = set, .needs = needs, .order = order, .count = count}));
+    for (uint32_t i = 0; i < count; i++) {
+        TD_TRY(td_paged_wait(paged, i));
+        TD_TRY(scan_page(self, &set->pages[order[i]]));
+        TD_TRY(td_paged_leave(paged, i, 0));
     }
 done:
     td_free(order);
     return status;
 }
 
+static td_status scan_graph(scan *self, const td_graph *graph, unsigned lists, unsigned needs)
+{
+    td_page_set *set = NULL;
+    TD_CHECK(td_page_set_create(&set, graph, lists, SCAN_EDGES));
+    td_status status = scan_pages(self, set, needs);
+    td_page_set_destroy(set);
+    return status;
+}
+
 td_status td_graph_for_vertices(const td_graph *graph, unsigned lists, unsigned needs, td_pool *pool, uint64_t grain,
                                 td_range_fn work, void *context)
 {
-    td_page_set *set = NULL;
-    scan self = {work, context, 0};
+    scan self = {.work = work, .context = context, .pool = pool, .grain = grain};
     if (graph->paged == NULL) return td_pool_for(pool, graph->vertices, grain, work, context);
-    TD_CHECK(td_page_set_create(&set, graph, lists, SCAN_EDGES));
-    td_status status = scan_pages(set, needs, pool, grain, &self);
-    td_page_set_destroy(set);
-    return status;
+    return scan_graph(&self, graph, lists, needs);
+}
+
+td_status td_paged_for_marked(const td_graph *graph, unsigned lists, unsigned needs, const uint64_t *map, td_pool *pool, uint64_t grain,
+                              td_range_fn work, void *context)
+{
+    scan self = {.work = work, .context = context, .map = map, .pool = pool, .grain = grain};
+    return scan_graph(&self, graph, lists, needs);
 }

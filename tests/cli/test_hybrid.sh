@@ -16,7 +16,8 @@ for program in 'bfs --source 1' 'sssp --source 1' wcc 'pagerank --iterations 3' 
     succeeds run $program g.tg --engine cpu --json cpu.json
     case $name in mst | kcore) shares=50 ;; pagerank) shares='25 50' ;; *) shares=25 ;; esac
     for share in $shares; do
-        succeeds run $program g.tg --memory $share% --json disk.json
+        succeeds run $program g.tg --memory $share% --json disk.json --verify
+        contains "$err" 'verified:' "$name under $share%"
         contains "$err" 'engine hybrid (the graph' "$name under $share%"
         contains "$err" 'edges stay on disk' "$name under $share%"
         for key in reached groups largest_group highest total_weight; do
@@ -44,9 +45,11 @@ else bad 'pagerank read a page twice in an iteration'; fi
 succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'
 
-# Too little memory says what would do; what needs all edges at once is refused.
+# Too little memory says what would do, for a check of the result too: one that fits is made instead where there is one.
 fails 1 'needs at least --memory' run -q pagerank g.tg --engine hybrid --memory 8M
-fails 2 'more --memory helps' run bfs g.tg --source 1 --memory 25% --verify
+fails 1 'checking the result of heat takes about' run -q heat g.tg --engine hybrid --memory 20M --iterations 2 --set heat.step=1e-7 --verify
+succeeds run pagerank g.tg --iterations 3 --engine hybrid --memory 14M --verify
+contains "$err" 'verified: one more step changes no more than the last one did' 'a replay that does not fit'
 fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tpu
 
 # Striped over directories: each is read.

@@ -12,7 +12,6 @@
 #include "programs/verify/verify.h"
 
 #include "base/alloc.h"
-#include "base/bitmap.h"
 #include "programs/verify/parts.h"
 
 #define UNREACHED UINT32_MAX
@@ -81,7 +80,7 @@ static td_status check_parent(const search *self, uint32_t v)
         return td_refute("bfs", "the source is its own parent", "the parent of source %" PRIu64 " is %" PRIu64, id,
                          td_graph_id(graph, parent));
     }
-    if (td_edge_find(&graph->out, parent, v) == UINT64_MAX)
+    if (!td_parent_edge(graph, parent, v, NULL))
         return td_refute("bfs", "a parent is an in-neighbour",
                          "the parent of vertex %" PRIu64 " is %" PRIu64 ", but there is no edge %" PRIu64
                          " -> %" PRIu64,
@@ -108,9 +107,9 @@ td_status td_verify_bfs(const td_graph *graph, uint32_t source, const uint32_t *
         return td_refute("bfs", "the source has level 0", "source %" PRIu64 " has level %" PRIu32,
                          td_graph_id(graph, source), levels[source]);
     TD_CHECK(TD_NEW_ZEROED(&self.followed, td_bitmap_words(graph->vertices), "vertices with a proper level"));
-    TD_TRY(td_over_vertices(graph, pool, follow_edges, &self));
+    TD_TRY(td_over_edges(graph, TD_LIST_OUT, pool, follow_edges, &self));
     TD_TRY(td_over_vertices(graph, pool, check_followed, &self));
-    if (parents != NULL) TD_TRY(td_over_vertices(graph, pool, check_parents, &self));
+    if (parents != NULL) TD_TRY(td_over_edges(graph, td_parent_lists(graph), pool, check_parents, &self));
 done:
     td_free(self.followed);
     return status;

@@ -14,7 +14,6 @@
 #include "programs/verify/verify.h"
 
 #include "base/alloc.h"
-#include "base/bitmap.h"
 #include "programs/verify/parts.h"
 
 #include <math.h>
@@ -94,7 +93,7 @@ td_status td_verify_circuit(const td_graph *graph, const double *volts, const td
     TD_TRY(TD_NEW_ZEROED(&self.fed, td_bitmap_words(graph->vertices), "components with a held vertex"));
     TD_TRY(td_components_find(graph, pool, self.roots));
     TD_TRY(check_held(&self));
-    TD_TRY(td_over_vertices(graph, pool, check_vertices, &self));
+    TD_TRY(td_over_edges(graph, td_view_lists(graph, &self.view) | TD_WITH_WEIGHTS, pool, check_vertices, &self));
 done:
     td_free(self.roots);
     td_free(self.fed);

@@ -55,20 +55,29 @@ static double weighted_degree(const td_replay *replay, uint32_t v)
     return sum;
 }
 
-static double overshooting(const void *context, uint32_t v)
+typedef struct overshooting {
+    const td_replay *replay;
+    atomic_bool found;
+} overshooting;
+
+static td_status find_overshooting(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    const td_replay *replay = context;
-    const model *self = replay->model;
-    return self->claim->step * weighted_degree(replay, v) > 1 ? 1 : 0;
+    (void)worker;
+    overshooting *self = context;
+    const model *of = self->replay->model;
+    for (uint64_t v = begin; v < end; v++)
+        if (of->claim->step * weighted_degree(self->replay, (uint32_t)v) > 1) self->found = true;
+    return TD_OK;
 }
 
 static td_status check_range(const td_replay *replay, const float *values)
 {
     const model *self = replay->model;
     const td_graph *graph = replay->graph;
-    double low = INFINITY, high = -INFINITY, overshoots;
-    TD_CHECK(td_sum_vertices(graph, replay->pool, overshooting, replay, &overshoots));
-    if (overshoots > 0 || self->claim->step < 0 || graph->weight_min < 0) return TD_OK;
+    double low = INFINITY, high = -INFINITY;
+    overshooting far = {.replay = replay};
+    TD_CHECK(td_over_edges(graph, replay->lists, replay->pool, find_overshooting, &far));
+    if (far.found || self->claim->step < 0 || graph->weight_min < 0) return TD_OK;
     for (uint32_t v = 0; v < graph->vertices; v++) {
         low = fmin(low, self->claim->initial[v]);
         high = fmax(high, self->claim->initial[v]);
@@ -117,6 +126,7 @@ td_status td_verify_heat(const td_graph *graph, const float *values, const td_he
     model self = {.claim = claim};
     td_replay replay = {.program = "heat", .graph = graph, .pool = pool, .model = &self, .step = step};
     TD_CHECK(td_undirected_view(graph, &self.view));
+    replay.lists = td_view_lists(graph, &self.view) | TD_WITH_WEIGHTS;
     td_status status = verify(&replay, values, claim);
     td_replay_destroy(&replay);
     return status;

@@ -87,12 +87,12 @@ td_status td_verify_kcore(const td_graph *graph, const uint32_t *cores, bool in_
         self.dependents = (td_lists){{&graph->out}, 1};
     }
     TD_TRY(TD_NEW(&self.held, graph->vertices, "neighbours standing"));
-    TD_TRY(TD_NEW(&self.fallen.items, graph->vertices, "fallen vertices"));
-    TD_TRY(td_over_vertices(graph, pool, check_support, &self));
-    TD_TRY(td_queue_drain(&self.fallen, pool, let_down, &self));
+    TD_TRY(td_queue_create(&self.fallen, graph, "fallen vertices"));
+    TD_TRY(td_over_edges(graph, td_view_lists(graph, &self.support), pool, check_support, &self));
+    TD_TRY(td_queue_drain(&self.fallen, graph, td_view_lists(graph, &self.dependents), pool, let_down, &self));
     TD_TRY(td_over_vertices(graph, pool, check_fallen, &self));
 done:
     td_free(self.held);
-    td_free(self.fallen.items);
+    td_queue_destroy(&self.fallen);
     return status;
 }

@@ -18,7 +18,6 @@
 #include "programs/verify/verify.h"
 
 #include "base/alloc.h"
-#include "base/bitmap.h"
 #include "programs/verify/parts.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@
 typedef struct tree_edge {
     double weight;
     uint64_t position;
-    uint32_t source;
+    uint32_t source, target;
 } tree_edge;
 
 typedef struct spanning {
@@ -42,25 +41,17 @@ typedef struct spanning {
     uint32_t *size;
 } spanning;
 
-static td_status refute_edge(const spanning *self, const char *claim, uint32_t source, uint64_t position,
-                             const char *why)
+static td_status refute_edge(const spanning *self, const char *claim, const tree_edge *edge, const char *why)
 {
-    const td_graph *graph = self->graph;
     return td_refute("mst", claim, "edge %" PRIu64 " -> %" PRIu64 " of weight %.9g, position %" PRIu64 ", %s",
-                     td_graph_id(graph, source), td_graph_id(graph, graph->out.targets[position]),
-                     td_edge_weight(graph, &graph->out, position), position, why);
+                     td_graph_id(self->graph, edge->source), td_graph_id(self->graph, edge->target), edge->weight,
+                     edge->position, why);
 }
 
-/* The vertex whose list holds this position. */
-static uint32_t source_of(const td_graph *graph, uint64_t position)
+/* An edge whose page is there. */
+static tree_edge edge_at(const td_graph *graph, uint32_t source, uint64_t position)
 {
-    uint32_t low = 0, high = graph->vertices - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (graph->out.offsets[middle + 1] <= position) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return (tree_edge){td_edge_weight(graph, &graph->out, position), position, source, graph->out.targets[position]};
 }
 
 static td_status mark_listed(spanning *self, const uint64_t *edges)
@@ -71,25 +62,24 @@ static td_status mark_listed(spanning *self, const uint64_t *edges)
                              "position %" PRIu64 " is listed, the graph has %" PRIu64 " edges", edges[i],
                              self->graph->edges);
         if (td_bit_get(self->listed, edges[i]))
-            return refute_edge(self, "an edge is listed once", source_of(self->graph, edges[i]), edges[i],
-                               "is listed again");
+            return td_refute("mst", "an edge is listed once",
+                             "position %" PRIu64 ", an edge of vertex %" PRIu64 ", is listed again", edges[i],
+                             td_graph_id(self->graph, td_edge_source(self->graph, edges[i])));
         td_bit_set(self->listed, edges[i]);
     }
     return TD_OK;
 }
 
-static td_status check_represents(const spanning *self, uint32_t source, uint64_t position)
+static td_status check_represents(const spanning *self, const tree_edge *edge)
 {
-    uint32_t target = self->graph->out.targets[position];
-    if (source == target) return refute_edge(self, "no loop is listed", source, position, "is one");
-    if (self->graph->symmetric && source > target)
-        return refute_edge(self, "an edge is listed where its source is before its target", source, position,
-                           "is turned round");
+    if (edge->source == edge->target) return refute_edge(self, "no loop is listed", edge, "is one");
+    if (self->graph->symmetric && edge->source > edge->target)
+        return refute_edge(self, "an edge is listed where its source is before its target", edge, "is turned round");
     return TD_OK;
 }
 
-/* The listed edges by position. */
-static td_status collect(spanning *self)
+/* The listed edges by position; what stands there is looked up afterwards. */
+static void collect(spanning *self)
 {
     const td_graph *graph = self->graph;
     uint64_t words = td_bitmap_words(graph->edges), found = 0;
@@ -98,9 +88,25 @@ static td_status collect(spanning *self)
         for (uint64_t bits = self->listed[w]; bits != 0; bits &= bits - 1) {
             uint64_t position = w * 64 + (uint64_t)__builtin_ctzll(bits);
             while (graph->out.offsets[source + 1] <= position) source++;
-            TD_CHECK(check_represents(self, source, position));
-            self->tree[found++] = (tree_edge){td_edge_weight(graph, &graph->out, position), position, source};
+            self->tree[found++] = (tree_edge){.position = position, .source = source};
         }
+}
+
+static td_status look_up(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const spanning *self = context;
+    const td_graph *graph = self->graph;
+    uint64_t low = 0, high = self->count;
+    while (low < high) { /* the first of these vertices */
+        uint64_t middle = low + (high - low) / 2;
+        if (self->tree[middle].position < graph->out.offsets[begin]) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < self->count && self->tree[low].position < graph->out.offsets[end]; low++) {
+        self->tree[low] = edge_at(graph, self->tree[low].source, self->tree[low].position);
+        TD_CHECK(check_represents(self, &self->tree[low]));
+    }
     return TD_OK;
 }
 
@@ -147,10 +153,8 @@ static td_status join(spanning *self)
     }
     for (uint64_t i = 0; i < self->count; i++) {
         const tree_edge *edge = &self->tree[i];
-        uint32_t a = root_of(self, edge->source), b = root_of(self, self->graph->out.targets[edge->position]);
-        if (a == b)
-            return refute_edge(self, "listed edges form no cycle", edge->source, edge->position,
-                               "closes a cycle with lighter listed ones");
+        uint32_t a = root_of(self, edge->source), b = root_of(self, edge->target);
+        if (a == b) return refute_edge(self, "listed edges form no cycle", edge, "closes a cycle with lighter listed ones");
         uint32_t large = self->size[a] >= self->size[b] ? a : b, small = large == a ? b : a;
         self->above[small] = large;
         self->hung[small] = (uint32_t)i;
@@ -172,20 +176,17 @@ static uint32_t last_on_path(const spanning *self, uint32_t u, uint32_t v)
     return last;
 }
 
-static td_status check_outside(const spanning *self, uint32_t source, uint64_t position)
+static td_status check_outside(const spanning *self, const tree_edge *edge)
 {
     const td_graph *graph = self->graph;
-    uint32_t last = last_on_path(self, source, graph->out.targets[position]);
-    if (last == NEVER)
-        return refute_edge(self, "the listed edges span the graph", source, position, "joins two trees");
+    uint32_t last = last_on_path(self, edge->source, edge->target);
+    if (last == NEVER) return refute_edge(self, "the listed edges span the graph", edge, "joins two trees");
     const tree_edge *path = &self->tree[last];
-    double weight = td_edge_weight(graph, &graph->out, position);
-    if (weight > path->weight || (weight == path->weight && position > path->position)) return TD_OK;
+    if (edge->weight > path->weight || (edge->weight == path->weight && edge->position > path->position)) return TD_OK;
     char why[160];
     snprintf(why, sizeof why, "should replace edge %" PRIu64 " -> %" PRIu64 " of weight %.9g, position %" PRIu64,
-             td_graph_id(graph, path->source), td_graph_id(graph, graph->out.targets[path->position]), path->weight,
-             path->position);
-    return refute_edge(self, "no edge outside comes before one on the path between its ends", source, position, why);
+             td_graph_id(graph, path->source), td_graph_id(graph, path->target), path->weight, path->position);
+    return refute_edge(self, "no edge outside comes before one on the path between its ends", edge, why);
 }
 
 static td_status check_all_outside(void *context, uint64_t begin, uint64_t end, int worker)
@@ -197,7 +198,8 @@ static td_status check_all_outside(void *context, uint64_t begin, uint64_t end, 
         for (uint64_t e = out->offsets[v]; e < out->offsets[v + 1]; e++) {
             uint32_t target = out->targets[e];
             if (target == v || (self->graph->symmetric && target < v) || td_bit_get(self->listed, e)) continue;
-            TD_CHECK(check_outside(self, (uint32_t)v, e));
+            tree_edge edge = edge_at(self->graph, (uint32_t)v, e);
+            TD_CHECK(check_outside(self, &edge));
         }
     return TD_OK;
 }
@@ -224,13 +226,14 @@ static td_status verify(spanning *self, const uint64_t *edges, double total_weig
     TD_CHECK(TD_NEW_ZEROED(&self->listed, td_bitmap_words(graph->edges), "listed edges"));
     TD_CHECK(mark_listed(self, edges));
     TD_CHECK(TD_NEW(&self->tree, self->count, "listed edges"));
-    TD_CHECK(collect(self));
+    collect(self);
+    TD_CHECK(td_over_edges(graph, TD_LIST_OUT | TD_WITH_WEIGHTS, pool, look_up, self));
     TD_CHECK(sort(self));
     TD_CHECK(TD_NEW(&self->above, graph->vertices, "forest"));
     TD_CHECK(TD_NEW(&self->hung, graph->vertices, "forest"));
     TD_CHECK(TD_NEW(&self->size, graph->vertices, "tree sizes"));
     TD_CHECK(join(self));
-    TD_CHECK(td_over_vertices(graph, pool, check_all_outside, self));
+    TD_CHECK(td_over_edges(graph, TD_LIST_OUT | TD_WITH_WEIGHTS, pool, check_all_outside, self));
     return check_total(self, total_weight);
 }
 

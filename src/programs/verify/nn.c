@@ -38,7 +38,7 @@ static td_estimate step(const td_replay *replay, uint32_t v)
     double sum = 0, size = 0, error = 0;
     for (uint64_t e = in->offsets[v]; e < in->offsets[v + 1]; e++) {
         double weight = td_edge_weight(replay->graph, in, e);
-        td_estimate source = replay->now[in->targets[e]];
+        td_estimate source = td_replay_at(replay, in->targets[e]);
         sum += weight * source.value;
         size += fabs(weight * source.value);
         error += fabs(weight) * source.error;
@@ -64,20 +64,19 @@ static void start_from_inputs(td_replay *replay, const double *inputs)
 
 static td_status verify(td_replay *replay, const float *values, const td_nn_claim *claim)
 {
-    TD_CHECK(td_replay_create(replay));
     if (claim->iterations > 0) {
+        TD_CHECK(td_replay_create(replay));
         start_from_inputs(replay, claim->inputs);
         TD_CHECK(td_replay_run(replay, claim->iterations));
         return td_replay_compare(replay, "values are those of the iterations replayed", values, TD_RESULT_TOLERANCE);
     }
-    td_replay_start_at_result(replay, values, claim->tolerance);
-    TD_CHECK(td_replay_step(replay));
-    return td_replay_compare(replay, "one more step changes nothing", values, 0);
+    return td_replay_check_fixpoint(replay, "one more step changes nothing", values, claim->tolerance);
 }
 
 td_status td_verify_nn(const td_graph *graph, const float *values, const td_nn_claim *claim, td_pool *pool)
 {
-    td_replay replay = {.program = "nn", .graph = graph, .pool = pool, .model = claim, .step = step};
+    td_replay replay = {.program = "nn", .graph = graph, .pool = pool, .model = claim, .step = step,
+                        .lists = TD_LIST_IN | TD_WITH_WEIGHTS};
     TD_CHECK(td_in_lists_check(graph));
     TD_CHECK(check_inputs(graph, values, claim->inputs));
     td_status status = verify(&replay, values, claim);

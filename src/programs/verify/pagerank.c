@@ -20,7 +20,8 @@
 typedef struct model {
     const td_graph *graph;
     const td_pagerank_claim *claim;
-    td_estimate *shares; /* what a vertex gives to each of its out-edges */
+    const float *ranks;
+    td_estimate *shares;  /* of a replay: what a vertex gives to each of its out-edges; NULL: as the ranks say */
     td_estimate dangling; /* mass of the sinks */
     double sinks;
 } model;
@@ -30,19 +31,35 @@ static double personal(const model *self, uint32_t v)
     return self->claim->personal != NULL ? self->claim->personal[v] : 1.0 / self->graph->vertices;
 }
 
-static td_estimate step(const td_replay *replay, uint32_t v)
+static td_estimate share(const model *self, uint32_t u)
 {
-    const model *self = replay->model;
-    const td_adjacency *in = &replay->graph->in;
+    if (self->shares != NULL) return self->shares[u];
+    return (td_estimate){(double)self->ranks[u] / (double)td_degree(&self->graph->out, u), 0};
+}
+
+static td_estimate step_from(const model *self, uint32_t v)
+{
+    const td_adjacency *in = &self->graph->in;
     double damping = self->claim->damping, p = personal(self, v);
     td_estimate sum = {p * self->dangling.value, p * self->dangling.error};
     for (uint64_t e = in->offsets[v]; e < in->offsets[v + 1]; e++) {
-        sum.value += self->shares[in->targets[e]].value;
-        sum.error += self->shares[in->targets[e]].error;
+        td_estimate given = share(self, in->targets[e]);
+        sum.value += given.value;
+        sum.error += given.error;
     }
     double rank = (1 - damping) * p + damping * sum.value;
     return (td_estimate){rank, damping * sum.error + td_float_rounding(td_degree(in, v)) * fabs(rank)};
 }
+
+static double sink_term(const void *context, uint32_t v)
+{
+    const td_graph *graph = context;
+    return td_degree(&graph->out, v) == 0;
+}
+
+/* Replaying: a step looks at shares only, so that its ranks take the place of those before. */
+
+static td_estimate step(const td_replay *replay, uint32_t v) { return step_from(replay->model, v); }
 
 static td_status share_out(void *context, uint64_t begin, uint64_t end, int worker)
 {
@@ -57,12 +74,6 @@ static td_status share_out(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
-static double sink_term(const void *context, uint32_t v)
-{
-    const td_graph *graph = context;
-    return td_degree(&graph->out, v) == 0;
-}
-
 static double dangling_value(const void *context, uint32_t v)
 {
     const td_replay *replay = context;
@@ -75,6 +86,8 @@ static double dangling_error(const void *context, uint32_t v)
     return td_degree(&replay->graph->out, v) == 0 ? replay->now[v].error : 0;
 }
 
+static void add_rounding(model *self) { self->dangling.error += td_float_rounding((uint64_t)self->sinks) * self->dangling.value; }
+
 static td_status iterate(td_replay *replay, model *self)
 {
     const td_graph *graph = replay->graph;
@@ -82,9 +95,101 @@ static td_status iterate(td_replay *replay, model *self)
     if (self->claim->spread_dangling) {
         TD_CHECK(td_sum_vertices(graph, replay->pool, dangling_value, replay, &self->dangling.value));
         TD_CHECK(td_sum_vertices(graph, replay->pool, dangling_error, replay, &self->dangling.error));
-        self->dangling.error += td_float_rounding((uint64_t)self->sinks) * self->dangling.value;
+        add_rounding(self);
     }
     return td_replay_step(replay);
+}
+
+static td_status replay_all(td_replay *replay, model *self)
+{
+    const td_graph *graph = self->graph;
+    TD_CHECK(TD_NEW(&self->shares, graph->vertices, "shares of ranks"));
+    TD_CHECK(TD_NEW(&replay->now, graph->vertices, "replayed ranks"));
+    replay->next = replay->now;
+    for (uint32_t v = 0; v < graph->vertices; v++)
+        replay->now[v] = (td_estimate){personal(self, v), TD_UNIT_ROUNDOFF * personal(self, v)};
+    for (uint32_t i = 0; i < self->claim->iterations; i++) TD_CHECK(iterate(replay, self));
+    return td_replay_compare(replay, "ranks are those of the iterations replayed", self->ranks, TD_RESULT_TOLERANCE);
+}
+
+static td_status check_iterations(model *self, td_pool *pool)
+{
+    td_replay replay = {.program = "pagerank", .graph = self->graph, .pool = pool, .model = self, .lists = TD_LIST_IN, .step = step};
+    td_status status = replay_all(&replay, self);
+    td_free(replay.now);
+    td_free(self->shares);
+    return status;
+}
+
+/* One step from the ranks themselves, added up by words of 64 vertices, so that the sums do not depend on who added. */
+typedef struct stepped {
+    double sum, moved, rounding;
+    double farthest; /* that a rank of these vertices moved, and whose */
+    uint32_t vertex;
+} stepped;
+
+typedef struct fixpoint {
+    const model *model;
+    stepped *words;
+} fixpoint;
+
+static td_status step_words(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const fixpoint *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        stepped *word = &self->words[v / 64];
+        td_estimate next = step_from(self->model, (uint32_t)v);
+        double moved = fabs(next.value - (double)self->model->ranks[v]);
+        word->sum += (double)self->model->ranks[v];
+        word->moved += moved;
+        word->rounding += next.error;
+        if (moved < word->farthest) continue;
+        word->farthest = moved;
+        word->vertex = (uint32_t)v;
+    }
+    return TD_OK;
+}
+
+static double dangling_rank(const void *context, uint32_t v)
+{
+    const model *self = context;
+    return td_degree(&self->graph->out, v) == 0 ? (double)self->ranks[v] : 0;
+}
+
+static td_status step_once(model *self, stepped *words, td_pool *pool, stepped *all)
+{
+    fixpoint state = {self, words};
+    if (self->claim->spread_dangling) TD_CHECK(td_sum_vertices(self->graph, pool, dangling_rank, self, &self->dangling.value));
+    add_rounding(self);
+    TD_CHECK(td_over_edges(self->graph, TD_LIST_IN, pool, step_words, &state));
+    for (uint64_t w = 0; w < td_bitmap_words(self->graph->vertices); w++) {
+        all->sum += words[w].sum;
+        all->moved += words[w].moved;
+        all->rounding += words[w].rounding;
+        if (words[w].farthest < all->farthest) continue;
+        all->farthest = words[w].farthest;
+        all->vertex = words[w].vertex;
+    }
+    return TD_OK;
+}
+
+static td_status check_fixpoint(model *self, td_pool *pool)
+{
+    double damping = self->claim->damping;
+    stepped *words = NULL, all = {0};
+    TD_CHECK(TD_NEW_ZEROED(&words, td_bitmap_words(self->graph->vertices), "sums of ranks"));
+    td_status status = step_once(self, words, pool, &all);
+    td_free(words);
+    TD_CHECK(status);
+    double allowed = self->claim->tolerance + all.rounding;
+    if (self->claim->spread_dangling && fabs(all.sum - 1) * (1 - damping) > allowed)
+        return td_refute("pagerank", "the sum of all ranks is 1", "it is %.9g, more than %.3g away", all.sum,
+                         allowed / (1 - damping));
+    if (all.moved <= allowed) return TD_OK;
+    return td_refute("pagerank", "one more step stays within the tolerance",
+                     "it moves the ranks by %.3g, %.3g are allowed; most of all vertex %" PRIu64 ", from %.9g by %.9g",
+                     all.moved, allowed, td_graph_id(self->graph, all.vertex), (double)self->ranks[all.vertex], all.farthest);
 }
 
 static td_status check_ranks(const td_graph *graph, const float *ranks)
@@ -96,72 +201,12 @@ static td_status check_ranks(const td_graph *graph, const float *ranks)
     return TD_OK;
 }
 
-static td_status check_iterations(td_replay *replay, model *self, const float *ranks)
-{
-    for (uint32_t v = 0; v < replay->graph->vertices; v++)
-        replay->now[v] = (td_estimate){personal(self, v), TD_UNIT_ROUNDOFF * personal(self, v)};
-    for (uint32_t i = 0; i < self->claim->iterations; i++) TD_CHECK(iterate(replay, self));
-    return td_replay_compare(replay, "ranks are those of the iterations replayed", ranks, TD_RESULT_TOLERANCE);
-}
-
-/* After a step from the ranks themselves. */
-static double moved(const td_replay *replay, uint32_t v) { return fabs(replay->now[v].value - replay->next[v].value); }
-
-static double moved_term(const void *context, uint32_t v) { return moved(context, v); }
-
-static double rounding_term(const void *context, uint32_t v)
-{
-    const td_replay *replay = context;
-    return replay->now[v].error;
-}
-
-static double rank_term(const void *context, uint32_t v)
-{
-    const td_replay *replay = context;
-    return replay->next[v].value;
-}
-
-static uint32_t farthest_moved(const td_replay *replay)
-{
-    uint32_t farthest = 0;
-    for (uint32_t v = 1; v < replay->graph->vertices; v++)
-        if (moved(replay, v) > moved(replay, farthest)) farthest = v;
-    return farthest;
-}
-
-static td_status check_fixpoint(td_replay *replay, model *self, const float *ranks)
-{
-    double distance, rounding, sum, damping = self->claim->damping;
-    td_replay_start_at_result(replay, ranks, 0);
-    TD_CHECK(iterate(replay, self));
-    TD_CHECK(td_sum_vertices(replay->graph, replay->pool, rank_term, replay, &sum));
-    TD_CHECK(td_sum_vertices(replay->graph, replay->pool, moved_term, replay, &distance));
-    TD_CHECK(td_sum_vertices(replay->graph, replay->pool, rounding_term, replay, &rounding));
-    double allowed = self->claim->tolerance + rounding;
-    if (self->claim->spread_dangling && fabs(sum - 1) * (1 - damping) > allowed)
-        return td_refute("pagerank", "the sum of all ranks is 1", "it is %.9g, more than %.3g away", sum,
-                         allowed / (1 - damping));
-    if (distance <= allowed) return TD_OK;
-    uint32_t v = farthest_moved(replay);
-    return td_refute("pagerank", "one more step stays within the tolerance",
-                     "it moves the ranks by %.3g, %.3g are allowed; most of all vertex %" PRIu64 ", from %.9g to %.9g",
-                     distance, allowed, td_graph_id(replay->graph, v), replay->next[v].value, replay->now[v].value);
-}
-
 td_status td_verify_pagerank(const td_graph *graph, const float *ranks, const td_pagerank_claim *claim, td_pool *pool)
 {
-    td_status status = TD_OK;
-    model self = {.graph = graph, .claim = claim};
-    td_replay replay = {.program = "pagerank", .graph = graph, .pool = pool, .model = &self, .step = step};
+    model self = {.graph = graph, .claim = claim, .ranks = ranks};
     if (graph->vertices == 0) return TD_OK;
     TD_CHECK(td_in_lists_check(graph));
     TD_CHECK(check_ranks(graph, ranks));
-    TD_TRY(TD_NEW(&self.shares, graph->vertices, "shares of ranks"));
-    TD_TRY(td_replay_create(&replay));
-    TD_TRY(td_sum_vertices(graph, pool, sink_term, graph, &self.sinks));
-    TD_TRY(claim->iterations > 0 ? check_iterations(&replay, &self, ranks) : check_fixpoint(&replay, &self, ranks));
-done:
-    td_free(self.shares);
-    td_replay_destroy(&replay);
-    return status;
+    TD_CHECK(td_sum_vertices(graph, pool, sink_term, graph, &self.sinks));
+    return claim->iterations > 0 ? check_iterations(&self, pool) : check_fixpoint(&self, pool);
 }

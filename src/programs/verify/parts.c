@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { VERTICES_AT_A_TIME = 4096, VISITS_AT_A_TIME = 256 };
+enum { VERTICES_AT_A_TIME = 4096, VISITS_AT_A_TIME = 256, PAGED_AT_A_TIME = 512 };
 
 td_status td_refute(const char *program, const char *claim, const char *format, ...)
 {
@@ -42,6 +42,24 @@ uint64_t td_edge_find(const td_adjacency *adjacency, uint32_t source, uint32_t t
     return low < end && adjacency->targets[low] == target ? low : UINT64_MAX;
 }
 
+unsigned td_parent_lists(const td_graph *graph) { return graph->in.offsets != NULL ? TD_LIST_IN : TD_LIST_OUT; }
+
+bool td_parent_edge(const td_graph *graph, uint32_t parent, uint32_t v, double *weight)
+{
+    bool in = graph->in.offsets != NULL;
+    const td_adjacency *list = in ? &graph->in : &graph->out;
+    uint64_t e = in ? td_edge_find(list, v, parent) : td_edge_find(list, parent, v);
+    if (e != UINT64_MAX && weight != NULL) *weight = td_edge_weight(graph, list, e);
+    return e != UINT64_MAX;
+}
+
+unsigned td_view_lists(const td_graph *graph, const td_lists *view)
+{
+    unsigned lists = 0;
+    for (int s = 0; s < view->count; s++) lists |= view->lists[s] == &graph->out ? TD_LIST_OUT : TD_LIST_IN;
+    return lists;
+}
+
 td_status td_undirected_view(const td_graph *graph, td_lists *view)
 {
     TD_CHECK(td_in_lists_check(graph));
@@ -53,6 +71,12 @@ td_status td_over_vertices(const td_graph *graph, td_pool *pool, td_range_fn wor
 {
     bool worth_waking = graph->vertices > VERTICES_AT_A_TIME;
     return td_pool_for(worth_waking ? pool : NULL, graph->vertices, VERTICES_AT_A_TIME, work, context);
+}
+
+td_status td_over_edges(const td_graph *graph, unsigned lists, td_pool *pool, td_range_fn work, void *context)
+{
+    if (graph->paged == NULL) return td_over_vertices(graph, pool, work, context);
+    return td_graph_for_vertices(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, pool, PAGED_AT_A_TIME, work, context);
 }
 
 /* Each chunk of vertices has its own part, and the parts are added up in order. */
@@ -100,8 +124,47 @@ static td_status visit_some(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-td_status td_queue_drain(td_queue *queue, td_pool *pool, td_visit_fn visit, void *context)
+td_status td_queue_create(td_queue *queue, const td_graph *graph, const char *what)
 {
+    if (graph->paged == NULL) return TD_NEW(&queue->items, graph->vertices, what);
+    return TD_NEW_ZEROED(&queue->waiting, td_bitmap_words(graph->vertices), what);
+}
+
+void td_queue_destroy(td_queue *queue)
+{
+    td_free(queue->items);
+    td_free(queue->waiting);
+}
+
+typedef struct page_wave {
+    td_queue *queue;
+    td_visit_fn visit;
+    void *context;
+} page_wave;
+
+static td_status visit_waiting(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    page_wave *self = context;
+    for (uint64_t w = begin / 64; w < td_bitmap_words(end); w++)
+        for (uint64_t bits = __atomic_exchange_n(&self->queue->waiting[w], 0, __ATOMIC_RELAXED); bits != 0; bits &= bits - 1)
+            self->visit(self->context, (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(bits)));
+    return TD_OK;
+}
+
+/* A page is visited until nobody in it waits; who waits in another one does so for the next pass. */
+static td_status drain_pages(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit, void *context)
+{
+    page_wave now = {queue, visit, context};
+    while (atomic_exchange(&queue->count, 0) > 0)
+        TD_CHECK(td_paged_for_marked(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, queue->waiting, pool, PAGED_AT_A_TIME,
+                                     visit_waiting, &now));
+    return TD_OK;
+}
+
+td_status td_queue_drain(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit, void *context)
+{
+    if (graph->paged != NULL) return drain_pages(queue, graph, lists, pool, visit, context);
     for (uint64_t begin = 0, end; begin < (end = queue->count); begin = end) {
         wave now = {queue->items + begin, visit, context};
         bool worth_waking = end - begin > VISITS_AT_A_TIME;
@@ -184,6 +247,6 @@ td_status td_components_find(const td_graph *graph, td_pool *pool, uint32_t *roo
 {
     forest self = {graph, roots};
     TD_CHECK(td_over_vertices(graph, pool, plant, &self));
-    TD_CHECK(td_over_vertices(graph, pool, join_lists, &self));
+    TD_CHECK(td_over_edges(graph, TD_LIST_OUT, pool, join_lists, &self));
     return td_over_vertices(graph, pool, point_at_roots, &self);
 }

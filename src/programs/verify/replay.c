@@ -29,11 +29,6 @@ void td_replay_start(td_replay *replay, const double *values)
         replay->now[v] = (td_estimate){values[v], TD_UNIT_ROUNDOFF * fabs(values[v])};
 }
 
-void td_replay_start_at_result(td_replay *replay, const float *values, double error)
-{
-    for (uint32_t v = 0; v < replay->graph->vertices; v++) replay->now[v] = (td_estimate){(double)values[v], error};
-}
-
 static td_status step_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -44,7 +39,7 @@ static td_status step_some(void *context, uint64_t begin, uint64_t end, int work
 
 td_status td_replay_step(td_replay *replay)
 {
-    TD_CHECK(td_over_vertices(replay->graph, replay->pool, step_some, replay));
+    TD_CHECK(td_over_edges(replay->graph, replay->lists, replay->pool, step_some, replay));
     td_estimate *before = replay->now;
     replay->now = replay->next;
     replay->next = before;
@@ -57,18 +52,28 @@ td_status td_replay_run(td_replay *replay, uint32_t iterations)
     return TD_OK;
 }
 
+static td_status compare(const comparison *self, uint32_t v, td_estimate wanted)
+{
+    double seen = (double)self->values[v];
+    double allowed = self->relative * fabs(wanted.value) + wanted.error + (double)FLT_MIN; /* floats underflow */
+    if (fabs(seen - wanted.value) <= allowed) return TD_OK;
+    return td_refute(self->replay->program, self->claim, "vertex %" PRIu64 " has %.9g, not %.9g within %.3g",
+                     td_graph_id(self->replay->graph, v), seen, wanted.value, allowed);
+}
+
 static td_status compare_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     const comparison *self = context;
-    for (uint64_t v = begin; v < end; v++) {
-        td_estimate wanted = self->replay->now[v];
-        double seen = (double)self->values[v];
-        double allowed = self->relative * fabs(wanted.value) + wanted.error + (double)FLT_MIN; /* floats underflow */
-        if (fabs(seen - wanted.value) <= allowed) continue;
-        return td_refute(self->replay->program, self->claim, "vertex %" PRIu64 " has %.9g, not %.9g within %.3g",
-                         td_graph_id(self->replay->graph, (uint32_t)v), seen, wanted.value, allowed);
-    }
+    for (uint64_t v = begin; v < end; v++) TD_CHECK(compare(self, (uint32_t)v, self->replay->now[v]));
+    return TD_OK;
+}
+
+static td_status step_and_compare(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const comparison *self = context;
+    for (uint64_t v = begin; v < end; v++) TD_CHECK(compare(self, (uint32_t)v, self->replay->step(self->replay, (uint32_t)v)));
     return TD_OK;
 }
 
@@ -76,4 +81,14 @@ td_status td_replay_compare(const td_replay *replay, const char *claim, const fl
 {
     comparison self = {replay, claim, values, relative};
     return td_over_vertices(replay->graph, replay->pool, compare_some, &self);
+}
+
+td_status td_replay_check_fixpoint(td_replay *replay, const char *claim, const float *values, double error)
+{
+    comparison self = {replay, claim, values, 0};
+    replay->result = values;
+    replay->error = error;
+    td_status status = td_over_edges(replay->graph, replay->lists, replay->pool, step_and_compare, &self);
+    replay->result = NULL;
+    return status;
 }

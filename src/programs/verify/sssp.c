@@ -20,7 +20,6 @@
 #include "programs/verify/verify.h"
 
 #include "base/alloc.h"
-#include "base/bitmap.h"
 #include "programs/verify/parts.h"
 
 #include <math.h>
@@ -52,12 +51,12 @@ static inline bool tight(const paths *self, double through, double to)
     return fabs(through - to) <= self->tolerance * to;
 }
 
-static td_status refute_edge(const paths *self, const char *claim, uint32_t u, uint32_t v, uint64_t e)
+static td_status refute_edge(const paths *self, const char *claim, uint32_t u, uint32_t v, double weight)
 {
     return td_refute("sssp", claim,
                      "edge %" PRIu64 " -> %" PRIu64 " of weight %.9g leads from distance %.9g to distance %.9g",
-                     td_graph_id(self->graph, u), td_graph_id(self->graph, v),
-                     td_edge_weight(self->graph, &self->graph->out, e), distance(self, u), distance(self, v));
+                     td_graph_id(self->graph, u), td_graph_id(self->graph, v), weight, distance(self, u),
+                     distance(self, v));
 }
 
 static td_status refute_vertex(const paths *self, const char *claim, uint32_t v, const char *why)
@@ -82,8 +81,8 @@ static td_status follow_edges(paths *self, uint32_t u)
     if (from == INFINITY) return TD_OK;
     for (uint64_t e = out->offsets[u]; e < out->offsets[u + 1]; e++) {
         uint32_t v = out->targets[e];
-        double through = from + td_edge_weight(self->graph, out, e), to = distance(self, v);
-        if (to > through + self->tolerance * through) return refute_edge(self, "no edge can relax", u, v, e);
+        double weight = td_edge_weight(self->graph, out, e), through = from + weight, to = distance(self, v);
+        if (to > through + self->tolerance * through) return refute_edge(self, "no edge can relax", u, v, weight);
         if (self->proven == NULL || u == v || !tight(self, through, to)) continue;
         if (from < to) td_bit_set_atomic(self->proven, v);
         else if (from == to) atomic_store_explicit(&self->level_edges, true, memory_order_relaxed);
@@ -112,10 +111,10 @@ static void follow_level_edges(void *context, uint32_t u)
 
 static td_status prove_by_search(paths *self, td_pool *pool)
 {
-    TD_CHECK(TD_NEW(&self->queue.items, self->graph->vertices, "vertices to search from"));
+    TD_CHECK(td_queue_create(&self->queue, self->graph, "vertices to search from"));
     for (uint32_t v = 0; v < self->graph->vertices; v++)
         if (td_bit_get(self->proven, v)) td_queue_put(&self->queue, v);
-    return td_queue_drain(&self->queue, pool, follow_level_edges, self);
+    return td_queue_drain(&self->queue, self->graph, TD_LIST_OUT | TD_WITH_WEIGHTS, pool, follow_level_edges, self);
 }
 
 static td_status check_proven(void *context, uint64_t begin, uint64_t end, int worker)
@@ -139,15 +138,16 @@ static td_status check_tight_paths(paths *self, td_pool *pool)
 static td_status check_parent_edge(const paths *self, uint32_t parent, uint32_t v)
 {
     const td_graph *graph = self->graph;
-    uint64_t e = td_edge_find(&graph->out, parent, v), id = td_graph_id(graph, v);
-    if (e == UINT64_MAX)
+    uint64_t id = td_graph_id(graph, v);
+    double weight;
+    if (!td_parent_edge(graph, parent, v, &weight))
         return td_refute("sssp", "a parent is an in-neighbour",
                          "the parent of vertex %" PRIu64 " is %" PRIu64 ", but there is no edge %" PRIu64
                          " -> %" PRIu64,
                          id, td_graph_id(graph, parent), td_graph_id(graph, parent), id);
     double from = distance(self, parent), to = distance(self, v);
-    if (from > to || !tight(self, from + td_edge_weight(graph, &graph->out, e), to))
-        return refute_edge(self, "the edge from a parent is tight", parent, v, e);
+    if (from > to || !tight(self, from + weight, to))
+        return refute_edge(self, "the edge from a parent is tight", parent, v, weight);
     return TD_OK;
 }
 
@@ -209,16 +209,16 @@ static td_status verify(paths *self, td_pool *pool)
         return td_fail(TD_INVALID, "cannot verify sssp: the graph has negative weights, down to %g", graph->weight_min);
     if (self->parents == NULL)
         TD_TRY(TD_NEW_ZEROED(&self->proven, td_bitmap_words(graph->vertices), "vertices with a proper distance"));
-    TD_TRY(td_over_vertices(graph, pool, follow_all, self));
+    TD_TRY(td_over_edges(graph, TD_LIST_OUT | TD_WITH_WEIGHTS, pool, follow_all, self));
     if (self->parents == NULL) {
         TD_TRY(check_tight_paths(self, pool));
     } else {
-        TD_TRY(td_over_vertices(graph, pool, check_parents, self));
+        TD_TRY(td_over_edges(graph, td_parent_lists(graph) | TD_WITH_WEIGHTS, pool, check_parents, self));
         TD_TRY(check_chains(self));
     }
 done:
     td_free(self->proven);
-    td_free(self->queue.items);
+    td_queue_destroy(&self->queue);
     return status;
 }
 

@@ -66,7 +66,7 @@ td_status td_verify_wcc(const td_graph *graph, const uint32_t *labels, td_pool *
     td_status status = TD_OK;
     labelling self = {.graph = graph, .labels = labels};
     TD_CHECK(td_over_vertices(graph, pool, check_labels, &self));
-    TD_CHECK(td_over_vertices(graph, pool, check_edges, &self));
+    TD_CHECK(td_over_edges(graph, TD_LIST_OUT, pool, check_edges, &self));
     TD_CHECK(TD_NEW(&self.roots, graph->vertices, "component roots"));
     TD_TRY(td_components_find(graph, pool, self.roots));
     TD_TRY(td_over_vertices(graph, pool, check_connected, &self));
