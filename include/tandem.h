@@ -103,6 +103,14 @@ typedef struct td_graph td_graph;
 
 #define TD_NO_VERTEX UINT32_C(0xffffffff)
 
+/* Where the edges of a .tg are while the graph is open. On disk: vertices are in memory, edges are read page by page as a
+ * run needs them, within the memory budget; the file must stay as it is. */
+typedef enum td_place {
+    TD_PLACE_DEFAULT, /* in memory where graph and a run fit the budget (without one: the machine's memory), otherwise on disk */
+    TD_PLACE_MEMORY,
+    TD_PLACE_DISK,
+} td_place;
+
 typedef struct td_graph_options {
     size_t size;           /* sizeof(td_graph_options) */
     const char *format;    /* of the file, as 'tandem help formats' lists them; NULL: recognised */
@@ -112,6 +120,7 @@ typedef struct td_graph_options {
     bool drop_weights;
     const char *weights;   /* "1:100", "0.5:2.0": random ones instead of what the edges have; NULL: none */
     uint64_t weight_seed;
+    td_place edges;        /* on disk: of a .tg that no other option changes */
 } td_graph_options;
 
 /* Reads any graph file Tandem knows, .tg among them. `options` may be NULL. */
@@ -130,7 +139,7 @@ typedef struct td_edges {
 TD_API td_status td_graph_from_edges(td_session *session, const td_edges *edges, const td_graph_options *options,
                                      td_graph **out);
 
-/* Writes a graph; the path's suffix names the format where `format` is NULL. */
+/* Writes a graph; the path's suffix names the format where `format` is NULL. One on disk is copied to another .tg. */
 TD_API td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format);
 TD_API void td_graph_destroy(td_graph *graph); /* NULL is fine */
 
@@ -141,15 +150,23 @@ TD_API const char *td_graph_weights(const td_graph *graph); /* "none", "u8", "u1
 TD_API uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex); /* UINT64_MAX if there is no such vertex */
 TD_API td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex); /* the vertex of an id */
 
+TD_API bool td_graph_on_disk(const td_graph *graph); /* its edges are */
+
 /* The edges that leave a vertex are numbered *first .. *first + *count - 1 (`first`
- * may be NULL); their targets stand in the array returned, in ascending order. */
+ * may be NULL); their targets stand in the array returned, in ascending order. Of
+ * a graph on disk there is no array: NULL and no edges; td_graph_read_targets reads. */
 TD_API const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first);
+TD_API uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex); /* edges that leave it; 0 if there is no such vertex */
+
+/* Copies the targets of a vertex, of any graph, to an array with room for its degree. */
+TD_API td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets);
 
 typedef struct td_edge {
     uint32_t source, target;
     double weight; /* 1 in a graph without weights */
 } td_edge;
 
+/* Of a graph on disk every call reads a block or two: td_result_edge is for a forest's edges. */
 TD_API td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out);
 
 /* Running programs. */
@@ -261,6 +278,7 @@ TD_API bool td_result_value(const td_result *result, uint32_t vertex, double *va
 
 TD_API const uint32_t *td_result_parents(const td_result *result); /* NULL if not asked for; TD_NO_VERTEX: none */
 TD_API const uint64_t *td_result_edges(const td_result *result, uint64_t *count); /* mst: numbers for td_graph_edge */
+TD_API td_status td_result_edge(const td_result *result, uint64_t index, td_edge *out); /* the one of edges[index] */
 TD_API double td_result_total_weight(const td_result *result);                    /* of those edges */
 
 TD_API bool td_result_converged(const td_result *result); /* it ended by itself, not at its limit of iterations */

@@ -1,12 +1,15 @@
 /* Graphs in the API: opened, built from arrays, looked at, saved. */
 #include "api/session.h"
 
+#include "base/alloc.h"
+#include "planner/plan.h"
 #include "store/builder.h"
 #include "store/formats/format.h"
-#include "store/graph.h"
+#include "store/paged.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { EDGES_AT_A_TIME = 1 << 20 };
 
@@ -22,6 +25,32 @@ static td_status take_options(const td_graph_options *given, td_graph_options *o
     return td_parse_weight_range(options->weights, build);
 }
 
+static td_status stays_on_disk(const char *path, const td_graph_options *options, const td_build_options *build, bool *on_disk)
+{
+    const td_format *format = options->format != NULL ? td_format_named(options->format) : NULL;
+    bool asked = options->edges == TD_PLACE_DISK, changes = td_build_options_change(build);
+    *on_disk = false;
+    if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_DISK)
+        return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
+    if (options->edges == TD_PLACE_MEMORY) return TD_OK;
+    if (options->format == NULL) TD_CHECK(td_format_detect(path, &format));
+    if (asked && format != &td_format_tg)
+        return td_fail(TD_USAGE, "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory", path);
+    if (asked && changes)
+        return td_fail(TD_USAGE, "the edges of %s are to stay on disk and to be changed; 'tandem convert' changes them, in little memory", path);
+    *on_disk = asked;
+    return asked || changes || format != &td_format_tg ? TD_OK : td_plan_exceeds_memory(path, on_disk);
+}
+
+static td_status open_file(td_session *session, const char *path, const td_graph_options *options, const td_build_options *build,
+                           td_graph **out)
+{
+    bool on_disk;
+    TD_CHECK(stays_on_disk(path, options, build, &on_disk));
+    if (on_disk) return td_paged_open(out, path, session->pool, NULL);
+    return td_graph_read(out, path, options->format, build, session->pool);
+}
+
 td_status td_graph_open(td_session *session, const char *path, const td_graph_options *given, td_graph **out)
 {
     td_graph_options options;
@@ -30,7 +59,7 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(take_options(given, &options, &build));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_graph_read(out, path, options.format, &build, session->pool);
+    td_status status = open_file(session, path, &options, &build, out);
     td_session_leave(session);
     return status;
 }
@@ -100,10 +129,22 @@ td_status td_graph_from_edges(td_session *session, const td_edges *given, const 
         return td_fail(TD_USAGE, "td_edges has both whole and real weights; give one of them, or none");
     TD_CHECK(take_options(given_options, &options, &built));
     if (options.format != NULL) return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
+    if (options.edges == TD_PLACE_DISK) return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
     TD_CHECK(td_session_enter(session));
     td_status status = build(session->pool, &edges, &built, out);
     td_session_leave(session);
     return status;
+}
+
+/* Edges on disk are copied block by block. */
+static td_status save(const td_graph *graph, const char *path, const char *name, td_pool *pool)
+{
+    const td_format *format;
+    if (graph->paged == NULL) return td_graph_write(graph, path, name, pool);
+    TD_CHECK(td_format_for_output(path, name, &format));
+    if (format == &td_format_tg) return td_packed_copy(graph->name, path, NULL, pool);
+    return td_fail(TD_UNSUPPORTED, "the edges of %s stay on disk, and can be written as .tg only, not as %s; "
+                   "opened with TD_PLACE_MEMORY it can", graph->name, format->name);
 }
 
 td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format)
@@ -111,7 +152,7 @@ td_status td_graph_save(td_session *session, const td_graph *graph, const char *
     TD_CHECK(td_need(graph, "the graph"));
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_graph_write(graph, path, format, session->pool);
+    td_status status = save(graph, path, format, session->pool);
     td_session_leave(session);
     return status;
 }
@@ -126,10 +167,30 @@ uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex)
     return vertex < graph->vertices ? td_graph_id(graph, vertex) : UINT64_MAX;
 }
 
+bool td_graph_on_disk(const td_graph *graph) { return graph->paged != NULL; }
+
+uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex)
+{
+    return vertex < graph->vertices ? td_degree(&graph->out, vertex) : 0;
+}
+
+td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    if (vertex >= graph->vertices)
+        return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex, graph->vertices);
+    uint64_t first = graph->out.offsets[vertex], count = td_degree(&graph->out, vertex);
+    if (count == 0) return TD_OK;
+    TD_CHECK(td_need(targets, "the array of targets"));
+    if (graph->paged != NULL) return td_paged_read(graph->paged, false, first, count, targets);
+    memcpy(targets, graph->out.targets + first, count * sizeof *targets);
+    return TD_OK;
+}
+
 const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first)
 {
     *count = 0;
-    if (vertex >= graph->vertices) return NULL;
+    if (vertex >= graph->vertices || graph->paged != NULL) return NULL;
     *count = td_degree(&graph->out, vertex);
     if (first != NULL) *first = graph->out.offsets[vertex];
     return graph->out.targets + graph->out.offsets[vertex];
@@ -139,7 +200,16 @@ td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
 {
     if (number >= graph->edges)
         return td_fail(TD_INVALID, "there is no edge %" PRIu64 "; the graph has %" PRIu64, number, graph->edges);
-    *out = (td_edge){.source = td_edge_source(graph, number), .target = graph->out.targets[number], .weight = 1};
-    if (graph->weights != TD_WEIGHT_NONE) out->weight = td_weight_at(graph, &graph->out, number);
+    uint32_t target, weight;
+    td_adjacency list = graph->out;
+    uint64_t at = number;
+    if (graph->paged != NULL) {
+        TD_CHECK(td_paged_read(graph->paged, false, number, 1, &target));
+        if (graph->weights != TD_WEIGHT_NONE) TD_CHECK(td_paged_read(graph->paged, true, number, 1, &weight));
+        list = (td_adjacency){.targets = &target, .weights = &weight};
+        at = 0;
+    }
+    *out = (td_edge){.source = td_edge_source(graph, number), .target = list.targets[at], .weight = 1};
+    if (graph->weights != TD_WEIGHT_NONE) out->weight = td_weight_at(graph, &list, at);
     return TD_OK;
 }

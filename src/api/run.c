@@ -9,6 +9,7 @@
 #include "planner/plan.h"
 #include "programs/verify_run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,6 +177,18 @@ const uint64_t *td_result_edges(const td_result *result, uint64_t *count)
 {
     *count = result->edge_count;
     return result->edges;
+}
+
+td_status td_result_edge(const td_result *result, uint64_t index, td_edge *out)
+{
+    TD_CHECK(td_need(result, "the result"));
+    TD_CHECK(td_need(out, "the place for the edge"));
+    if (index >= result->edge_count)
+        return td_fail(TD_INVALID, "there is no edge %" PRIu64 " in the result; it has %" PRIu64, index, result->edge_count);
+    td_forest_edge edge = td_run_forest_edge(result, index);
+    *out = (td_edge){.source = td_edge_source(result->graph, result->edges[index]), .target = edge.target, .weight = edge.weight};
+    if (result->graph->weights == TD_WEIGHT_NONE) out->weight = 1;
+    return TD_OK;
 }
 
 double td_result_total_weight(const td_result *result) { return result->total_weight; }

@@ -37,6 +37,9 @@ const td_engine *td_plan_engine(const char *engine, const char *devices, const t
  * memory that may be used, and the engine is hybrid or Tandem's choice. */
 td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program, const td_run_options *options, bool *on_disk);
 
+/* The same before it is known what will run: beside a program of the usual size. */
+td_status td_plan_exceeds_memory(const char *path, bool *exceeds);
+
 /* TD_NO_MEMORY with about the least that is enough for a run from disk. */
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options);
 

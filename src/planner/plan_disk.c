@@ -38,6 +38,20 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     return status;
 }
 
+td_status td_plan_exceeds_memory(const char *path, bool *exceeds)
+{
+    enum { PROGRAM_BYTES = 24 }; /* of a vertex: what most programs hold, and a little more */
+    td_packed *packed = NULL;
+    td_memory_stats memory = td_memory();
+    TD_CHECK(td_packed_open(&packed, path));
+    const td_packed_info *file = td_packed_describe(packed);
+    uint64_t left = memory.budget > memory.now ? memory.budget - memory.now : 0;
+    uint64_t needs = loaded_bytes(file) + (uint64_t)file->vertices * PROGRAM_BYTES;
+    *exceeds = needs > (memory.budget > 0 ? left : td_machine_memory_free());
+    td_packed_close(packed);
+    return TD_OK;
+}
+
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options)
 {
     char least[TD_NUMBER_BYTES];

@@ -127,6 +127,33 @@ td_status td_paged_directory(td_paged *self, bool in, td_page **out, uint64_t *c
     return td_packed_pages(self->packed, in, out, count, pool);
 }
 
+static td_status read_block(const td_paged *self, td_section_kind kind, uint64_t block, char *into)
+{
+    uint64_t begin = block * TD_PACKED_BLOCK, padded = td_packed_padded(self->packed->info.sections[kind].bytes);
+    uint64_t bytes = padded - begin < TD_PACKED_BLOCK ? padded - begin : TD_PACKED_BLOCK;
+    TD_CHECK(td_packed_read(self->packed, kind, begin, into, bytes));
+    return td_packed_verify_content(self->packed, kind, block, into, bytes);
+}
+
+td_status td_paged_read(const td_paged *self, bool weights, uint64_t first, uint64_t count, void *into)
+{
+    td_status status = TD_OK;
+    td_section_kind kind = weights ? TD_SECTION_OUT_WEIGHTS : TD_SECTION_OUT_TARGETS;
+    uint64_t at = first * self->packed->info.sections[kind].element, end = at + count * self->packed->info.sections[kind].element;
+    char *block = NULL;
+    TD_CHECK(TD_NEW(&block, TD_PACKED_BLOCK, "a block of edges"));
+    for (char *to = into; at < end;) {
+        uint64_t from = at % TD_PACKED_BLOCK, bytes = end - at < TD_PACKED_BLOCK - from ? end - at : TD_PACKED_BLOCK - from;
+        TD_TRY(read_block(self, kind, at / TD_PACKED_BLOCK, block));
+        memcpy(to, block + from, bytes);
+        at += bytes;
+        to += bytes;
+    }
+done:
+    td_free(block);
+    return status;
+}
+
 td_page_reader *td_paged_reader(td_paged *self) { return self->reader; }
 const td_packed_info *td_paged_describe(const td_paged *self) { return &self->packed->info; }
 

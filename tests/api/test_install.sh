@@ -59,6 +59,13 @@ for kind in shared static; do
 done
 check 'both give the same' test "$("$folder/shared" 2>/dev/null)" = "$("$folder/static" 2>/dev/null)"
 
+check 'the example of a graph on disk builds' \
+    "$cc" "${flags[@]}" "${cflags[@]}" "$here/examples/large.c" "${libs[@]}" "${link[@]}" -o "$folder/large"
+(cd "$folder" && ./large >out 2>err) && ok 'it runs' || { fail 'it runs'; cat "$folder/err"; }
+expect 'a graph on disk' '^65536 vertices, 4194304 edges, which stay on disk$'
+expect 'a graph on disk' '^pagerank: engine hybrid, '
+expect 'a graph on disk' '^the largest component has 65250 vertices; 16 MB read$'
+
 printf '1 2 5\n2 3 5\n1 3 20\n' >"$folder/small.wel"
 "$folder/shared" "$folder/small.wel" 1 >"$folder/out" 2>/dev/null || fail 'the example reads a file'
 expect 'a file' '^  3	10$'
