@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 20, WRITE_AT_ONCE = 1 << 30, SLOTS = 64, NAME_TRIES = 100, NAME_KEPT = 180 };
+enum { MOST_BUFFER = 1 << 20, LEAST_BUFFER = 4096, WRITE_AT_ONCE = 1 << 30 };
+enum { SLOTS = 64, NAME_TRIES = 100, NAME_KEPT = 180 };
 
 /* The temporary names, in static memory so that a signal handler can walk them. */
 typedef struct slot {
@@ -41,8 +42,8 @@ struct td_outfile {
     slot *temporary; /* NULL for standard output and devices, and once committed */
     int fd;
     char *buffer;
-    size_t filled;
-    uint64_t written; /* bytes handed to the system by td_outfile_write */
+    size_t room, filled; /* of the buffer */
+    uint64_t written;    /* bytes handed to the system by td_outfile_write */
 };
 
 void td_outfile_fail_at(uint64_t nth, int error)
@@ -236,11 +237,21 @@ static td_status flush(td_outfile *file)
     return hand_over(file, file->buffer, filled);
 }
 
+/* Smaller where little is left of the memory that may be used: what a run found is not lost for want of a buffer. */
+static td_status make_buffer(td_outfile *file)
+{
+    td_memory_stats memory = td_memory();
+    uint64_t left = memory.budget > memory.now ? memory.budget - memory.now : 0;
+    file->room = MOST_BUFFER;
+    while (memory.budget > 0 && file->room > LEAST_BUFFER && file->room > left / 4) file->room /= 2;
+    return TD_NEW(&file->buffer, file->room, "output buffer");
+}
+
 td_status td_outfile_write(td_outfile *file, const void *data, uint64_t bytes)
 {
-    if (file->buffer == NULL) TD_CHECK(TD_NEW(&file->buffer, BUFFER_BYTES, "output buffer"));
-    if (bytes > BUFFER_BYTES - file->filled) TD_CHECK(flush(file));
-    if (bytes >= BUFFER_BYTES) return hand_over(file, data, bytes);
+    if (file->buffer == NULL) TD_CHECK(make_buffer(file));
+    if (bytes > file->room - file->filled) TD_CHECK(flush(file));
+    if (bytes >= file->room) return hand_over(file, data, bytes);
     memcpy(file->buffer + file->filled, data, bytes);
     file->filled += bytes;
     return TD_OK;

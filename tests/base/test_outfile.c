@@ -82,20 +82,25 @@ TEST(nothing_is_seen_before_the_commit_and_nothing_stays_without_one)
     CHECK_EQ(files_in(folder), 0);
 }
 
-TEST(a_large_file_keeps_the_order_of_its_writes)
+/* `left`: what may be allocated while the file is written, 0: anything. */
+static void check_large_file(uint64_t left)
 {
     const char *folder = fresh_folder();
     td_outfile *file = NULL;
     uint32_t *numbers = NULL;
     uint64_t count = 1500000, done = 0;
+    td_status status = TD_OK;
     CHECK_OK(TD_NEW(&numbers, count, "numbers"));
     for (uint64_t i = 0; i < count; i++) numbers[i] = (uint32_t)i;
     CHECK_OK(td_outfile_create(&file, inside(folder, "numbers"), TD_OUT_BINARY));
-    for (uint64_t step = 1; done < count; step = step * 3 + 1) { /* small ones are buffered, large ones are not */
+    td_memory_set_budget(left > 0 ? td_memory().now + left : 0);
+    for (uint64_t step = 1; done < count && status == TD_OK; step = step * 3 + 1) { /* small ones are buffered, large ones are not */
         uint64_t now = step < count - done ? step : count - done;
-        CHECK_OK(td_outfile_write(file, numbers + done, now * 4));
+        status = td_outfile_write(file, numbers + done, now * 4);
         done += now;
     }
+    td_memory_set_budget(0);
+    CHECK_OK(status);
     CHECK_OK(td_outfile_commit(file));
     td_outfile_close(file);
     FILE *back = fopen(inside(folder, "numbers"), "rb");
@@ -108,6 +113,9 @@ TEST(a_large_file_keeps_the_order_of_its_writes)
     fclose(back);
     td_free(numbers);
 }
+
+TEST(a_large_file_keeps_the_order_of_its_writes) { check_large_file(0); }
+TEST(a_file_is_written_when_little_memory_is_left) { check_large_file(8 << 10); }
 
 TEST(writes_at_offsets_may_come_in_any_order)
 {
