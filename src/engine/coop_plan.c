@@ -55,6 +55,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
         uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
         if (most < out->room) out->room = most;
     }
-    out->all = out->room >= out->edges && whole.graph + whole.program <= device_free;
+    bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap; /* the resident engine may keep two lists where this one keeps one */
+    out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
     return TD_OK;
 }

@@ -123,7 +123,7 @@ static td_status check_request(const td_program *program, const td_graph *graph,
     if (graph->vertices == 0) return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
     if (options->has_source && options->source >= graph->vertices)
         return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
-    if (graph->in.offsets == NULL) return td_fail(TD_INVALID, "the graph was built without its in-adjacency");
+    if (graph->in.offsets == NULL) return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew without --out-only");
     return check_weights(info, graph, options->pool);
 }
 

@@ -37,6 +37,8 @@ succeeds run mst g.tg $coop
 contains "$err" 'the CPU does it alone' 'mst'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked
 contains "$err" 'the resident engine does it' 'a graph that fits'
+succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 8K --json --quiet # the lists of one direction
+contains "$out" '"engine": "coop"' 'a cap that the resident engine, with both directions, would not keep'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 0.001%
 contains "$err" 'the CPU does it alone' 'a cap that fits nothing'
 
