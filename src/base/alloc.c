@@ -248,6 +248,25 @@ void td_space_drop(void *part, uint64_t bytes)
     held_now -= bytes;
 }
 
+#if defined(MREMAP_DONTUNMAP)
+bool td_space_move(void *to, void *from, uint64_t bytes)
+{
+    if (mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) == to) return true;
+    /* It may have taken away what was there before it failed. */
+    (void)mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    madvise(to, bytes, MADV_NOHUGEPAGE);
+    madvise(from, bytes, MADV_DONTNEED);
+    return false;
+}
+#else
+bool td_space_move(void *to, void *from, uint64_t bytes)
+{
+    (void)to;
+    madvise(from, bytes, MADV_DONTNEED);
+    return false;
+}
+#endif
+
 size_t td_block_bytes(const void *block) { return block == NULL ? 0 : header_of(block)->bytes; }
 
 td_status td_string_copy(char **out, const char *text, const char *what)

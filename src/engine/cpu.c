@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* of a page that is pulled; edges */
 enum {
     SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES, SETTINGS,
 };
@@ -235,9 +236,18 @@ static td_status make_piece_room(td_cpu_job *job)
     return TD_OK;
 }
 
+/* A page is small beside a graph: every worker still gets several pieces of it. */
+static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
+{
+    uint64_t piece = whole / ((uint64_t)td_pool_threads(job->pool) * PIECES_PER_WORKER);
+    if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
+    return piece < job->piece_edges ? piece : job->piece_edges;
+}
+
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
 {
-    uint64_t before = places_before(job, first), whole = places_before(job, end) - before, piece = job->piece_edges;
+    uint64_t before = places_before(job, first), whole = places_before(job, end) - before;
+    uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
     if (whole / piece > UINT32_MAX / 2) piece = whole / (UINT32_MAX / 2) + 1;
     job->pieces = whole / piece + 1;
     TD_CHECK(make_piece_room(job));

@@ -23,7 +23,7 @@ const td_setting td_hybrid_settings[] = {
     [SETTINGS] = {0},
 };
 
-static const uint64_t LARGEST_PAGE = 1 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
+static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
 enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
 
 bool td_hybrid_uses(const td_program *program, const char *setting)
@@ -170,16 +170,31 @@ static td_status run_schedule(td_hybrid_job *self)
     return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
 }
 
-static void count_directories(td_paged *paged, uint64_t bytes[TD_RUN_DIRECTORIES])
+static void count_readers(td_paged *paged, td_reader_counts counts[TD_RUN_DIRECTORIES])
 {
     td_page_reader *reader = td_paged_reader(paged);
-    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++) bytes[d] = td_page_reader_counts(reader, d).bytes;
+    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++) counts[d] = td_page_reader_counts(reader, d);
 }
 
 static void note_start(td_hybrid_job *self)
 {
     self->at_start = td_paged_count(self->paged);
-    if (self->paged != NULL) count_directories(self->paged, self->directory_at_start);
+    if (self->paged != NULL) count_readers(self->paged, self->readers_at_start);
+}
+
+static void note_readers(const td_hybrid_job *self, td_run_disk *disk)
+{
+    td_page_reader *reader = td_paged_reader(self->paged);
+    td_reader_counts now[TD_RUN_DIRECTORIES] = {0};
+    disk->directories = td_page_reader_directories(reader);
+    count_readers(self->paged, now);
+    for (int d = 0; d < TD_RUN_DIRECTORIES; d++) {
+        const td_reader_counts *then = &self->readers_at_start[d];
+        disk->directory_bytes[d] = now[d].bytes - then->bytes;
+        disk->reader_threads += now[d].threads;
+        for (int i = 0; i < TD_READER_WORK; i++) disk->reader_seconds[i] += (double)(now[d].ns[i] - then->ns[i]) * 1e-9;
+    }
+    (void)strncpy(disk->method, td_page_reader_method(reader), sizeof disk->method - 1);
 }
 
 static void note_disk(td_hybrid_job *self)
@@ -189,13 +204,8 @@ static void note_disk(td_hybrid_job *self)
     *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits, .misses = now.misses - then->misses,
                           .parts = now.parts - then->parts, .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
                           .evictions = now.evictions - then->evictions, .wait_seconds = now.wait_seconds - then->wait_seconds,
-                          .pages = self->push->count};
-    if (self->paged == NULL) return;
-    td_page_reader *reader = td_paged_reader(self->paged);
-    disk->directories = td_page_reader_directories(reader);
-    count_directories(self->paged, disk->directory_bytes);
-    for (int d = 0; d < TD_RUN_DIRECTORIES; d++) disk->directory_bytes[d] -= self->directory_at_start[d];
-    (void)strncpy(disk->method, td_page_reader_method(reader), sizeof disk->method - 1);
+                          .reused_bytes = now.reused - then->reused, .pages = self->push->count};
+    if (self->paged != NULL) note_readers(self, disk);
 }
 
 td_status td_hybrid_run(td_run *run, const td_run_options *options)

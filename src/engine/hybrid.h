@@ -34,7 +34,7 @@ typedef struct td_hybrid_job {
     td_iteration row;      /* the iteration under way */
     td_paged_counts before;/* what had been counted when it began */
     td_paged_counts at_start; /* and when the run did; the graph's are those of all its runs */
-    uint64_t directory_at_start[TD_RUN_DIRECTORIES];
+    td_reader_counts readers_at_start[TD_RUN_DIRECTORIES];
 } td_hybrid_job;
 
 extern const td_setting td_hybrid_settings[];

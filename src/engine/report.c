@@ -149,6 +149,12 @@ static void put_disk(td_json *json, const td_run *run)
     td_json_u64(json, "reads", disk->reads);
     td_json_u64(json, "bytes", disk->bytes);
     td_json_real(json, "wait_seconds", disk->wait_seconds);
+    td_json_u64(json, "reused_bytes", disk->reused_bytes);
+    td_json_u64(json, "reader_threads", (uint64_t)disk->reader_threads);
+    td_json_real(json, "readers_idle_seconds", disk->reader_seconds[0]);
+    td_json_real(json, "readers_asking_seconds", disk->reader_seconds[1]);
+    td_json_real(json, "readers_waiting_seconds", disk->reader_seconds[2]);
+    td_json_real(json, "readers_checking_seconds", disk->reader_seconds[3]);
     td_json_array(json, "directory_bytes");
     for (int d = 0; d < disk->directories; d++) td_json_u64(json, NULL, disk->directory_bytes[d]);
     td_json_end_array(json);

@@ -77,6 +77,9 @@ typedef struct td_run_disk {
     double wait_seconds;
     int directories;
     uint64_t directory_bytes[TD_RUN_DIRECTORIES];
+    int reader_threads;
+    double reader_seconds[4];     /* of all of them, by td_reader_work */
+    uint64_t reused_bytes;        /* read into memory of edges that had gone */
 } td_run_disk;
 
 /* An edge of a forest whose list is not in memory any more. */

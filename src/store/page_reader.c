@@ -70,8 +70,8 @@ static bool injected(void)
 uint64_t td_page_reader_span(const td_page_reader *self, td_section_kind section, uint64_t first, uint64_t most)
 {
     td_packed_spot spot = td_packed_locate(&self->packed->info, section, first * TD_PACKED_BLOCK);
-    uint64_t there = (spot.bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK;
-    uint64_t span = there < TD_READ_BLOCKS ? there : TD_READ_BLOCKS;
+    uint64_t there = (spot.bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK, unit = TD_READ_BLOCKS - first % TD_READ_BLOCKS;
+    uint64_t span = there < unit ? there : unit;
     return span < most ? span : most;
 }
 
@@ -120,9 +120,25 @@ static int64_t read_now(const lane *self, const td_block_read *read)
     return (int64_t)done;
 }
 
-static void count(lane *self, const td_block_read *read, bool again)
+/* A thread's time, from one lap to the next. */
+typedef struct laps {
+    uint64_t at, ns[TD_READER_WORK];
+} laps;
+
+static void lap(laps *self, td_reader_work of)
+{
+    uint64_t now = td_clock_ns();
+    self->ns[of] += now - self->at;
+    self->at = now;
+}
+
+static void count(lane *self, const td_block_read *read, bool again, laps *time)
 {
     pthread_mutex_lock(&self->lock);
+    for (int i = 0; i < TD_READER_WORK; i++) {
+        self->counts.ns[i] += time->ns[i];
+        time->ns[i] = 0;
+    }
     self->counts.reads++;
     self->counts.bytes += read->bytes;
     self->counts.retries += again;
@@ -131,7 +147,7 @@ static void count(lane *self, const td_block_read *read, bool again)
 }
 
 /* Once more if it went wrong, then it is an error. */
-static void finish(lane *self, td_block_read *read, int64_t result)
+static void finish(lane *self, td_block_read *read, int64_t result, laps *time)
 {
     td_status status = check(self, read, result);
     bool again = status != TD_OK;
@@ -143,7 +159,8 @@ static void finish(lane *self, td_block_read *read, int64_t result)
         if (changed == TD_OK) status = td_fail(status, "%s (twice)", message);
         else status = changed;
     }
-    count(self, read, again);
+    lap(time, TD_READER_CHECKING);
+    count(self, read, again, time);
     td_loop_complete(self->reader->loop, 0, read->handler, read->context, status, (uint64_t)(uintptr_t)read);
 }
 
@@ -162,22 +179,33 @@ static td_block_read *take(lane *self, bool wait)
     return read;
 }
 
-static void serve_ring(lane *self, td_ring *ring, unsigned depth)
+static void read_and_finish(lane *self, td_block_read *read, laps *time)
+{
+    int64_t result = read_now(self, read);
+    lap(time, TD_READER_WAITING);
+    finish(self, read, result, time);
+}
+
+static void serve_ring(lane *self, td_ring *ring, unsigned depth, laps *time)
 {
     unsigned under_way = 0;
     for (;;) {
         td_block_read *read;
         while (under_way < depth && (read = take(self, under_way == 0)) != NULL) {
             int file = self->direct >= 0 ? self->direct : self->cached;
-            if (td_ring_read(ring, file, read->into, read->bytes, read->offset, read)) under_way++;
-            else finish(self, read, read_now(self, read));
+            if (under_way == 0) lap(time, TD_READER_IDLE);
+            bool asked = td_ring_read(ring, file, read->into, read->bytes, read->offset, read);
+            lap(time, TD_READER_ASKING);
+            under_way += asked;
+            if (!asked) read_and_finish(self, read, time);
         }
         if (under_way == 0) return;
         void *tag;
         int64_t result = td_ring_wait(ring, &tag);
+        lap(time, TD_READER_WAITING);
         if (tag == NULL) continue;
         under_way--;
-        finish(self, tag, result);
+        finish(self, tag, result, time);
     }
 }
 
@@ -186,9 +214,13 @@ static void *serve(void *context)
     lane *self = context;
     unsigned depth = self->reader->options.depth;
     td_ring *ring = self->reader->options.threads ? NULL : td_ring_create(depth);
-    if (ring != NULL) serve_ring(self, ring, depth);
+    laps time = {.at = td_clock_ns()};
+    if (ring != NULL) serve_ring(self, ring, depth, &time);
     td_block_read *read;
-    while ((read = take(self, true)) != NULL) finish(self, read, read_now(self, read));
+    while ((read = take(self, true)) != NULL) {
+        lap(&time, TD_READER_IDLE);
+        read_and_finish(self, read, &time);
+    }
     td_ring_destroy(ring);
     return NULL;
 }
@@ -301,6 +333,7 @@ td_reader_counts td_page_reader_counts(td_page_reader *self, int directory)
     lane *lane = &self->lanes[directory];
     pthread_mutex_lock(&lane->lock);
     td_reader_counts counts = lane->counts;
+    counts.threads = lane->thread_count;
     if (lane->busy > 0) counts.busy_ns += td_clock_ns() - lane->busy_since;
     pthread_mutex_unlock(&lane->lock);
     return counts;

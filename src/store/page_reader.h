@@ -36,9 +36,15 @@ typedef struct td_reader_options {
     bool cached;     /* through the page cache even where O_DIRECT works */
 } td_reader_options;
 
+/* What the threads of a reader do with their time: nothing is asked of them; they ask the system; they wait for the disk; they
+ * check what came. */
+typedef enum td_reader_work { TD_READER_IDLE, TD_READER_ASKING, TD_READER_WAITING, TD_READER_CHECKING, TD_READER_WORK } td_reader_work;
+
 typedef struct td_reader_counts {
     uint64_t reads, bytes, retries;
-    uint64_t busy_ns; /* with a read under way */
+    uint64_t busy_ns;             /* with a read under way */
+    uint64_t ns[TD_READER_WORK];  /* of all threads together */
+    int threads;
 } td_reader_counts;
 
 /* The file stays the caller's; its checksums are loaded. */
@@ -47,7 +53,7 @@ td_status td_page_reader_create(td_page_reader **out, td_packed *packed, td_loop
 /* Waits for what is under way; completions not yet delivered stay in the loop. NULL is fine. */
 void td_page_reader_destroy(td_page_reader *reader);
 
-/* How many blocks from `first` on, at most `most`, one read can fetch. */
+/* How many blocks from `first` on, at most `most`, one read can fetch: reads end where multiples of TD_READ_BLOCKS do. */
 uint64_t td_page_reader_span(const td_page_reader *reader, td_section_kind section, uint64_t first, uint64_t most);
 
 /* Queues a read of no more blocks than that. */

@@ -83,6 +83,7 @@ td_status td_paged_open(td_graph **out, const char *path, td_pool *pool, const t
     }
     TD_TRY(read_vertices(self, graph, pool));
     TD_TRY(make_spaces(self, graph));
+    td_paged_start_spares(self);
     TD_TRY(td_loop_create(&self->loop));
     TD_TRY(td_loop_reserve(self->loop, 2 * TD_PAGED_READS));
     TD_TRY(td_page_reader_create(&self->reader, self->packed, self->loop, options));

@@ -81,6 +81,7 @@ typedef struct td_paged_counts {
     uint64_t evictions;
     double wait_seconds;          /* with nothing to do but wait for the disk */
     uint64_t held;                /* bytes of edges in memory now */
+    uint64_t reused;              /* bytes read into memory of edges that had gone */
 } td_paged_counts;
 td_paged_counts td_paged_count(td_paged *paged);
 

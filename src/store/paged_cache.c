@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t block_bytes(const td_paged_section *section, uint64_t first, uint64_t blocks)
-{
-    uint64_t begin = first * TD_PACKED_BLOCK, whole = blocks * TD_PACKED_BLOCK;
-    return section->space_bytes - begin < whole ? section->space_bytes - begin : whole;
-}
-
 /* Going. */
 
 /* Whether another page of the set that is in memory shares the block with this one. */
@@ -44,9 +38,7 @@ static void drop_blocks(td_paged *self, td_paged_section *section, uint64_t firs
             td_bit_clear(section->there, run);
             td_bit_clear(section->asked, run++);
         }
-        uint64_t bytes = run > block ? block_bytes(section, block, run - block) : 0;
-        td_space_drop(section->space + block * TD_PACKED_BLOCK, bytes);
-        self->held -= bytes;
+        if (run > block) td_paged_free_blocks(self, section, (td_blocks){block, run});
         block = run + (run == block);
     }
 }
@@ -86,6 +78,7 @@ void td_paged_drop_set(td_paged *self, td_page_set *set)
     }
     for (uint32_t p = 0; p < set->count; p++)
         if (set->pages[p].state != TD_PAGE_ABSENT) drop_page(self, set, &set->pages[p]);
+    td_paged_drop_spares(self, 0);
     if (self->pass.set == set) self->pass = (td_page_pass){0};
 }
 
@@ -98,6 +91,7 @@ void td_paged_drop_all(td_paged *self)
         memcpy(section->there, section->asked, td_bitmap_words(blocks) * 8);
         drop_blocks(self, section, 0, blocks);
     }
+    td_paged_drop_spares(self, 0);
 }
 
 /* The page kept that is worth least, of all sets; NULL: none may go. */
@@ -163,14 +157,12 @@ static void on_read(void *context, td_status status, uint64_t value)
 static bool ask_run(td_paged *self, td_paged_section *section, td_held_page *page, uint64_t first, uint64_t blocks)
 {
     td_page_read *one = self->free_reads;
-    uint64_t bytes = block_bytes(section, first, blocks);
-    if (!td_space_take(bytes)) {
+    if (!td_paged_find_memory(self, section, (td_blocks){first, first + blocks})) {
         self->status = td_fail(TD_NO_MEMORY, "no memory left for pages of %s: %" PRIu64 " bytes are in use", self->graph->name,
                                td_memory().now);
         snprintf(self->message, sizeof self->message, "%s", td_last_message());
         return false;
     }
-    self->held += bytes;
     self->free_reads = one->next;
     for (uint64_t b = 0; b < blocks; b++) td_bit_set(section->asked, first + b);
     page->pending++;
@@ -399,6 +391,7 @@ td_status td_paged_set_room(td_paged *self, uint64_t bytes)
                        "memory at a time, has %" PRIu64, file, bytes, largest);
     self->room = bytes;
     while (self->held > self->room && evict_one(self)) {}
+    td_paged_drop_spares(self, 0);
     return TD_OK;
 }
 

@@ -7,7 +7,8 @@
 #include "store/packed_file.h"
 #include "store/paged.h"
 
-enum { TD_PAGED_READS = 256 }; /* most asked for at a time */
+enum { TD_PAGED_READS = 256 };  /* most asked for at a time */
+enum { TD_PAGED_SPARES = 512 }; /* most units put aside */
 
 typedef enum td_page_state { TD_PAGE_ABSENT, TD_PAGE_ASKED, TD_PAGE_KEPT } td_page_state;
 
@@ -36,6 +37,10 @@ struct td_paged {
     td_page_read reads[TD_PAGED_READS];
     td_page_read *free_reads;
     td_page_set *sets;
+    char *spares[TD_PAGED_SPARES]; /* units whose content went, and whose memory the next reads get (paged_spare.c) */
+    uint32_t spare_count;
+    uint64_t unit;                /* blocks that memory is handed on by; 0: it cannot be */
+    bool moves_failed;
     uint64_t room, held, kept;    /* bytes: allowed, there or asked for, of pages kept for their value */
     double least_value;           /* no page kept has a lower one */
     td_page_pass pass;
@@ -60,6 +65,12 @@ static inline td_blocks td_edge_blocks(const td_paged_section *section, uint64_t
     return (td_blocks){first_edge * section->element / TD_PACKED_BLOCK, (end_edge * section->element - 1) / TD_PACKED_BLOCK + 1};
 }
 
+static inline uint64_t td_block_bytes_of(const td_paged_section *section, td_blocks blocks)
+{
+    uint64_t begin = blocks.first * TD_PACKED_BLOCK, whole = (blocks.end - blocks.first) * TD_PACKED_BLOCK;
+    return section->space_bytes - begin < whole ? section->space_bytes - begin : whole;
+}
+
 static inline const td_adjacency *td_section_list(const td_graph *graph, const td_paged_section *section)
 {
     return section->kind <= TD_SECTION_OUT_WEIGHTS ? &graph->out : &graph->in;
@@ -82,6 +93,13 @@ static inline bool td_section_needed(const td_paged_section *section, unsigned l
 /* paged_cache.c: the set's pages go; everything goes, when the reader has. */
 void td_paged_drop_set(td_paged *paged, td_page_set *set);
 void td_paged_drop_all(td_paged *paged);
+
+/* paged_spare.c: the memory of blocks that are dropped, and of those that will be read (false: the budget forbids it). Whole units that
+ * are dropped are put aside until a read gets them, or there are fewer left than this. */
+void td_paged_start_spares(td_paged *paged);
+void td_paged_free_blocks(td_paged *paged, const td_paged_section *section, td_blocks blocks);
+bool td_paged_find_memory(td_paged *paged, const td_paged_section *section, td_blocks blocks);
+void td_paged_drop_spares(td_paged *paged, uint64_t left);
 
 /* paged_measure.c */
 void td_paged_end_measure(td_paged *paged);

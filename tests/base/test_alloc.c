@@ -321,4 +321,25 @@ TEST(a_request_that_fits_is_not_refused_because_of_one_that_does_not)
     td_pool_destroy(pool);
 }
 
+TEST(memory_of_a_space_goes_from_one_part_to_another)
+{
+    enum { PART = 1 << 16 };
+    void *space = NULL;
+    uint64_t before = td_memory().now;
+    CHECK_OK(td_space_create(&space, 8 * PART, "space"));
+    char *from = (char *)space + PART, *to = (char *)space + 5 * PART;
+    CHECK(td_space_take(PART));
+    memset(from, 7, PART);
+    bool moved = td_space_move(to, from, PART);
+    CHECK_EQ(td_memory().now, before + PART);
+    CHECK_EQ(from[0], 0);
+    CHECK_EQ(from[PART - 1], 0);
+    CHECK_EQ(to[0], moved ? 7 : 0);
+    memset(to, 9, PART);
+    CHECK_EQ(to[PART - 1], 9);
+    td_space_drop(to, PART);
+    CHECK_EQ(td_memory().now, before);
+    td_space_destroy(space, 8 * PART);
+}
+
 TEST_MAIN
