@@ -36,7 +36,8 @@ typedef struct contender {
     copy graph;
 } contender;
 
-#define SHARDS(copies) {"gather=shards, replication=" copies, {"resident.gather=shards", "resident.replication=" copies}, AS_IT_IS}
+#define SHARDS(copies)                                                                                   \
+    {"gather=shards, replication=" copies, {"resident.gather=shards", "resident.replication=" copies}, AS_IT_IS}
 
 /* The first is what all others are compared with. */
 static const contender contenders[] = {
@@ -194,8 +195,8 @@ static td_status run_contender(bench *b, const td_program *program, int p, int c
     double trials[MOST_TRIALS];
     td_run *run = NULL;
     for (uint64_t trial = 0; trial < b->settings->trials; trial++) {
-        td_progress_text("%s: %s, %s, %" PRIu64 " of %" PRIu64, b->name, program->info->name, contenders[c].name, trial + 1,
-                         b->settings->trials);
+        td_progress_text("%s: %s, %s, %" PRIu64 " of %" PRIu64, b->name, program->info->name, contenders[c].name,
+                         trial + 1, b->settings->trials);
         for (int again = trial == 0 ? 0 : 1; again < 2; again++) {
             TD_TRY(td_cancel_check());
             td_run_destroy(run);
@@ -251,7 +252,8 @@ static double rank_bytes(const bench *b)
     const td_graph *graph = b->graphs[AS_IT_IS];
     const td_cpu_kernels *k = rank_kernels();
     return (double)graph->edges * sizeof(uint32_t) +
-           (double)graph->vertices * (double)(sizeof(uint64_t) + 2 * (k->value_bytes + k->message_bytes) + sizeof(uint64_t));
+           (double)graph->vertices *
+               (double)(sizeof(uint64_t) + 2 * (k->value_bytes + k->message_bytes) + sizeof(uint64_t));
 }
 
 static double edges_per_second(const bench *b, int c, int p)
@@ -271,7 +273,10 @@ static void print_cells(const bench *b, int c, const char *label, double (*value
 
 static double milliseconds(const bench *b, int c, int p) { return b->seconds[c][p] * 1e3; }
 static double billions(const bench *b, int c, int p) { return edges_per_second(b, c, p) * 1e-9; }
-static double ratio_of(const bench *b, int c, int p) { return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0; }
+static double ratio_of(const bench *b, int c, int p)
+{
+    return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0;
+}
 
 static void print_heading(const void *self)
 {
@@ -326,7 +331,8 @@ static void put_figure(const void *self, int c, int p)
     td_json_real(json, "edges_per_second", edges_per_second(b, c, p));
     if (strcmp(programs[p], "pagerank") == 0) {
         td_json_real(json, "bytes_per_iteration", rank_bytes(b));
-        td_json_real(json, "bytes_over_read_rate_seconds", b->gpu.rates.read > 0 ? rank_bytes(b) / b->gpu.rates.read : 0);
+        td_json_real(json, "bytes_over_read_rate_seconds",
+                     b->gpu.rates.read > 0 ? rank_bytes(b) / b->gpu.rates.read : 0);
         if (b->gather_rate > 0) td_json_real(json, "gathers_per_second_measured", b->gather_rate);
         else td_json_null(json, "gathers_per_second_measured");
     }

@@ -100,18 +100,18 @@ const td_command td_cmd_bench = {
     .settings_bytes = sizeof(td_bench_settings),
     .defaults = &defaults,
     .run = run_bench,
-    .details = "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
-               "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
-               "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
-               "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
-               "each is held four times.\n"
-               "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
-               "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and "
-               "of random reads. By default "
-               "k20, u20 and grid1000. On emu times are virtual.\n"
-               "reorder: every order of the vertices against that of the input, by every engine, and after how many runs "
-               "its cost is won back; the engines on a GPU where there is one. By default k18, u18 and grid500.\n"
-               "docs/performance.md keeps the results.",
+    .details =
+        "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
+        "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
+        "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
+        "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
+        "each is held four times.\n"
+        "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
+        "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and "
+        "of random reads. By default k20, u20 and grid1000. On emu times are virtual.\n"
+        "reorder: every order of the vertices against that of the input, by every engine, and after how many runs "
+        "its cost is won back; the engines on a GPU where there is one. By default k18, u18 and grid500.\n"
+        "docs/performance.md keeps the results.",
     .examples = "tandem bench convert\n"
                 "tandem bench convert --scale 18 --json figures.json\n"
                 "tandem bench cpu k20 web.tg --trials 9\n"

@@ -156,7 +156,8 @@ static td_status look_at_list(job *self, const char *list)
     td_loop *loop = NULL;
     td_device *devices = NULL;
     TD_CHECK(td_loop_create(&loop));
-    TD_TRY(td_devices_open(&devices, list, &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
+    TD_TRY(td_devices_open(&devices, list,
+                           &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
     for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(look_at(self, device));
 done:
     td_devices_close(devices);
@@ -214,7 +215,8 @@ static td_status run_devices(const td_args *args, void *settings)
     td_progress_end();
     if (td_report_leaves_stdout(&s->common)) print(&self);
     if (s->common.json == NULL) goto done;
-    TD_TRY(td_report_begin(&out, s->common.json, "devices", self.rate_count > 0 ? self.rates[self.rate_count - 1].threads : 1));
+    TD_TRY(td_report_begin(&out, s->common.json, "devices",
+                           self.rate_count > 0 ? self.rates[self.rate_count - 1].threads : 1));
     report(&out.json, &self);
 done:
     td_progress_end();
@@ -231,12 +233,13 @@ const td_command td_cmd_devices = {
     .settings_bytes = sizeof(devices_settings),
     .defaults = &defaults,
     .run = run_devices,
-    .details = "Names of devices, here and for run and bench, separated by commas:\n"
-               "cpu: the worker threads (--threads).\n"
-               "cuda:N: NVIDIA GPU N; cuda:N/S: it, cut into S slices; cuda:N/S#I: slice I of those, from 0.\n"
-               "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
-               "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, unchecked, "
-               "or a path). Their times are modelled.",
+    .details =
+        "Names of devices, here and for run and bench, separated by commas:\n"
+        "cpu: the worker threads (--threads).\n"
+        "cuda:N: NVIDIA GPU N; cuda:N/S: it, cut into S slices; cuda:N/S#I: slice I of those, from 0.\n"
+        "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
+        "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, unchecked, "
+        "or a path). Their times are modelled.",
     .examples = "tandem devices\n"
                 "tandem devices --devices cuda:0/8\n"
                 "tandem devices --devices emu:8@dgx1",

@@ -107,7 +107,8 @@ typedef struct topic {
 } topic;
 
 static const topic topics[] = {
-    {"formats", help_formats}, {"generators", help_generators}, {"programs", td_help_programs}, {"engines", td_help_engines},
+    {"formats", help_formats}, {"generators", help_generators}, {"programs", td_help_programs},
+    {"engines", td_help_engines},
     {NULL, NULL},
 };
 

@@ -247,7 +247,8 @@ static needs needs_of(const inspection *job)
 {
     const td_packed_info *file = &job->file;
     td_build_options plain = {0};
-    needs n = {.least = td_external_least(td_pool_threads(job->pool)) + TD_PROCESS_BYTES, .temporary = td_external_temporary(file)};
+    needs n = {.least = td_external_least(td_pool_threads(job->pool)) + TD_PROCESS_BYTES,
+               .temporary = td_external_temporary(file)};
     for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
     n.load += file->sections[TD_SECTION_IDS].bytes;
     bool weighted = file->weights != TD_WEIGHT_NONE;

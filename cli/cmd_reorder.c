@@ -107,16 +107,17 @@ const td_command td_cmd_reorder = {
     .settings_bytes = sizeof(reorder_settings),
     .defaults = &defaults,
     .run = run_reorder,
-    .details = "Vertices that stand together in the file stand together in memory and in the cache. The graph stays the "
-               "same and so do the original ids, by which sources are named and results written. A packed file keeps "
-               "the order; formats of plain edges do not.\n"
-               "  hot       breadth-first from the vertex of most in-edges, those without\n"
-               "            out-edges last\n"
-               "  indegree  by descending in-degree\n"
-               "  random    at random, from the seed\n"
-               "  rcm       reverse Cuthill-McKee: neighbours near each other, for grids and\n"
-               "            road networks\n"
-               "  none      as the input has them",
+    .details =
+        "Vertices that stand together in the file stand together in memory and in the cache. The graph stays the "
+        "same and so do the original ids, by which sources are named and results written. A packed file keeps "
+        "the order; formats of plain edges do not.\n"
+        "  hot       breadth-first from the vertex of most in-edges, those without\n"
+        "            out-edges last\n"
+        "  indegree  by descending in-degree\n"
+        "  random    at random, from the seed\n"
+        "  rcm       reverse Cuthill-McKee: neighbours near each other, for grids and\n"
+        "            road networks\n"
+        "  none      as the input has them",
     .examples = "tandem reorder web.tg -o hot.tg\n"
                 "tandem reorder web.tg -o mixed.tg --by random --seed 7\n"
                 "tandem run pagerank web.tg --order hot",

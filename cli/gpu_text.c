@@ -82,11 +82,12 @@ void td_gpu_print(const td_gpu_report *gpu)
     const td_device_properties *p = &gpu->properties;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], label[96];
     printf("\n%-10s %s\n", gpu->name, p->model);
-    printf("           %d multiprocessors, %s memory, %s free, %s cache\n", p->multiprocessors, td_format_size(a, p->memory),
-           td_format_size(b, p->memory_free), td_format_size(c, p->cache));
+    printf("           %d multiprocessors, %s memory, %s free, %s cache\n", p->multiprocessors,
+           td_format_size(a, p->memory), td_format_size(b, p->memory_free), td_format_size(c, p->cache));
     if (gpu->budget > 0) printf("           %s of its memory may be used\n", td_format_size(a, gpu->budget));
     printf("\n%s\n", gpu->modelled ? "modelled" : "measured");
-    for (int i = 0; i < FIGURES; i++) print_figure(figures[i].label, figures[i].unit, value_of(&gpu->rates, &figures[i]));
+    for (int i = 0; i < FIGURES; i++)
+        print_figure(figures[i].label, figures[i].unit, value_of(&gpu->rates, &figures[i]));
     for (int i = 0; i < gpu->rates.host_random_count; i++) {
         const td_host_reads *reads = &gpu->rates.host_random[i];
         snprintf(label, sizeof label, "kernel reads 128-byte lines of %s host memory", td_format_size(a, reads->range));

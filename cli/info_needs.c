@@ -11,11 +11,13 @@
 
 typedef struct needs {
     uint64_t memory, gpu;        /* the graph and the program, loaded; on a GPU */
-    uint64_t least, reads;       /* from disk: memory that is enough; bytes of an iteration over all edges, at a quarter of the file */
+    uint64_t least, reads;       /* from disk: memory that is enough; bytes of an iteration over all edges, at a
+                                  * quarter of the file */
 } needs;
 
 /* Programs that weights are missing for need what they would need with them. */
-static td_status find_needs(needs *out, const td_program *program, const td_graph *graph, const td_packed_info *file, td_pool *pool)
+static td_status find_needs(needs *out, const td_program *program, const td_graph *graph, const td_packed_info *file,
+                            td_pool *pool)
 {
     td_settings none = {0};
     td_run_options options = {.pool = pool, .settings = &none};
@@ -46,10 +48,13 @@ td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_p
         needs of;
         if (!can_run(td_programs[i], graph)) continue;
         TD_CHECK(find_needs(&of, td_programs[i], graph, file, pool));
-        if (!any) printf("\n%-14s %12s %12s %16s %20s\n", "to run", "in memory", "on a GPU", "from disk, least", "read with --memory 25%");
+        if (!any)
+            printf("\n%-14s %12s %12s %16s %20s\n", "to run", "in memory", "on a GPU", "from disk, least",
+                   "read with --memory 25%");
         any = true;
-        printf("%-14s %12s %12s %16s %20s\n", td_programs[i]->info->name, td_format_size(memory, of.memory), td_format_size(gpu, of.gpu),
-               td_format_size(least, of.least), of.least <= file->file_bytes / 4 ? td_format_size(reads, of.reads) : "too little");
+        printf("%-14s %12s %12s %16s %20s\n", td_programs[i]->info->name, td_format_size(memory, of.memory),
+               td_format_size(gpu, of.gpu), td_format_size(least, of.least),
+               of.least <= file->file_bytes / 4 ? td_format_size(reads, of.reads) : "too little");
     }
     if (any) printf("%-14s a sparse iteration reads less: only pages with active vertices\n", "");
     return TD_OK;

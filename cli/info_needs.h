@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "store/packed.h"
 
-/* One line per program: memory with the graph loaded, on a GPU that holds it, and from disk: the least, and what an iteration over
- * all edges reads under a quarter of the file. */
+/* One line per program: memory with the graph loaded, on a GPU that holds it, and from disk: the least, and what an
+ * iteration over all edges reads under a quarter of the file. */
 td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_pool *pool);
 td_status td_needs_json(td_json *json, const td_graph *graph, const td_packed_info *file, td_pool *pool);
 

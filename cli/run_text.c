@@ -62,11 +62,12 @@ void td_tell_plan(const td_plan *plan)
         td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
                 td_format_size(program, plan->device_program_bytes));
     if (plan->subgraph_edges > 0)
-        td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s", td_format_count(graph, plan->subgraph_edges),
-                td_format_count(program, plan->subgraph_slots), td_format_size(room, plan->prefix_bytes));
+        td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s",
+                td_format_count(graph, plan->subgraph_edges), td_format_count(program, plan->subgraph_slots),
+                td_format_size(room, plan->prefix_bytes));
     if (plan->room_bytes > 0)
-        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration", td_format_size(room, plan->room_bytes),
-                td_format_size(graph, plan->disk_bytes));
+        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration",
+                td_format_size(room, plan->room_bytes), td_format_size(graph, plan->disk_bytes));
 }
 
 /* Of an engine whose edges cross a link. */
@@ -80,7 +81,8 @@ static void tell_link(const td_run *run)
         useful += row->bytes_useful;
     }
     if (moved > 0)
-        td_info("over the link: %s of edges, useful bytes over bytes moved %.2f", td_format_size(bytes, moved), (double)useful / (double)moved);
+        td_info("over the link: %s of edges, useful bytes over bytes moved %.2f", td_format_size(bytes, moved),
+                (double)useful / (double)moved);
 }
 
 /* Of an engine that shares iterations out between the GPU and the CPU. */
@@ -98,9 +100,10 @@ static void tell_shares(const td_run *run)
     }
     double sum = (double)(all.edges_gpu + all.edges_link + all.edges_cpu + all.edges_on_demand) / 100;
     if (strcmp(run->engine, "coop") == 0 && sum > 0)
-        td_info("edges: %.0f%% by the GPU, %.0f%% by it over the link, %.0f%% by the CPU, %.0f%% by it on demand; %u of %u iterations with the GPU",
-                (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum, (double)all.edges_on_demand / sum,
-                together, run->row_count);
+        td_info("edges: %.0f%% by the GPU, %.0f%% by it over the link, %.0f%% by the CPU, %.0f%% by it on demand; %u "
+                "of %u iterations with the GPU",
+                (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum,
+                (double)all.edges_on_demand / sum, together, run->row_count);
 }
 
 /* Of an engine that ran on another device than the processor. */
@@ -119,9 +122,10 @@ static void tell_disk(const td_run *run)
     const td_run_disk *disk = &run->disk;
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
     if (!disk->used) return;
-    td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64 " of them by blocks; k = %.1f",
-            disk->method, td_format_size(bytes, disk->bytes), disk->reads, disk->wait_seconds, td_format_count(hits, disk->hits),
-            td_format_count(misses, disk->misses), disk->parts, disk->ratio);
+    td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64
+            " of them by blocks; k = %.1f",
+            disk->method, td_format_size(bytes, disk->bytes), disk->reads, disk->wait_seconds,
+            td_format_count(hits, disk->hits), td_format_count(misses, disk->misses), disk->parts, disk->ratio);
 }
 
 void td_tell_run(const td_run_report *report)
@@ -240,7 +244,9 @@ static void help_engine(const td_engine *engine)
     print_settings("Settings", engine->name, engine->settings);
     print_words(gpu);
     if (engine->example != NULL) printf("\nExample\n  tandem run %s\n", engine->example);
-    else printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name, gpu ? " --devices cuda:0" : "");
+    else
+        printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
+               gpu ? " --devices cuda:0" : "");
     printf("\ndocs/engines/%s.md tells how it works.\n", engine->name);
 }
 

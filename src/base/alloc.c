@@ -221,7 +221,8 @@ void td_free(void *block)
 td_status td_space_create(void **out, uint64_t bytes, const char *what)
 {
     if (injected_failure() || bytes > SIZE_MAX / 2) return no_memory(bytes, 1, what);
-    void *space = mmap(NULL, bytes > 0 ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *space = mmap(NULL, bytes > 0 ? bytes : PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED) return no_memory(bytes, 1, what);
     madvise(space, bytes, MADV_NOHUGEPAGE);
     *out = space;

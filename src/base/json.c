@@ -144,6 +144,7 @@ td_status td_json_close(td_json *json)
     if (fflush(json->file) != 0 || ferror(json->file))
         return td_fail_errno(TD_IO, errno != 0 ? errno : EIO, "cannot write JSON");
     if (json->misnested || json->depth != 0)
-        return td_fail(TD_INTERNAL, "JSON of more than %d levels, or with brackets that do not match", TD_JSON_DEPTH - 1);
+        return td_fail(TD_INTERNAL, "JSON of more than %d levels, or with brackets that do not match",
+                       TD_JSON_DEPTH - 1);
     return TD_OK;
 }

@@ -112,7 +112,8 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
     if (announced) loop->expected--;
     else loop->trouble = TD_INTERNAL;
     if (announced && loop->count < loop->room) {
-        loop->heap[loop->count] = (completion){time, loop->posted++, value, td_clock_ns(), handler, context, status, message};
+        loop->heap[loop->count] = (completion){time, loop->posted++, value, td_clock_ns(),
+                                               handler, context, status, message};
         sift_up(loop->heap, loop->count++);
     } else {
         td_free(message);
@@ -153,7 +154,8 @@ static void wait_a_little(td_loop *loop)
 
 static td_status trouble(const td_loop *loop)
 {
-    if (loop->trouble == TD_NO_MEMORY) return td_fail(TD_NO_MEMORY, "no memory for more completions that wait; --memory allows more");
+    if (loop->trouble == TD_NO_MEMORY)
+        return td_fail(TD_NO_MEMORY, "no memory for more completions that wait; --memory allows more");
     if (loop->trouble != TD_OK) return td_fail(loop->trouble, "a completion arrived that was never announced");
     return td_cancel_check();
 }

@@ -83,8 +83,9 @@ static td_status parse_setting(const td_setting *entry, const char *key, const c
                                                 : td_parse_double(value, number) == TD_OK;
     if (good && entry->kind == TD_SETTING_WHOLE) *number = (double)whole;
     if (!good || *number < entry->lowest || *number > entry->highest)
-        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g (see 'tandem help %.*s')", key, value,
-                       entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest, (int)strcspn(key, "."), key);
+        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g (see 'tandem help %.*s')", key,
+                       value, entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest,
+                       (int)strcspn(key, "."), key);
     return TD_OK;
 }
 

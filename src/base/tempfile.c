@@ -61,7 +61,8 @@ td_status td_tempfile_append(td_tempfile *file, const void *data, uint64_t bytes
 {
     uint64_t at = *offset = atomic_fetch_add(&file->bytes, bytes);
     if (td_write_all_at(file->fd, &at, data, bytes)) return TD_OK;
-    return td_fail_errno(TD_IO, errno, "cannot write a temporary file in %s at byte %llu", file->directory, (unsigned long long)at);
+    return td_fail_errno(TD_IO, errno, "cannot write a temporary file in %s at byte %llu", file->directory,
+                         (unsigned long long)at);
 }
 
 td_status td_tempfile_read(const td_tempfile *file, uint64_t offset, void *into, uint64_t bytes)

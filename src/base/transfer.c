@@ -24,7 +24,8 @@ bool td_write_all_at(int fd, uint64_t *offset, const void *data, uint64_t bytes)
 {
     const char *from = data;
     for (uint64_t first = *offset; bytes > 0;) {
-        ssize_t done = td_outfile_fails_now() ? -1 : pwrite(fd, from + (*offset - first), at_once(bytes), (off_t)*offset);
+        ssize_t done = td_outfile_fails_now() ? -1
+                                              : pwrite(fd, from + (*offset - first), at_once(bytes), (off_t)*offset);
         if (!moved(done, offset, &bytes)) return false;
     }
     return true;

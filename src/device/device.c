@@ -26,7 +26,8 @@ static td_status operation(const td_device *device, const char *what)
     uint64_t left = fail_at;
     while (left != 0) {
         if (!atomic_compare_exchange_weak(&fail_at, &left, left - 1)) continue;
-        if (left == 1) return td_fail(TD_DEVICE, "%s: device lost during a %s (injected by a test)", device->name, what);
+        if (left == 1)
+            return td_fail(TD_DEVICE, "%s: device lost during a %s (injected by a test)", device->name, what);
         break;
     }
     return TD_OK;
@@ -98,7 +99,8 @@ uint64_t td_device_left(const td_device *device)
 
 static void close_device(td_device *device)
 {
-    if (device->block_count > 0) td_debug("%s: closed with %" PRIu32 " blocks in use", device->name, device->block_count);
+    if (device->block_count > 0)
+        td_debug("%s: closed with %" PRIu32 " blocks in use", device->name, device->block_count);
     while (device->block_count > 0) td_device_free(device, device->blocks[device->block_count - 1].memory);
     device->ops->close(device);
     td_free(device->blocks);
@@ -165,12 +167,13 @@ td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
     return TD_OK;
 }
 
-td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments, size_t bytes)
+td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments,
+                           size_t bytes)
 {
     td_device *device = stream->device;
     if (shape.blocks == 0 || shape.threads == 0)
-        return td_fail(TD_INVALID, "%s: kernel %s launched with %" PRIu32 " blocks of %" PRIu32 " threads", device->name,
-                       kernel->name, shape.blocks, shape.threads);
+        return td_fail(TD_INVALID, "%s: kernel %s launched with %" PRIu32 " blocks of %" PRIu32 " threads",
+                       device->name, kernel->name, shape.blocks, shape.threads);
     TD_CHECK(operation(device, "launch"));
     TD_CHECK(device->ops->launch(stream, kernel, &shape, arguments, bytes));
     device->counts.launches++;
@@ -230,7 +233,8 @@ td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, u
     return stream->device->ops->scan(stream, in, out, count, room, room_bytes);
 }
 
-td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                        uint32_t *blocks)
 {
     return device->ops->fit(device, kernel, threads, shared_bytes, blocks);
 }

@@ -80,13 +80,16 @@ typedef struct td_device_ops {
     void (*mark_destroy)(td_mark *mark);
     td_status (*finish)(td_stream *stream);
     /* Most blocks of this shape that can run at once; 0: none fits. */
-    td_status (*fit)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
+    td_status (*fit)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                     uint32_t *blocks);
     /* Sorts `count` keys ascending with their values, in place; optional. `room` is device memory of at
      * least td_device_sort_bytes. */
-    td_status (*sort)(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room, uint64_t room_bytes);
+    td_status (*sort)(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
+                      uint64_t room_bytes);
     td_status (*sort_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
     /* Sums of all before each, of 32-bit numbers into 64-bit ones; out[count] is the total. */
-    td_status (*scan)(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room, uint64_t room_bytes);
+    td_status (*scan)(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
+                      uint64_t room_bytes);
     td_status (*scan_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
     bool (*supports)(const td_device *device, td_feature feature);
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
@@ -159,7 +162,8 @@ td_status td_stream_open(td_device *device, td_stream **out);
 void td_stream_close(td_stream *stream); /* waits for what is under way */
 td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
 td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes);
-td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments, size_t bytes);
+td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments,
+                           size_t bytes);
 td_status td_stream_notify(td_stream *stream, td_handler handler, void *context, uint64_t value);
 td_status td_stream_mark(td_stream *stream, td_mark **out);
 td_status td_stream_wait(td_stream *stream, td_mark *mark);
@@ -175,14 +179,16 @@ td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, ui
 td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
                          uint64_t room_bytes);
 
-td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks);
+td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                        uint32_t *blocks);
 bool td_device_supports(const td_device *device, td_feature feature);
 uint64_t td_device_clock(td_device *device);
 
 /* The host's workers collected so many bytes for the device since it was last told anything: virtual time goes on. */
 void td_device_host_worked(td_device *device, uint64_t bytes);
 
-/* When workers that began to collect so many bytes at this time are through, for a completion; 0: when they are. Any thread. */
+/* When workers that began to collect so many bytes at this time are through, for a completion; 0: when they are. Any
+ * thread. */
 uint64_t td_device_host_until(td_device *device, uint64_t began, uint64_t bytes);
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /* the kind's own, since it was opened */
 

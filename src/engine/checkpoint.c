@@ -1,6 +1,6 @@
 /* When checkpoints are written, by whom and where to; which one a run goes on from. One thread writes, beside the run:
- * the run fills the one state there is and goes on, and asks for the next when that is on the disk. So a checkpoint after
- * every iteration costs a copy of the values, and a slow disk makes them rarer, not the run slower. */
+ * the run fills the one state there is and goes on, and asks for the next when that is on the disk. So a checkpoint
+ * after every iteration costs a copy of the values, and a slow disk makes them rarer, not the run slower. */
 #include "engine/checkpoint.h"
 
 #include "base/alloc.h"
@@ -51,7 +51,10 @@ struct td_checkpoints {
 
 /* Folders. */
 
-static void path_of(char path[PATH_MAX], const char *folder, uint64_t number) { snprintf(path, PATH_MAX, "%s/" NAME_FORMAT, folder, number); }
+static void path_of(char path[PATH_MAX], const char *folder, uint64_t number)
+{
+    snprintf(path, PATH_MAX, "%s/" NAME_FORMAT, folder, number);
+}
 
 /* The number in a checkpoint's name, or 0. */
 static uint64_t number_of(const char *name)
@@ -98,7 +101,8 @@ static td_status check_folder(const char *option, const char *folder, int access
     struct stat info;
     if (folder == NULL) return TD_OK;
     if (strlen(folder) > PATH_MAX - 64) return td_fail_errno(TD_USAGE, ENAMETOOLONG, "%s", option);
-    if (stat(folder, &info) != 0) return td_fail_errno(TD_USAGE, errno, "%s %s: give a folder that exists", option, folder);
+    if (stat(folder, &info) != 0)
+        return td_fail_errno(TD_USAGE, errno, "%s %s: give a folder that exists", option, folder);
     if (!S_ISDIR(info.st_mode)) return td_fail(TD_USAGE, "%s %s: it is not a folder", option, folder);
     if (access(folder, access_mode) != 0) return td_fail_errno(TD_USAGE, errno, "%s %s", option, folder);
     return TD_OK;
@@ -107,7 +111,8 @@ static td_status check_folder(const char *option, const char *folder, int access
 static bool same_folder(const char *one, const char *other)
 {
     struct stat a, b;
-    return one != NULL && other != NULL && stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return one != NULL && other != NULL && stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 /* Going on. */
@@ -115,7 +120,8 @@ static bool same_folder(const char *one, const char *other)
 static td_status check_iterations(const td_run_options *options, const char *path, uint32_t done)
 {
     if (!options->has_iterations || options->iterations >= done) return TD_OK;
-    return td_fail(TD_USAGE, "--iterations %" PRIu32 ": %s is from after iteration %" PRIu32 "; give at least that many, or start anew",
+    return td_fail(TD_USAGE, "--iterations %" PRIu32 ": %s is from after iteration %" PRIu32
+                   "; give at least that many, or start anew",
                    options->iterations, path, done);
 }
 
@@ -166,7 +172,8 @@ static td_status read_newest(const char *folder, td_identity *identity, td_state
 static td_status check_edges(const td_run *run, const char *path)
 {
     for (uint64_t i = 0; i < run->resumed->edge_count; i++)
-        if (run->resumed->edges[i] >= run->graph->edges) return td_fail(TD_CORRUPT, "%s names an edge that is not in the graph", path);
+        if (run->resumed->edges[i] >= run->graph->edges)
+            return td_fail(TD_CORRUPT, "%s names an edge that is not in the graph", path);
     return TD_OK;
 }
 
@@ -178,7 +185,8 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
     TD_CHECK(TD_NEW_ZEROED(&run->resumed, 1, "state of a checkpoint"));
     TD_CHECK(read_newest(options->resume, &written, run->resumed, &number));
     if (number == 0) { /* and so there is none where the run writes its own */
-        td_info("there is no checkpoint in %s yet: %s starts from the beginning", options->resume, run->program->info->name);
+        td_info("there is no checkpoint in %s yet: %s starts from the beginning", options->resume,
+                run->program->info->name);
         td_free(run->resumed);
         run->resumed = NULL;
         return TD_OK;
@@ -208,7 +216,8 @@ static td_status write_one(struct td_checkpoints *self, uint64_t *bytes)
 }
 
 /* The result of a write, told once; the run goes on without it. */
-static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, td_status status, uint64_t bytes, double seconds)
+static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, td_status status, uint64_t bytes,
+                       double seconds)
 {
     self->status = status;
     self->last_seconds = seconds;
@@ -293,8 +302,10 @@ td_state *td_checkpoint_due(td_run *run, const td_context *context)
 static td_status stop(struct td_checkpoints *self)
 {
     wait_for_writer(self);
-    if (self->status != TD_OK) return td_fail(TD_CANCELLED, "interrupted, and not where it can go on: %s", self->message);
-    return td_fail(TD_CANCELLED, "interrupted after iteration %" PRIu32 "; go on with --resume %s", self->state.iteration, self->folder);
+    if (self->status != TD_OK)
+        return td_fail(TD_CANCELLED, "interrupted, and not where it can go on: %s", self->message);
+    return td_fail(TD_CANCELLED, "interrupted after iteration %" PRIu32 "; go on with --resume %s",
+                   self->state.iteration, self->folder);
 }
 
 td_status td_checkpoint_save(td_run *run, td_state *state)
@@ -323,8 +334,10 @@ static td_status lock_folder(struct td_checkpoints *self)
 {
     self->folder_fd = open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (self->folder_fd < 0) return td_fail_errno(TD_USAGE, errno, "--checkpoint %s", self->folder);
-    if (flock(self->folder_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return TD_OK; /* some file systems have no locks */
-    return td_fail(TD_USAGE, "--checkpoint %s: another run is writing its checkpoints there; give another folder", self->folder);
+    bool locked = flock(self->folder_fd, LOCK_EX | LOCK_NB) == 0;
+    if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems have no locks */
+    return td_fail(TD_USAGE, "--checkpoint %s: another run is writing its checkpoints there; give another folder",
+                   self->folder);
 }
 
 /* A new run replaces its own kind's checkpoints, nobody else's. */
@@ -340,7 +353,8 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     uint32_t iterations;
     if (td_checkpoint_look(path, &written, &iterations) != TD_OK) return TD_OK;
     if (td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
-    return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder", self->folder);
+    return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder",
+                           self->folder);
 }
 
 static td_status start_writer(td_run *run)

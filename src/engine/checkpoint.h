@@ -1,9 +1,10 @@
 /* Checkpoints: a run that is killed goes on where it was, on any engine and device (Garaph, fault tolerance).
  *
- * What is kept is the state of the program, not of an engine: a value per vertex, who has still to tell its value, and a few
- * numbers. Everything else (messages, queues, buckets, vertices left to peel) an engine makes anew from that.
+ * What is kept is the state of the program, not of an engine: a value per vertex, who has still to tell its value, and
+ * a few numbers. Everything else (messages, queues, buckets, vertices left to peel) an engine makes anew from that.
  *
- * An engine does two things. Between two iterations, wherever its values are such a state, it asks whether one is wanted:
+ * An engine does two things. Between two iterations, wherever its values are such a state, it asks whether one is
+ * wanted:
  *
  *     td_state *state = td_checkpoint_due(run, &context);
  *     if (state != NULL) {
@@ -12,8 +13,8 @@
  *         TD_CHECK(td_checkpoint_save(run, state));
  *     }
  *
- * and where it gives vertices their first values it takes those of run->resumed instead, if there is one: values, active
- * vertices, iteration, phase, global, edges. The write itself overlaps with the iterations that follow. */
+ * and where it gives vertices their first values it takes those of run->resumed instead, if there is one: values,
+ * active vertices, iteration, phase, global, edges. The write itself overlaps with the iterations that follow. */
 #ifndef TD_ENGINE_CHECKPOINT_H
 #define TD_ENGINE_CHECKPOINT_H
 
@@ -22,9 +23,10 @@
 typedef struct td_state {
     void *values;         /* program_value of every vertex */
     uint64_t *active;     /* bitmap: vertices that have still to tell their value, whether near or put off */
-    bool has_active;      /* otherwise everyone is (programs that hear everybody every iteration), or it has no meaning (sweeps) */
-    bool by_levels;       /* of first-hit programs: active vertices all send the same, and other values are final. Where this is not
-                           * so, what goes on is asynchronous */
+    bool has_active;      /* otherwise everyone is (programs that hear everybody every iteration), or it has no meaning
+                           * (sweeps) */
+    bool by_levels;       /* of first-hit programs: active vertices all send the same, and other values are final. Where
+                           * this is not so, what goes on is asynchronous */
     uint64_t *edges;      /* of a forest so far, in any order; NULL where the program has none */
     uint64_t edge_count;
     uint32_t iteration;   /* that comes next */
@@ -48,8 +50,8 @@ uint32_t td_checkpoint_rounds(const td_run *run, uint32_t iteration);
 /* The arrays of a resumed state, once the engine has what was in them. */
 void td_state_clear(td_state *state);
 
-/* For td_run_program. Opening reads run->resumed, if that is asked for, and makes ready for writing; closing waits for the
- * last write. */
+/* For td_run_program. Opening reads run->resumed, if that is asked for, and makes ready for writing; closing waits for
+ * the last write. */
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before there is a graph */
 td_status td_checkpoints_open(td_run *run, const td_run_options *options);
 void td_checkpoints_close(td_run *run);

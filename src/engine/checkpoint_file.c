@@ -56,61 +56,75 @@ td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool)
     out->async = run->async;
     memcpy(out->parameter, run->context.parameter, sizeof out->parameter);
     for (int i = 0; i < TD_INPUTS; i++)
-        if (run->inputs[i] != NULL) out->input_hash[i] = td_hash64(run->inputs[i], run->graph->vertices * sizeof(double));
+        if (run->inputs[i] != NULL)
+            out->input_hash[i] = td_hash64(run->inputs[i], run->graph->vertices * sizeof(double));
     return identify_graph(run, pool, out);
 }
 
-/* A packed file's id is known without a look at the edges; a graph from elsewhere is known by its digest, which one from a
- * packed file has too. */
-static td_status same_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, bool *same)
+/* A packed file's id is known without a look at the edges; a graph from elsewhere is known by its digest, which one
+ * from a packed file has too. */
+static td_status same_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
+                            bool *same)
 {
     uint64_t digest = mine->graph_id;
     *same = false;
-    if (written->vertices != mine->vertices || written->edges != mine->edges || written->symmetric != mine->symmetric) return TD_OK;
+    if (written->vertices != mine->vertices || written->edges != mine->edges || written->symmetric != mine->symmetric)
+        return TD_OK;
     if (written->graph_id_kind == TD_GRAPH_ID_DIGEST && mine->graph_id_kind == TD_GRAPH_ID_BUILD)
         TD_CHECK(td_graph_digest(run->graph, pool, &digest));
     *same = written->graph_id == digest && written->real_weights == mine->real_weights;
     return TD_OK;
 }
 
-static td_status compare_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, const char *path)
+static td_status compare_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
+                               const char *path)
 {
     bool same;
     const char *name = run->graph->name != NULL ? run->graph->name : "this one";
     if (written->graph_id_kind == TD_GRAPH_ID_BUILD && mine->graph_id_kind == TD_GRAPH_ID_DIGEST)
-        return td_fail(TD_INVALID, "%s is of a graph that came straight from a .tg file, and %s does not; give that file", path, name);
+        return td_fail(TD_INVALID,
+                       "%s is of a graph that came straight from a .tg file, and %s does not; give that file", path,
+                       name);
     if (written->graph_id_kind == TD_GRAPH_ID_DIGEST && run->graph->paged != NULL)
-        return td_fail(TD_INVALID, "%s is of a graph that did not come straight from a .tg file, and the edges of %s stay on disk", path, name);
+        return td_fail(TD_INVALID,
+                       "%s is of a graph that did not come straight from a .tg file, and the edges of %s stay on disk",
+                       path, name);
     TD_CHECK(same_graph(written, mine, run, pool, &same));
     if (same) return TD_OK;
     return td_fail(TD_INVALID,
-                   "%s is of another graph: of %" PRIu32 " vertices and %" PRIu64 " edges with checksum %016" PRIx64 "; %s has %" PRIu32
-                   " and %" PRIu64 " and checksum %016" PRIx64,
-                   path, written->vertices, written->edges, written->graph_id, name, mine->vertices, mine->edges, mine->graph_id);
+                   "%s is of another graph: of %" PRIu32 " vertices and %" PRIu64 " edges with checksum %016" PRIx64
+                   "; %s has %" PRIu32 " and %" PRIu64 " and checksum %016" PRIx64,
+                   path, written->vertices, written->edges, written->graph_id, name, mine->vertices, mine->edges,
+                   mine->graph_id);
 }
 
-static td_status compare_parameters(const td_identity *written, const td_identity *mine, const td_program_info *info, const char *path)
+static td_status compare_parameters(const td_identity *written, const td_identity *mine, const td_program_info *info,
+                                    const char *path)
 {
     char one[TD_SETTING_BYTES], other[TD_SETTING_BYTES];
     for (uint64_t i = 0; i < td_settings_length(info->parameters); i++) {
         const td_setting *entry = &info->parameters[i];
-        if (entry->kind == TD_SETTING_TEXT || memcmp(&written->parameter[i], &mine->parameter[i], sizeof(double)) == 0) continue;
+        if (entry->kind == TD_SETTING_TEXT || memcmp(&written->parameter[i], &mine->parameter[i], sizeof(double)) == 0)
+            continue;
         td_setting_print(one, entry, written->parameter[i], NULL);
         td_setting_print(other, entry, mine->parameter[i], NULL);
-        return td_fail(TD_INVALID, "%s is of a run with %s.%s=%s; this one has %s", path, info->name, entry->name, one, other);
+        return td_fail(TD_INVALID, "%s is of a run with %s.%s=%s; this one has %s", path, info->name, entry->name, one,
+                       other);
     }
     return TD_OK;
 }
 
 /* Inputs come from files, and from the source where there is none. */
-static td_status compare_inputs(const td_identity *written, const td_identity *mine, const td_program_info *info, const char *path)
+static td_status compare_inputs(const td_identity *written, const td_identity *mine, const td_program_info *info,
+                                const char *path)
 {
     char names[128] = "";
     if (memcmp(written->input_hash, mine->input_hash, sizeof mine->input_hash) == 0) return TD_OK;
     for (uint64_t i = 0; i < td_settings_length(info->parameters); i++) {
         size_t used = strlen(names);
         if (info->parameters[i].kind != TD_SETTING_TEXT) continue;
-        snprintf(names + used, sizeof names - used, "%s%s.%s", used > 0 ? ", " : "", info->name, info->parameters[i].name);
+        snprintf(names + used, sizeof names - used, "%s%s.%s", used > 0 ? ", " : "", info->name,
+                 info->parameters[i].name);
     }
     return td_fail(TD_INVALID, "%s is of a run with other inputs (%s)", path, names);
 }
@@ -121,7 +135,8 @@ td_status td_identity_check_program(const td_identity *written, const td_program
     return td_fail(TD_INVALID, "%s is of the program %s; this one is %s", path, written->program, info->name);
 }
 
-td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool, const char *path)
+td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
+                              const char *path)
 {
     const td_program_info *info = run->program->info;
     TD_CHECK(td_identity_check_program(written, info, path));
@@ -130,13 +145,13 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
         return td_fail(TD_INVALID, "%s is of a run from the source %" PRIu64 "; this one is from %" PRIu64, path,
                        td_graph_id(run->graph, written->source), td_graph_id(run->graph, mine->source));
     if (written->async != mine->async)
-        return td_fail(TD_INVALID, "%s is of %s; give --%s", path, written->async ? "an asynchronous run" : "a synchronous run",
-                       written->async ? "async" : "sync");
+        return td_fail(TD_INVALID, "%s is of %s; give --%s", path,
+                       written->async ? "an asynchronous run" : "a synchronous run", written->async ? "async" : "sync");
     TD_CHECK(compare_parameters(written, mine, info, path));
     TD_CHECK(compare_inputs(written, mine, info, path));
     if (written->value_bytes == mine->value_bytes) return TD_OK;
-    return td_fail(TD_INVALID, "%s is of another version of %s, with values of %" PRIu32 " bytes instead of %" PRIu32, path,
-                   info->name, written->value_bytes, mine->value_bytes);
+    return td_fail(TD_INVALID, "%s is of another version of %s, with values of %" PRIu32 " bytes instead of %" PRIu32,
+                   path, info->name, written->value_bytes, mine->value_bytes);
 }
 
 /* States. */
@@ -171,7 +186,8 @@ static void fill_header(disk_header *header, const td_identity *identity, const 
 {
     *header = (disk_header){.byte_order = BYTE_ORDER_MARK, .version = TD_CHECKPOINT_VERSION, .identity = *identity,
                             .iteration = state->iteration, .phase = state->phase, .converged = state->converged,
-                            .has_active = state->has_active, .by_levels = state->by_levels, .global = state->global, .change = state->change};
+                            .has_active = state->has_active, .by_levels = state->by_levels, .global = state->global,
+                            .change = state->change};
     memcpy(header->magic, MAGIC, sizeof header->magic);
     header->bytes[VALUES] = (uint64_t)identity->vertices * identity->value_bytes;
     header->bytes[ACTIVE] = state->has_active ? td_bitmap_words(identity->vertices) * sizeof(uint64_t) : 0;
@@ -219,15 +235,18 @@ static td_status read_at(int fd, const char *path, uint64_t offset, void *into, 
 
 static td_status check_header(const disk_header *header, const char *path, uint64_t length)
 {
-    if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0) return td_fail(TD_FORMAT, "%s is no checkpoint of Tandem", path);
+    if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
+        return td_fail(TD_FORMAT, "%s is no checkpoint of Tandem", path);
     if (header->byte_order != BYTE_ORDER_MARK)
         return td_fail(TD_UNSUPPORTED, "%s was written by a machine of the other byte order", path);
     if (header->version != TD_CHECKPOINT_VERSION)
-        return td_fail(TD_UNSUPPORTED, "%s has version %" PRIu32 "; this Tandem reads version %u", path, header->version, TD_CHECKPOINT_VERSION);
+        return td_fail(TD_UNSUPPORTED, "%s has version %" PRIu32 "; this Tandem reads version %u", path,
+                       header->version, TD_CHECKPOINT_VERSION);
     if (header->header_hash != td_hash64(header, offsetof(disk_header, header_hash)))
         return td_fail(TD_CORRUPT, "%s: its header is damaged: the checksum does not fit", path);
     const td_identity *identity = &header->identity;
-    uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t), most = (uint64_t)identity->vertices * sizeof(uint64_t);
+    uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t),
+             most = (uint64_t)identity->vertices * sizeof(uint64_t);
     bool fits = header->bytes[VALUES] == (uint64_t)identity->vertices * identity->value_bytes &&
                 header->bytes[ACTIVE] == (header->has_active ? words : 0) && header->bytes[EDGES] <= most &&
                 header->bytes[EDGES] % sizeof(uint64_t) == 0 && identity->source < identity->vertices &&
@@ -235,20 +254,23 @@ static td_status check_header(const disk_header *header, const char *path, uint6
     if (!fits) return td_fail(TD_CORRUPT, "%s: its header contradicts itself", path);
     uint64_t wanted = place_of(header, EDGES) + header->bytes[EDGES];
     if (length == wanted) return TD_OK;
-    return td_fail(TD_CORRUPT, "%s is %s: it has %" PRIu64 " bytes, not %" PRIu64, path, length < wanted ? "truncated" : "too long", length,
-                   wanted);
+    return td_fail(TD_CORRUPT, "%s is %s: it has %" PRIu64 " bytes, not %" PRIu64, path,
+                   length < wanted ? "truncated" : "too long", length, wanted);
 }
 
 static td_status read_sections(int fd, const char *path, const disk_header *header, td_state *state)
 {
-    TD_CHECK(td_new_bytes(&state->values, header->identity.vertices, header->identity.value_bytes, "values of a checkpoint"));
-    TD_CHECK(TD_NEW_ZEROED(&state->active, td_bitmap_words(header->identity.vertices), "active vertices of a checkpoint"));
+    TD_CHECK(td_new_bytes(&state->values, header->identity.vertices, header->identity.value_bytes,
+                          "values of a checkpoint"));
+    TD_CHECK(TD_NEW_ZEROED(&state->active, td_bitmap_words(header->identity.vertices),
+                           "active vertices of a checkpoint"));
     TD_CHECK(TD_NEW(&state->edges, header->bytes[EDGES] / sizeof(uint64_t), "edges of a checkpoint"));
     void *arrays[SECTIONS] = {state->values, state->active, state->edges};
     for (section i = 0; i < SECTIONS; i++) {
         TD_CHECK(read_at(fd, path, place_of(header, i), arrays[i], header->bytes[i]));
         if (td_hash64(arrays[i], header->bytes[i]) != header->hashes[i])
-            return td_fail(TD_CORRUPT, "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit", path,
+            return td_fail(TD_CORRUPT,
+                           "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit", path,
                            section_names[i], place_of(header, i), place_of(header, i) + header->bytes[i] - 1);
     }
     return TD_OK;

@@ -15,7 +15,8 @@
 
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* of a page that is pulled; edges */
 enum {
-    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES, SETTINGS,
+    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES,
+    SETTINGS,
 };
 
 const td_setting td_cpu_settings[] = {
@@ -32,7 +33,8 @@ const td_setting td_cpu_settings[] = {
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: with all others, or once at the end"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing "
+                     "out"},
     [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
     [SETTINGS] = {0},
 };
@@ -141,7 +143,8 @@ td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
 {
     td_state *from = job->run->resumed;
     if (from != NULL) restore(job, from);
-    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, sum));
+    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices,
+                         sum));
     job->context.global = from != NULL ? from->global : sum->share;
     if (from != NULL) td_state_clear(from);
     return TD_OK;
@@ -199,7 +202,8 @@ static td_status make_arrays(td_cpu_job *job)
     if (k->schedule == TD_SCHEDULE_PRIORITY && job->bucketed) return TD_OK;
     TD_CHECK(TD_NEW_ZEROED(&job->next_active, words, "active vertices"));
     if (job->first_hit) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "settled vertices"));
-    if (job->by_pages && k->schedule == TD_SCHEDULE_PEEL) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "vertices that went"));
+    if (job->by_pages && k->schedule == TD_SCHEDULE_PEEL)
+        TD_CHECK(TD_NEW_ZEROED(&job->done, words, "vertices that went"));
     if (k->fused && !job->by_pages) {
         TD_CHECK(TD_NEW(&job->queue, n, "queue of vertices"));
         TD_CHECK(TD_NEW(&job->next_queue, n, "queue of vertices"));
@@ -263,7 +267,8 @@ static td_status check_sinks(const td_cpu_job *job)
     const td_cpu_kernels *k = job->kernels;
     const char *name = job->run->program->info->name;
     if (job->options->checkpoint != NULL || job->options->resume != NULL)
-        return td_fail(TD_USAGE, "cpu.sinks=defer leaves vertices without out-edges behind the others, which a checkpoint cannot hold");
+        return td_fail(TD_USAGE, "cpu.sinks=defer leaves vertices without out-edges behind the others, which a "
+                                 "checkpoint cannot hold");
     if (job->has_limit)
         return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
                                  "out-edges would be an iteration ahead of the others");
@@ -272,8 +277,8 @@ static td_status check_sinks(const td_cpu_job *job)
     if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
         job->run->program->info->kind == TD_KIND_GAS)
         return TD_OK;
-    return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s", name,
-                   spreads ? " (unless pagerank.dangling=ignore)" : "");
+    return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s",
+                   name, spreads ? " (unless pagerank.dangling=ignore)" : "");
 }
 
 static td_status read_settings(td_cpu_job *job)
@@ -281,8 +286,8 @@ static td_status read_settings(td_cpu_job *job)
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
     job->direction = (td_direction)set[SET_DIRECTION];
-    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit &&
-                    !job->by_rounds && !job->by_pages;
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
+                    !job->has_limit && !job->by_rounds && !job->by_pages;
     td_stealing stealing = (td_stealing)set[SET_STEALING];
     job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
     job->alone = (uint64_t)set[SET_ALONE];
@@ -291,12 +296,15 @@ static td_status read_settings(td_cpu_job *job)
     job->samples = (int)set[SET_SAMPLES];
     job->piece_edges = (uint64_t)set[SET_PIECE];
     if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
-        return td_fail(TD_USAGE, "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and notify",
+        return td_fail(TD_USAGE,
+                       "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
+                       "notify",
                        job->run->program->info->name);
     if (job->defer_sinks) TD_CHECK(check_sinks(job));
     if (job->delta > 0 && !job->bucketed)
-        return td_fail(TD_USAGE, "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
-                                 "replace by rounds");
+        return td_fail(TD_USAGE,
+                       "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
+                       "replace by rounds");
     return td_share_out_create(&job->share, job->workers, stealing);
 }
 
@@ -311,7 +319,8 @@ static td_status set_up(td_cpu_job *job)
     TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
     if (job->bare) return TD_OK;
     TD_CHECK(make_arrays(job));
-    bool pulls = info->kind == TD_KIND_GAS && !job->bucketed && !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
+    bool pulls = info->kind == TD_KIND_GAS && !job->bucketed &&
+                 !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
     return pulls && !job->by_pages ? td_cpu_cut(job, 0, job->graph->vertices) : TD_OK;
 }
 
@@ -347,7 +356,8 @@ static td_status find_parents(td_cpu_job *job)
 {
     TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
     job->parents = job->run->parents;
-    TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, NULL));
+    TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
+                         NULL));
     if (job->graph->weights != TD_WEIGHT_NONE && job->run->program->info->weights != TD_WEIGHTS_UNUSED)
         return td_run_solve_parents(job->run, &job->push[0], job->values);
     return TD_OK;

@@ -88,7 +88,8 @@ td_status td_cpu_bucket(td_cpu_job *job)
     TD_CHECK(TD_NEW_ZEROED(&job->entry_start, (uint64_t)job->workers + 1, "buckets"));
     for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;
     TD_CHECK(td_cpu_init(job, &sum));
-    TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL));
+    TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
+                         job->graph->vertices, NULL));
     if (job->failed != TD_OK) return no_room();
     for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
     job->counting = job->workers;

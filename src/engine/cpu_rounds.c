@@ -251,7 +251,8 @@ td_status td_cpu_rounds(td_cpu_job *job)
         td_cpu_tally sum;
         td_cpu_settle(job, &now);
         td_direction direction = td_cpu_choose(job, &now);
-        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices, .active_edges = now.edges};
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
+                            .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
         TD_CHECK(check_finite(job, &sum));
@@ -292,7 +293,8 @@ static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
         td_direction direction = td_cpu_choose(job, now);
-        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices, .active_edges = now->edges};
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices,
+                            .active_edges = now->edges};
         TD_CHECK(td_cpu_iterate(job, direction, now, &sum));
         row.edges = sum.edges;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));

@@ -16,7 +16,8 @@ static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
     *total = 0;
     for (job->step = 0; job->step < job->kernels->steps; job->step++) {
         td_cpu_tally sum;
-        TD_CHECK(td_cpu_step(job, job->kernels->between, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
+        TD_CHECK(td_cpu_step(job, job->kernels->between, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
+                             job->graph->vertices, &sum));
         *total += sum.total;
     }
     return TD_OK;
@@ -44,7 +45,8 @@ static td_status sample(td_cpu_job *job)
     for (int i = 0; i < job->samples; i++) {
         td_cpu_tally sum;
         job->step = i;
-        TD_CHECK(td_cpu_step(job, job->kernels->sample, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, &sum));
+        TD_CHECK(td_cpu_step(job, job->kernels->sample, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices,
+                             &sum));
         row.edges += sum.edges;
         TD_CHECK(vertex_steps(job, &total));
     }
@@ -83,14 +85,16 @@ td_status td_cpu_sweep(td_cpu_job *job)
     TD_CHECK(td_cpu_make_heavy_list(job));
     if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
     TD_CHECK(td_cpu_init(job, &sum));
-    if (job->kernels->samples && job->samples > 0 && vertices > 0) TD_CHECK(job->resumed ? leave_out(job) : sample(job));
+    if (job->kernels->samples && job->samples > 0 && vertices > 0)
+        TD_CHECK(job->resumed ? leave_out(job) : sample(job));
     bool again = true;
     while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
         uint64_t began = td_clock_ns();
         job->heavy_count = 0;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
         TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
-        td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges, .edges = sum.edges};
+        td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
+                            .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));
         again = job->kernels->again(job, total);
         if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));

@@ -13,9 +13,13 @@ enum { MOST_OWNED = 40, THREADS_PER_PROCESSOR = 2048 };
 
 /* Opening and closing. */
 
-const char *td_gpu_wanted(const td_run_options *options) { return options->devices != NULL ? options->devices : "cuda:0"; }
+const char *td_gpu_wanted(const td_run_options *options)
+{
+    return options->devices != NULL ? options->devices : "cuda:0";
+}
 
-td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first, td_device **out)
+td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first,
+                      td_device **out)
 {
     const char *devices = td_gpu_wanted(options);
     td_device_options how = {.loop = loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
@@ -25,10 +29,12 @@ td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop
     TD_CHECK(status);
     for (*out = *first; *out != NULL; *out = (*out)->next) {
         if ((*out)->kind == TD_DEVICE_CPU) continue;
-        if ((*first)->next != NULL) td_warn("the %s engine uses one GPU: of --devices %s it is %s", engine, devices, (*out)->name);
+        if ((*first)->next != NULL)
+            td_warn("the %s engine uses one GPU: of --devices %s it is %s", engine, devices, (*out)->name);
         return TD_OK;
     }
-    return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices, engine);
+    return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
+                   engine);
 }
 
 td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
@@ -50,7 +56,8 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
     device->peak = device->now; /* of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
     if (job->kernels == NULL)
-        return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name, device->name);
+        return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name,
+                       device->name);
     TD_CHECK(TD_NEW_ZEROED(&job->control, 1, "counters"));
     job->pinned = td_device_pin(device, job->control, sizeof *job->control, &seen) == TD_OK;
     return TD_OK;
@@ -106,7 +113,8 @@ td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_
 {
     uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
     if (blocks > most) blocks = most;
-    td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS, .shared_bytes = shared_bytes};
+    td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS,
+                       .shared_bytes = shared_bytes};
     return td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args);
 }
 
@@ -199,13 +207,16 @@ static td_status restore(td_gpu_job *job, const td_state *from)
     a->resumed = true;
     a->context.iteration = from->iteration;
     a->context.phase = from->phase;
-    TD_CHECK(td_stream_copy(job->stream, a->values, from->values, job->graph->vertices * job->traits->value_bytes, TD_TO_DEVICE));
-    if (a->active != NULL && from->has_active) TD_CHECK(td_stream_copy(job->stream, a->active, from->active, words, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(job->stream, a->values, from->values, job->graph->vertices * job->traits->value_bytes,
+                            TD_TO_DEVICE));
+    if (a->active != NULL && from->has_active)
+        TD_CHECK(td_stream_copy(job->stream, a->active, from->active, words, TD_TO_DEVICE));
     else if (a->active != NULL) TD_CHECK(td_stream_fill(job->stream, a->active, 0xff, words));
     if (a->edges == NULL) return TD_OK;
     job->control->edge_count = (uint32_t)from->edge_count;
     return from->edge_count == 0 ? TD_OK
-                                 : td_stream_copy(job->stream, a->edges, from->edges, from->edge_count * sizeof *from->edges, TD_TO_DEVICE);
+                                 : td_stream_copy(job->stream, a->edges, from->edges,
+                                                  from->edge_count * sizeof *from->edges, TD_TO_DEVICE);
 }
 
 td_status td_gpu_init(td_gpu_job *job)
@@ -239,7 +250,8 @@ td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *m
     const td_gpu_args *a = &job->args;
     uint64_t bytes = job->graph->vertices * job->traits->value_bytes;
     void *seen;
-    if (job->pinned_state == NULL && td_device_pin(job->device, state->values, bytes, &seen) == TD_OK) job->pinned_state = state->values;
+    if (job->pinned_state == NULL && td_device_pin(job->device, state->values, bytes, &seen) == TD_OK)
+        job->pinned_state = state->values;
     state->by_levels = a->first_hit;
     TD_CHECK(td_stream_copy(job->stream, state->values, a->values, bytes, TD_TO_HOST));
     for (int i = 0; i < count; i++) {
@@ -249,12 +261,14 @@ td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *m
     }
     if (a->edges != NULL) state->edge_count = job->control->edge_count;
     if (state->edge_count > 0)
-        TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges, TD_TO_HOST));
+        TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges,
+                                TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
     return td_checkpoint_save(job->run, state);
 }
 
-td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n)
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
+                            uint64_t n)
 {
     uint64_t edges = place(of, n), piece = 0;
     found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
@@ -325,7 +339,8 @@ static td_status hand_over_edges(td_gpu_job *job)
     if (job->args.edges == NULL) return TD_OK;
     run->edge_count = job->control->edge_count;
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
-    TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges,
+                            TD_TO_HOST));
     TD_CHECK(td_stream_finish(job->stream));
     td_sweep_end_forest(run);
     return TD_OK;

@@ -49,7 +49,8 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 void td_gpu_job_close(td_gpu_job *job);
 
 /* The GPU of a list of devices (NULL: the first there is), for the engine named. */
-td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first, td_device **out);
+td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first,
+                      td_device **out);
 const char *td_gpu_wanted(const td_run_options *options);
 
 /* Device memory of this run, freed at its end. */
@@ -61,12 +62,12 @@ td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t c
 /* Values, messages and inputs of the program. */
 td_status td_gpu_make_values(td_gpu_job *job);
 
-/* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of it
- * are read. */
+/* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of
+ * it are read. */
 td_status td_gpu_init(td_gpu_job *job);
 
-/* Fills in a state that is due and has it written. Vertices in any of the bitmaps (NULL ones are left out) have still to tell
- * their value; without any everyone has. */
+/* Fills in a state that is due and has it written. Vertices in any of the bitmaps (NULL ones are left out) have still
+ * to tell their value; without any everyone has. */
 td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count);
 
 /* Between two iterations of a program without a frontier: a checkpoint, if one is due. */
@@ -102,7 +103,8 @@ typedef struct td_gpu_heads {
     uint32_t *bits, *lists, *before;
     uint64_t words, count, pieces;
 } td_gpu_heads;
-td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of, uint64_t n);
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
+                            uint64_t n);
 void td_gpu_free_heads(td_gpu_heads *heads);
 
 void td_gpu_turn_values(td_gpu_job *job); /* after an iteration: the new ones become the current ones */

@@ -95,7 +95,8 @@ static char *print_edges(const void *context, uint64_t begin, uint64_t end, char
         *at++ = self->format->separator;
         at = td_print_u64(at, td_graph_id(graph, of.target));
         *at++ = self->format->separator;
-        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, of.weight, false) : td_print_u64(at, (uint64_t)of.weight);
+        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, of.weight, false)
+                                             : td_print_u64(at, (uint64_t)of.weight);
         *at++ = '\n';
     }
     return at;

@@ -31,7 +31,8 @@ uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const ui
 uint64_t td_run_parents_open(const td_run *run, const uint32_t *values)
 {
     uint64_t open = 0;
-    for (uint32_t v = 0; v < run->graph->vertices; v++) open += run->parents[v] == TD_NO_VERTEX && values[v] != unreached(run);
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        open += run->parents[v] == TD_NO_VERTEX && values[v] != unreached(run);
     return open;
 }
 

@@ -11,15 +11,16 @@
 #include <string.h>
 
 enum {
-    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA,
+    SET_SAMPLES, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
                        "how an iteration goes over the edges; auto chooses for each"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, TD_BALANCE_WARP, 0, 0, "thread|cta|iwb|warp",
-                     "how a push shares out edges: a thread per vertex, by degree (cta), with medium vertices handed on "
-                     "(iwb), evenly over the lanes of a warp"},
+                     "how a push shares out edges: a thread per vertex, by degree (cta), with medium vertices handed "
+                     "on (iwb), evenly over the lanes of a warp"},
     [SET_GATHER] = {"gather", TD_SETTING_CHOICE, 0, 0, 0, "rows|shards",
                     "how a pull adds up: equal pieces of the lists, or Garaph's shards in shared memory"},
     [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
@@ -27,14 +28,17 @@ const td_setting td_resident_settings[] = {
     [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL, /* 32 of them add up in 32 bits */
                    "degree from which a vertex is cut into pieces for all blocks"},
     [SET_TINY] = {"tiny", TD_SETTING_WHOLE, 0, 0, 4e9, NULL,
-                  "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have clusters)"},
+                  "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have "
+                  "clusters)"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
-                   "edges of a frontier up to which few blocks do the rounds, because fewer wait for each other faster"},
+                   "edges of a frontier up to which few blocks do the rounds, because fewer wait for each other "
+                   "faster"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, TD_GPU_ROUNDS, 1, TD_GPU_ROUNDS, NULL,
                     "most rounds of one launch; 1: the host is asked after every one"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a step of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing out"},
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing "
+                     "out"},
     [SETTINGS] = {0},
 };
 
@@ -47,7 +51,8 @@ static td_status read_settings(td_gpu_job *job)
     double set[SETTINGS];
     static const uint32_t copies[] = {0, 1, 2, 4, 8, 16, 32};
     TD_CHECK(td_settings_resolve(job->options->settings, "resident", td_resident_settings, set, NULL));
-    job->direction = set[SET_DIRECTION] == 0 ? TD_DIRECTION_AUTO : set[SET_DIRECTION] == 1 ? TD_DIRECTION_PULL : TD_DIRECTION_PUSH;
+    static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
+    job->direction = directions[(int)set[SET_DIRECTION]];
     job->args.balance = (uint32_t)set[SET_BALANCE];
     job->shards = set[SET_GATHER] == 1;
     job->copies = copies[(int)set[SET_REPLICATION]];
@@ -59,12 +64,15 @@ static td_status read_settings(td_gpu_job *job)
     job->args.samples = (uint32_t)set[SET_SAMPLES];
     bool gas = job->run->program->info->kind == TD_KIND_GAS;
     if (job->direction == TD_DIRECTION_PUSH && gas && !job->traits->fused)
-        return td_fail(TD_USAGE, "resident.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
+        return td_fail(TD_USAGE,
+                       "resident.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
                        job->run->program->info->name);
-    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
+                       !job->has_limit;
     if (job->delta > 0 && !job->prioritised)
-        return td_fail(TD_USAGE, "resident.delta is the width of a step of sssp's distances, which an iteration limit and "
-                                 "resident.direction replace by rounds");
+        return td_fail(TD_USAGE,
+                       "resident.delta is the width of a step of sssp's distances, which an iteration limit and "
+                       "resident.direction replace by rounds");
     return TD_OK;
 }
 
@@ -135,7 +143,8 @@ td_status td_resident_fit_loops(td_gpu_job *job)
     bool plain = job->args.balance == TD_BALANCE_WARP;
     uint32_t most;
     if (!job->traits->fused) return TD_OK;
-    job->loop = job->prioritised ? (plain ? &k->priorities : &k->priorities_otherwise) : plain ? &k->levels : &k->levels_otherwise;
+    if (job->prioritised) job->loop = plain ? &k->priorities : &k->priorities_otherwise;
+    else job->loop = plain ? &k->levels : &k->levels_otherwise;
     TD_CHECK(td_device_fit(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;
     job->blocks_many = most;

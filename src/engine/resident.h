@@ -1,8 +1,9 @@
 /* The resident engine's parts: the whole graph in the memory of one GPU.
  *
- * resident.c sets a run up and takes it down, resident_plan.c counts what it needs, resident_graph.c brings the graph onto the
- * device, the schedules are in resident_rounds.c and resident_sweep.c, the kernels in src/kernels/gpu. Everything goes
- * through one stream; the host looks at the counters (td_gpu_control) where it has a decision to make. */
+ * resident.c sets a run up and takes it down, resident_plan.c counts what it needs, resident_graph.c brings the graph
+ * onto the device, the schedules are in resident_rounds.c and resident_sweep.c, the kernels in src/kernels/gpu.
+ * Everything goes through one stream; the host looks at the counters (td_gpu_control) where it has a decision to make.
+ */
 #ifndef TD_ENGINE_RESIDENT_H
 #define TD_ENGINE_RESIDENT_H
 
@@ -14,7 +15,7 @@ typedef struct td_resident_list {
     td_gpu_list view;
     bool there;
     uint64_t longest; /* list; 0: not looked up yet */
-    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_args); made when first needed */
+    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_args); made when needed */
 } td_resident_list;
 
 /* What stays on the device from run to run of one graph. */
@@ -47,7 +48,7 @@ typedef struct td_resident_bytes {
     uint64_t graph, edges, program;
     uint64_t host; /* held in the host's memory while loading, at its peak */
     uint64_t list_edges, edge_bytes; /* of one list; of one edge */
-    uint64_t offsets, heads, sums, pieces; /* parts of the above: of one list; of pulls that add up; of heavy vertices */
+    uint64_t offsets, heads, sums, pieces; /* parts of the above: of one list; of pulls that add up; of the heavy */
     bool both;                  /* one list of both ways */
 } td_resident_bytes;
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -80,16 +81,17 @@ uint64_t td_resident_push_bound(const td_gpu_job *job); /* edges of a frontier u
 void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges);
 td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now);
 td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound); /* rounds of pushes in one launch */
-/* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more edges
- * than the bound or nobody is left; how many are far then. */
+/* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more
+ * edges than the bound or nobody is left; how many are far then. */
 td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
 td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left); /* peeling */
-double td_resident_step(const td_graph *graph, double delta); /* width of a step of distances; delta 0: from the weights */
+/* Width of a step of distances; delta 0: from the weights. */
+double td_resident_step(const td_graph *graph, double delta);
 td_status td_resident_check_vertices(const td_graph *graph, const char *engine);
 td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
 
-/* resident_sweep.c: what a program does with every vertex between sweeps; components from a few edges of every vertex, and the
- * one that is then left out. */
+/* resident_sweep.c: what a program does with every vertex between sweeps; components from a few edges of every vertex,
+ * and the one that is then left out. */
 td_status td_resident_vertex_steps(td_gpu_job *job);
 td_status td_resident_sample(td_gpu_job *job);
 td_status td_resident_find_commonest(td_gpu_job *job);

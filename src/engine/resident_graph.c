@@ -114,12 +114,14 @@ static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t cou
     return status;
 }
 
-static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges, bool targets)
+static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges,
+                           bool targets)
 {
     uint64_t n = job->graph->vertices;
     size_t weight = td_weight_bytes(job->graph->weights);
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && weight > 0;
-    if (list->offsets == NULL) TD_CHECK(send(job, &list->offsets, from->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
+    if (list->offsets == NULL)
+        TD_CHECK(send(job, &list->offsets, from->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
     if (targets && list->targets == NULL)
         TD_CHECK(send(job, &list->targets, from->targets, edges, sizeof(uint32_t), "the graph's edges"));
     if (targets && weighted && list->weights == NULL)
@@ -181,7 +183,8 @@ static td_status find_longest(void *context, uint64_t begin, uint64_t end, int w
     longest *self = context;
     uint64_t most = 0;
     for (uint64_t v = begin; v < end; v++) {
-        uint64_t degree = td_degree(&self->graph->out, (uint32_t)v) + (self->both ? td_degree(&self->graph->in, (uint32_t)v) : 0);
+        uint64_t degree = td_degree(&self->graph->out, (uint32_t)v) +
+                          (self->both ? td_degree(&self->graph->in, (uint32_t)v) : 0);
         if (degree > most) most = degree;
     }
     uint64_t now = self->found;
@@ -351,7 +354,8 @@ td_status td_resident_make_shards(td_gpu_job *job)
     td_resident_graph *held = job->held;
     uint64_t most = job->device->properties.shared_bytes;
     held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
-    bool there = held->shard_of == job->pull && held->shard_copies == job->copies && held->shard_accum == job->traits->accum_bytes;
+    bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&
+                 held->shard_accum == job->traits->accum_bytes;
     if (!there) TD_CHECK(load_shards(job, held->shard_bytes / job->traits->accum_bytes));
     job->args.shards = held->shards;
     job->args.shard_targets = held->shard_targets;

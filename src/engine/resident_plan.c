@@ -23,13 +23,15 @@ bool td_resident_uses(const td_program *program, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
     bool gas = program->info->kind == TD_KIND_GAS;
-    if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0) return gas;
+    if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
+        return gas;
     if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
 
-static td_status read_sizes(sizes *self, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status read_sizes(sizes *self, const td_program *program, const td_graph *graph,
+                            const td_run_options *options)
 {
     double set[TD_PARAMETERS], direction, gather, heavy;
     const td_program_info *info = program->info;
@@ -39,10 +41,12 @@ static td_status read_sizes(sizes *self, const td_program *program, const td_gra
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "gather", &gather));
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
-    bool async = options->mode == TD_MODE_ASYNC || (k->first_hit && options->resume != NULL); /* of a search not by levels */
-    bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1, automatic = direction == 0, push = direction == 2;
-    *self = (sizes){.kernels = k, .gas = info->kind == TD_KIND_GAS, .symmetric = graph->symmetric, .parents = options->parents,
-                    .heavy = heavy, .vertices = graph->vertices, .weight_bytes = td_weight_bytes(kind)};
+    bool resumed = k->first_hit && options->resume != NULL; /* perhaps a search that did not go by levels */
+    bool async = options->mode == TD_MODE_ASYNC || resumed, automatic = direction == 0, push = direction == 2;
+    bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
+    *self = (sizes){.kernels = k, .gas = info->kind == TD_KIND_GAS, .symmetric = graph->symmetric,
+                    .parents = options->parents, .heavy = heavy, .vertices = graph->vertices,
+                    .weight_bytes = td_weight_bytes(kind)};
     self->both = k->view == TD_VIEW_BOTH && !k->once && !forward && !graph->symmetric;
     self->prioritised = k->schedule == TD_SCHEDULE_PRIORITY && automatic && !options->has_iterations;
     self->pushes = !self->gas || k->fused;
@@ -60,7 +64,8 @@ static uint64_t word_bytes(const sizes *self) { return (self->vertices + 31) / 3
 /* Where the lists begin: a bit per edge, the vertices that have one, a number per piece. */
 static uint64_t head_bytes(const sizes *self)
 {
-    uint64_t pieces = (self->list_edges + TD_GPU_TILE - 1) / TD_GPU_TILE, words = self->list_edges / 32 + TD_GPU_TILE / 32;
+    uint64_t pieces = (self->list_edges + TD_GPU_TILE - 1) / TD_GPU_TILE,
+             words = self->list_edges / 32 + TD_GPU_TILE / 32;
     return self->adds_up && !self->shards ? (words + self->vertices + pieces) * sizeof(uint32_t) : 0;
 }
 
@@ -74,7 +79,10 @@ static uint64_t piece_bytes(const sizes *self)
     return (self->list_edges / TD_GPU_WARP_PIECE + self->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
 }
 
-static uint64_t edge_bytes(const sizes *self) { return self->lists * self->list_edges * (sizeof(uint32_t) + self->weight_bytes); }
+static uint64_t edge_bytes(const sizes *self)
+{
+    return self->lists * self->list_edges * (sizeof(uint32_t) + self->weight_bytes);
+}
 
 static uint64_t graph_bytes(const sizes *self)
 {
@@ -96,24 +104,29 @@ static uint64_t value_bytes(const sizes *self)
 static uint64_t frontier_bytes(const sizes *self)
 {
     const td_cpu_kernels *k = self->kernels;
-    uint64_t queues = 2 + (k->first_hit ? 1 : 0) + (k->schedule == TD_SCHEDULE_PEEL ? 2 : 0) + (self->prioritised ? 2 : 0);
+    uint64_t queues = 2 + (k->first_hit ? 1 : 0) + (k->schedule == TD_SCHEDULE_PEEL ? 2 : 0) +
+                      (self->prioritised ? 2 : 0);
     if (!self->gas) return 0;
     if (!k->fused) return word_bytes(self);
-    return piece_bytes(self) + queues * self->vertices * sizeof(uint32_t) + (self->prioritised ? 3 : 2) * word_bytes(self);
+    return piece_bytes(self) + queues * self->vertices * sizeof(uint32_t) +
+           (self->prioritised ? 3 : 2) * word_bytes(self);
 }
 
 static uint64_t sweep_bytes(const sizes *self)
 {
     const td_cpu_kernels *k = self->kernels;
     if (self->gas) return 0;
-    uint64_t each = (k->edge != NULL ? sizeof(uint64_t) : 0) + (k->value_bytes != sizeof(uint32_t) ? sizeof(uint32_t) : 0);
+    uint64_t each = (k->edge != NULL ? sizeof(uint64_t) : 0) +
+                    (k->value_bytes != sizeof(uint32_t) ? sizeof(uint32_t) : 0);
     return piece_bytes(self) + TD_GPU_DRAWN * sizeof(uint32_t) + self->vertices * each;
 }
 
 /* What loading holds for a while: both lists of every vertex as one, then what says where lists begin. */
 static uint64_t host_bytes(const sizes *self)
 {
-    uint64_t both = self->both ? self->list_edges * (sizeof(uint32_t) + self->weight_bytes) + (self->vertices + 1) * sizeof(uint64_t) : 0;
+    uint64_t both = self->both ? self->list_edges * (sizeof(uint32_t) + self->weight_bytes) +
+                                     (self->vertices + 1) * sizeof(uint64_t)
+                               : 0;
     uint64_t begins = self->shards ? self->list_edges * sizeof(uint16_t) : head_bytes(self);
     return both > begins ? both : begins;
 }
@@ -146,15 +159,16 @@ static td_status check_edges(const td_gpu_job *job, uint64_t needed)
     uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
     if (cap <= 0 || needed <= allowed) return TD_OK;
     return td_fail(TD_NO_MEMORY,
-                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a part of them there",
+                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
+                   "part of them there",
                    job->device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
 td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
 {
     if (graph->vertices <= MOST_VERTICES) return TD_OK;
-    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it", engine, MOST_VERTICES,
-                   graph->vertices);
+    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it",
+                   engine, MOST_VERTICES, graph->vertices);
 }
 
 td_status td_resident_check_fit(td_gpu_job *job)
@@ -169,7 +183,10 @@ td_status td_resident_check_fit(td_gpu_job *job)
     uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
     if (need.graph + need.program <= room) return TD_OK;
     return td_fail(TD_NO_MEMORY,
-                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine stream keeps "
-                   "the edges at the host, --engine cpu everything", job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
-                   td_format_size(b, need.program), td_format_size(c, room), job->device->budget > 0 ? " under --gpu-memory" : "");
+                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine stream "
+                   "keeps "
+                   "the edges at the host, --engine cpu everything",
+                   job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
+                   td_format_size(b, need.program), td_format_size(c, room),
+                   job->device->budget > 0 ? " under --gpu-memory" : "");
 }

@@ -54,8 +54,8 @@ td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* Lists are added up and their vertices get their values part by part: the later ones of an asynchronous run see the values
- * of the earlier ones. A list cut by the end of a part belongs to the next. */
+/* Lists are added up and their vertices get their values part by part: the later ones of an asynchronous run see the
+ * values of the earlier ones. A list cut by the end of a part belongs to the next. */
 enum { ASYNC_PARTS = 8 };
 
 static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
@@ -79,7 +79,8 @@ static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
 static td_status pull_whole(td_gpu_job *job)
 {
     td_gpu_args *a = &job->args;
-    if (job->traits->fused) TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    if (job->traits->fused)
+        TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     if (job->shards) {
         TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
     } else {
@@ -142,8 +143,8 @@ static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* The shape of a loop's launch: one cluster while the frontier is tiny, few blocks while it is small, otherwise all that
- * fit. It is left when the frontier has outgrown its shape, or shrunk well below it. */
+/* The shape of a loop's launch: one cluster while the frontier is tiny, few blocks while it is small, otherwise all
+ * that fit. It is left when the frontier has outgrown its shape, or shrunk well below it. */
 typedef struct loop_shape {
     uint32_t blocks;
     bool cluster;
@@ -168,10 +169,13 @@ static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64
     job->args.cluster = shape.cluster;
     job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
     job->control->left_edges = 0;
-    _Static_assert(offsetof(td_gpu_control, rows) == offsetof(td_gpu_control, left_edges) + sizeof(uint64_t), "cleared together");
+    _Static_assert(offsetof(td_gpu_control, rows) == offsetof(td_gpu_control, left_edges) + sizeof(uint64_t),
+                   "cleared together");
     uint64_t place = offsetof(td_gpu_control, left_edges), rows = job->args.most_rounds * sizeof(td_gpu_row);
-    if (job->args.lean) TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
-    td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS, .together = true,
+    if (job->args.lean)
+        TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
+    td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS,
+                        .together = true,
                         .cluster = shape.cluster};
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
     uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;
@@ -187,7 +191,8 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
         uint64_t edges = job->args.lean ? row->edges : now->edges;
-        td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges, .edges = edges};
+        td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
+                             .edges = edges};
         if (!row->split) {
             td_resident_settle(job, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
@@ -211,7 +216,10 @@ td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound
     return take_rounds(job, now, "push", began);
 }
 
-static td_status push(td_gpu_job *job, td_gpu_frontier *now) { return td_resident_loop(job, now, td_resident_push_bound(job)); }
+static td_status push(td_gpu_job *job, td_gpu_frontier *now)
+{
+    return td_resident_loop(job, now, td_resident_push_bound(job));
+}
 
 /* The schedules. */
 
@@ -291,8 +299,8 @@ td_status td_resident_peel(td_gpu_job *job)
     return TD_OK;
 }
 
-/* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs, where
- * a round has little to do (docs/lab.md). */
+/* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs,
+ * where a round has little to do (docs/lab.md). */
 static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
 
 static double choose_delta(const td_graph *graph)

@@ -78,7 +78,8 @@ static td_status check_weights_of(void *context, uint64_t begin, uint64_t end, i
             double weight = td_weight_at(graph, &graph->out, e);
             if (weight > 0 || (weight == 0 && !self->positive)) continue;
             return td_fail(TD_INVALID, "%s: the edge from %llu to %llu has weight %g; %s needs weights %s zero",
-                           graph->name != NULL ? graph->name : "graph", (unsigned long long)td_graph_id(graph, (uint32_t)v),
+                           graph->name != NULL ? graph->name : "graph",
+                           (unsigned long long)td_graph_id(graph, (uint32_t)v),
                            (unsigned long long)td_graph_id(graph, graph->out.targets[e]), weight, self->info->name,
                            self->positive ? "above" : "of at least");
         }
@@ -110,7 +111,8 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
     if (options->mode == TD_MODE_ASYNC && !info->order_free)
         return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
-    if (options->has_tolerance && !(options->tolerance >= 0)) return td_fail(TD_USAGE, "the tolerance must be at least 0");
+    if (options->has_tolerance && !(options->tolerance >= 0))
+        return td_fail(TD_USAGE, "the tolerance must be at least 0");
     if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
         return td_fail(TD_USAGE, "%s ends with an exact result and takes no tolerance", info->name);
     return td_checkpoints_check(program, options);
@@ -120,10 +122,12 @@ static td_status check_request(const td_program *program, const td_graph *graph,
 {
     const td_program_info *info = program->info;
     TD_CHECK(td_run_check_options(program, options));
-    if (graph->vertices == 0) return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
+    if (graph->vertices == 0)
+        return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
     if (options->has_source && options->source >= graph->vertices)
         return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
-    if (graph->in.offsets == NULL) return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew without --out-only");
+    if (graph->in.offsets == NULL)
+        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew without --out-only");
     return check_weights(info, graph, options->pool);
 }
 
@@ -150,7 +154,9 @@ static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int 
     for (uint64_t u = begin; u < end; u++)
         for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
             if (isinf(distances[graph->out.targets[e]]))
-                return td_fail(TD_LIMIT, "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller ones",
+                return td_fail(TD_LIMIT,
+                               "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller "
+                               "ones",
                                (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
     return TD_OK;
 }
@@ -200,9 +206,11 @@ static td_status run_engine(td_run *run, const td_run_options *options)
     size_t i = 0;
     while (i + 1 < sizeof engines / sizeof *engines && strcmp(engines[i].name, name) != 0) i++;
     if (!engines[i].checkpoints && (options->checkpoint != NULL || options->resume != NULL))
-        return td_fail(TD_UNSUPPORTED, "the %s engine has no checkpoints; --engine cpu, resident, stream, coop and hybrid do", name);
+        return td_fail(TD_UNSUPPORTED,
+                       "the %s engine has no checkpoints; --engine cpu, resident, stream, coop and hybrid do", name);
     if (run->graph->paged != NULL && engines[i].run != td_hybrid_run)
-        return td_fail(TD_USAGE, "the edges of %s stay on disk, and the engine %s needs them in memory; --engine hybrid does not",
+        return td_fail(TD_USAGE,
+                       "the edges of %s stay on disk, and the engine %s needs them in memory; --engine hybrid does not",
                        run->graph->name, name);
     return engines[i].run(run, options);
 }

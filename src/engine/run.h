@@ -11,7 +11,7 @@
 
 typedef struct td_program {
     const td_program_info *info;
-    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE .. TD_WEIGHT_F32; a NULL `init` where there is none */
+    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: there is none */
 } td_program;
 
 extern const td_program *const td_programs[]; /* ends with NULL */
@@ -46,7 +46,7 @@ typedef struct td_run_options {
     const td_settings *settings;
     const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
     uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
-    double gpu_edges;     /* the most of it for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
+    double gpu_edges;     /* most of it for edges: up to 1 a share of the edge bytes, above 1 bytes; 0: no cap */
     const char *engine;   /* "cpu", "resident"; NULL: cpu */
     td_kept *kept;        /* or NULL */
     bool traces;          /* events are kept */

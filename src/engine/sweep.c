@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-uint32_t td_sweep_drawn(const td_graph *graph, uint64_t i) { return (uint32_t)td_random_below(td_random_at(1, i), graph->vertices); }
+uint32_t td_sweep_drawn(const td_graph *graph, uint64_t i)
+{
+    return (uint32_t)td_random_below(td_random_at(1, i), graph->vertices);
+}
 
 static int by_label(const void *a, const void *b)
 {
@@ -38,5 +41,6 @@ void td_sweep_end_forest(td_run *run)
 {
     td_sweep_sort_edges(run);
     run->total_weight = 0;
-    for (uint64_t i = 0; i < run->edge_count; i++) run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+    for (uint64_t i = 0; i < run->edge_count; i++)
+        run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
 }

@@ -22,8 +22,8 @@ static td_status join(void *context, uint64_t begin, uint64_t end, int worker)
             uint64_t first = parts[i]->offsets[v], count = parts[i]->offsets[v + 1] - first;
             memcpy(self->both.targets + at, parts[i]->targets + first, count * sizeof(uint32_t));
             if (self->both.weights != NULL)
-                memcpy((char *)self->both.weights + at * self->weight, (const char *)parts[i]->weights + first * self->weight,
-                       count * self->weight);
+                memcpy((char *)self->both.weights + at * self->weight,
+                       (const char *)parts[i]->weights + first * self->weight, count * self->weight);
             at += count;
         }
     }
@@ -36,7 +36,8 @@ td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out,
     joining self = {.graph = graph, .weight = td_weight_bytes(graph->weights)};
     TD_TRY(TD_NEW(&self.both.offsets, (uint64_t)graph->vertices + 1, "undirected lists"));
     TD_TRY(TD_NEW(&self.both.targets, 2 * graph->edges, "undirected lists"));
-    if (weighted && self.weight > 0) TD_TRY(td_new_bytes(&self.both.weights, 2 * graph->edges, self.weight, "undirected lists"));
+    if (weighted && self.weight > 0)
+        TD_TRY(td_new_bytes(&self.both.weights, 2 * graph->edges, self.weight, "undirected lists"));
     for (uint64_t v = 0; v <= graph->vertices; v++) self.both.offsets[v] = graph->in.offsets[v] + graph->out.offsets[v];
     TD_TRY(td_pool_for(pool, graph->vertices, 4096, join, &self));
     *out = self.both;

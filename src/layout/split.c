@@ -128,7 +128,8 @@ static td_status fill_parts(void *context, uint64_t begin, uint64_t end, int wor
         uint64_t hot = self->to.hot.offsets[number], rest = self->to.rest.offsets[number];
         for (uint64_t e = self->from->offsets[v]; e < self->from->offsets[v + 1]; e++) {
             uint32_t other = td_split_number(split, self->from->targets[e]);
-            if (is_hot(self, number, other)) put_edge(&self->to.hot, hot++, other, self->from->weights, e, split->weight_bytes);
+            if (is_hot(self, number, other))
+                put_edge(&self->to.hot, hot++, other, self->from->weights, e, split->weight_bytes);
             else put_edge(&self->to.rest, rest++, other, self->from->weights, e, split->weight_bytes);
         }
     }
@@ -231,7 +232,8 @@ static td_status make_part(td_adjacency *part, uint64_t n, size_t weight)
     return weight == 0 ? TD_OK : td_new_bytes(&part->weights, part->offsets[n], weight, "lists cut in two");
 }
 
-static td_status cut(const td_split *split, const td_adjacency *from, td_split_extract extract, td_split_lists *out, td_pool *pool)
+static td_status cut(const td_split *split, const td_adjacency *from, td_split_extract extract, td_split_lists *out,
+                     td_pool *pool)
 {
     uint64_t n = split->vertices;
     TD_CHECK(TD_NEW_ZEROED(&out->hot.offsets, n + 1, "lists cut in two"));
@@ -278,7 +280,8 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_wis
     if (wish->both) TD_TRY(td_lists_join(graph, wish->weighted, &both, pool));
     const td_adjacency *push = wish->both ? &both : wish->pushes ? &graph->out : &graph->in;
     bool symmetric = graph->symmetric || wish->both;
-    counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in}, .count = symmetric ? 1 : 2};
+    counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
+                      .count = symmetric ? 1 : 2};
     TD_TRY(find_inside(&split, &count, wish->extract, wish->room / (sizeof(uint32_t) + split.weight_bytes), pool));
     TD_TRY(cut(&split, push, wish->extract, &split.push, pool));
     if (split.same) split.pull = split.push;

@@ -17,18 +17,23 @@
 enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
 const td_engine td_engines[] = {
-    {.name = "cpu", .summary = "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration",
+    {.name = "cpu",
+     .summary = "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration",
      .device = "cpu", .settings = td_cpu_settings, .uses = td_cpu_uses},
-    {.name = "resident", .summary = "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch",
+    {.name = "resident",
+     .summary = "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch",
      .device = "cuda or emu", .settings = td_resident_settings, .uses = td_resident_uses},
     {.name = "stream",
-     .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross the link",
+     .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross "
+                "the link",
      .device = "cuda or emu", .settings = td_stream_settings, .uses = td_stream_uses, .check = td_stream_check_settings,
      .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%"},
-    {.name = "hybrid", .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
+    {.name = "hybrid",
+     .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
      .device = "cpu, with cuda or emu beside it", .settings = td_hybrid_settings, .uses = td_hybrid_uses},
     {.name = "coop",
-     .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of every iteration",
+     .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of "
+                "every iteration",
      .device = "cuda or emu", .settings = td_coop_settings, .uses = td_coop_uses},
     {0},
 };
@@ -65,7 +70,9 @@ td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
     if (engine != NULL && strcmp(engine, "cpu") == 0 && devices != NULL && !lists(devices, "cpu"))
-        return td_fail(TD_USAGE, "--engine cpu and --devices %s: the cpu engine runs on the device cpu; --engine resident uses a GPU", devices);
+        return td_fail(TD_USAGE,
+                       "--engine cpu and --devices %s: the cpu engine runs on the device cpu; --engine resident uses a "
+                       "GPU", devices);
     return devices != NULL ? td_devices_check(devices) : TD_OK;
 }
 
@@ -76,14 +83,16 @@ static td_status check_owner(const char *key, const char *engine, const char *pr
     if (key[length] != '.') return TD_OK;
     for (const td_engine *each = td_engines; each->name != NULL; each++)
         if (strlen(each->name) == length && strncmp(each->name, key, length) == 0 && strcmp(each->name, engine) != 0)
-            return td_fail(TD_USAGE, "the setting '%s' is one of the engine %s, and the engine is %s; 'tandem help %s' lists its settings",
+            return td_fail(TD_USAGE,
+                           "the setting '%s' is one of the engine %s, and the engine is %s; 'tandem help %s' lists its "
+                           "settings",
                            key, each->name, engine, engine);
     for (int i = 0; td_programs[i] != NULL; i++) {
         const char *name = td_programs[i]->info->name;
         bool owns = strlen(name) == length && strncmp(name, key, length) == 0;
         if (owns && strcmp(name, program) != 0)
-            return td_fail(TD_USAGE, "unknown setting '%s': '%s.' begins the parameters of %s, and the program is %s", key,
-                           name, name, program);
+            return td_fail(TD_USAGE, "unknown setting '%s': '%s.' begins the parameters of %s, and the program is %s",
+                           key, name, name, program);
     }
     return TD_OK;
 }
@@ -100,8 +109,8 @@ static td_status check_use(const td_engine *engine, const td_program *program, c
         if (engine->uses(td_programs[i], key + length + 1))
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
     }
-    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s (see 'tandem help %s')", key, program->info->name, names,
-                   engine->name);
+    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s (see 'tandem help %s')", key,
+                   program->info->name, names, engine->name);
 }
 
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
@@ -133,7 +142,8 @@ const td_engine *td_plan_engine(const char *engine, const char *devices, const t
     if (!is_auto(engine)) return td_engine_named(engine);
     for (const td_engine *each = td_engines; each->name != NULL; each++)
         if (sets(settings, each->name)) return each;
-    bool gpu = devices != NULL ? lists(devices, "cuda") || lists(devices, "emu") : td_device_kind_present(TD_DEVICE_CUDA, NULL);
+    bool gpu = devices != NULL ? lists(devices, "cuda") || lists(devices, "emu")
+                               : td_device_kind_present(TD_DEVICE_CUDA, NULL);
     return td_engine_named(gpu ? "resident" : "cpu");
 }
 
@@ -148,7 +158,8 @@ static uint64_t free_memory(void)
 
 /* The resident engine holds the result in the host's memory, and for a while what it sends; an emulated GPU's
  * memory is the host's too. */
-static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph,
+                               const td_run_options *options)
 {
     td_resident_bytes need;
     uint64_t emulated = 0;
@@ -180,7 +191,8 @@ static td_status gpu_memory_left(const td_run_options *options, uint64_t *left)
 }
 
 /* The stream engine holds what the device has room for; an emulated one's memory is the host's. */
-static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph,
+                             const td_run_options *options)
 {
     td_stream_bytes need;
     td_stream_shape shape;
@@ -190,7 +202,8 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     if (left == 0) return TD_OK; /* without a GPU to ask: the run will say so */
     TD_CHECK(td_stream_plan(program, graph, options, left, &need, &shape));
     bool together = program->cpu[TD_WEIGHT_NONE].fused;
-    if (options->devices != NULL) TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, together, &emulated));
+    if (options->devices != NULL)
+        TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, together, &emulated));
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
@@ -204,7 +217,8 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
 }
 
 /* The coop engine holds the hot part there and one copy of the lists, cut in two, here. */
-static td_status plan_coop(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status plan_coop(td_plan *plan, const td_program *program, const td_graph *graph,
+                           const td_run_options *options)
 {
     td_coop_bytes need;
     uint64_t left, emulated = 0;
@@ -214,19 +228,21 @@ static td_status plan_coop(td_plan *plan, const td_program *program, const td_gr
     if (left == 0) return TD_OK;
     TD_CHECK(td_coop_plan(program, graph, options, left, &need));
     if (need.all) return plan_resident(plan, program, graph, options);
-    if (options->devices != NULL) TD_CHECK(td_devices_host_bytes(options->devices, need.room + need.vertices, false, &emulated));
+    if (options->devices != NULL)
+        TD_CHECK(td_devices_host_bytes(options->devices, need.room + need.vertices, false, &emulated));
     plan->device_graph_bytes = need.room;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = need.host + emulated;
     return TD_OK;
 }
 
-/* A GPU that nobody named is used where it pays: not for little work. Opening one takes a few tenths of a second, in which
- * a processor is through with this many edges. */
+/* A GPU that nobody named is used where it pays: not for little work. Opening one takes a few tenths of a second, in
+ * which a processor is through with this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
 
 /* What the GPU cannot hold, or may not, crosses the link; if not even the vertices fit, the processor does it. */
-static td_status choose_for_room(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status choose_for_room(td_plan *plan, const td_program *program, const td_graph *graph,
+                                 const td_run_options *options)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     td_stream_bytes bytes;
@@ -242,7 +258,9 @@ static td_status choose_for_room(td_plan *plan, const td_program *program, const
     td_format_size(need, wanted);
     td_format_size(has, left);
     if (wanted <= left) snprintf(plan->why, sizeof plan->why, "--gpu-edges allows the GPU a part of the edges");
-    else snprintf(plan->why, sizeof plan->why, "%s would take %s on the GPU, which has %s", program->info->name, need, has);
+    else
+        snprintf(plan->why, sizeof plan->why, "%s would take %s on the GPU, which has %s", program->info->name, need,
+                 has);
     return TD_OK;
 }
 
@@ -260,7 +278,8 @@ static td_status choose(td_plan *plan, const td_program *program, const td_graph
         plan->engine = "cpu";
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
-        snprintf(plan->why, sizeof plan->why, options->devices != NULL ? "a GPU is among --devices" : "the graph fits the GPU's memory");
+        snprintf(plan->why, sizeof plan->why,
+                 options->devices != NULL ? "a GPU is among --devices" : "the graph fits the GPU's memory");
         return choose_for_room(plan, program, graph, options);
     }
     return TD_OK;

@@ -29,13 +29,14 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
                        const td_run_options *options);
 
 /* The engine that runs when this one is asked for. "auto" or NULL is Tandem's choice: the engine whose settings
- * are given, resident where there is a GPU among the devices (all there are, if NULL), otherwise cpu. Once the graph is known
- * td_plan_make may still choose cpu instead, because there is little work or the GPU is too small. */
+ * are given, resident where there is a GPU among the devices (all there are, if NULL), otherwise cpu. Once the graph is
+ * known td_plan_make may still choose cpu instead, because there is little work or the GPU is too small. */
 const td_engine *td_plan_engine(const char *engine, const char *devices, const td_settings *settings);
 
 /* Before a packed file is loaded: whether its edges stay on disk. They do where graph and run together do not fit the
  * memory that may be used, and the engine is hybrid or Tandem's choice. */
-td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program, const td_run_options *options, bool *on_disk);
+td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
+                          const td_run_options *options, bool *on_disk);
 
 /* The same before it is known what will run: beside a program of the usual size. */
 td_status td_plan_exceeds_memory(const char *path, bool *exceeds);
@@ -44,7 +45,8 @@ td_status td_plan_exceeds_memory(const char *path, bool *exceeds);
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options);
 
 /* For td_plan_make, of the engine hybrid (plan_disk.c). */
-td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options);
+td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph,
+                         const td_run_options *options);
 void td_plan_choose_disk(td_plan *plan, const td_graph *graph);
 
 #endif

@@ -29,8 +29,10 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 
 static const td_setting program_parameters[] = {
     {"injection", TD_SETTING_NUMBER, 0.25, 0, 1, 0, "probability of taking what is injected"},
-    {"continuation", TD_SETTING_NUMBER, 0.7, 0, 1, 0, "probability of going on to an in-neighbour; the rest is abandoned"},
-    {"seeds", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id score' lines: what is injected (default: 1 at --source, or at the first vertex)"},
+    {"continuation", TD_SETTING_NUMBER, 0.7, 0, 1, 0,
+     "probability of going on to an in-neighbour; the rest is abandoned"},
+    {"seeds", TD_SETTING_TEXT, 0, 0, 0, 0,
+     "file of 'id score' lines: what is injected (default: 1 at --source, or at the first vertex)"},
     {0},
 };
 

@@ -30,13 +30,14 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 }
 
 static const td_setting program_parameters[] = {
-    {"sources", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id volts' lines: nodes held at a voltage (default: --source at 1 V)"},
+    {"sources", TD_SETTING_TEXT, 0, 0, 0, 0,
+     "file of 'id volts' lines: nodes held at a voltage (default: --source at 1 V)"},
     {"ground", TD_SETTING_TEXT, 0, 0, 0, 0, "id of a node held at 0 V (default without sources: the last vertex)"},
     {0},
 };
 
 static const td_program_info program_info = {
-    .name = "circuit", .summary = "node voltages of a resistor network", .result = "volts",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64, .takes_source = true,
-    .non_negative = true, .positive = true, .order_free = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
+    .name = "circuit", .summary = "node voltages of a resistor network", .result = "volts", .kind = TD_KIND_GAS,
+    .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64, .takes_source = true, .non_negative = true, .positive = true,
+    .order_free = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
 };

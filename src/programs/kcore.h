@@ -69,7 +69,8 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 }
 
 static const td_setting program_parameters[] = {
-    {"degree", TD_SETTING_CHOICE, 0, 0, 0, "both|in", "neighbours that count: of the undirected view, or in-neighbours"},
+    {"degree", TD_SETTING_CHOICE, 0, 0, 0, "both|in",
+     "neighbours that count: of the undirected view, or in-neighbours"},
     {0},
 };
 

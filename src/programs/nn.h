@@ -33,7 +33,8 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 
 static const td_setting program_parameters[] = {
     {"activation", TD_SETTING_CHOICE, 0, 0, 0, "tanh|sigmoid|relu", "what a neuron makes of its weighted sum"},
-    {"inputs", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id value' lines: inputs (default: 1 for every neuron without in-edges)"},
+    {"inputs", TD_SETTING_TEXT, 0, 0, 0, 0,
+     "file of 'id value' lines: inputs (default: 1 for every neuron without in-edges)"},
     {0},
 };
 

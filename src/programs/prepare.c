@@ -72,7 +72,8 @@ static td_status read_value_line(const value_file *file, uint64_t number, char *
     if (find_vertex(file, id, &v) != TD_OK)
         return td_fail(TD_NOT_FOUND, "%s:%llu: %s", file->path, (unsigned long long)number, td_last_message());
     if (more != NULL)
-        return td_fail(TD_FORMAT, "%s:%llu: more than an id and a value: '%s'", file->path, (unsigned long long)number, more);
+        return td_fail(TD_FORMAT, "%s:%llu: more than an id and a value: '%s'", file->path, (unsigned long long)number,
+                       more);
     if (fabs(value) > file->largest)
         return td_fail(TD_FORMAT, "%s:%llu: %s is beyond %g, the largest value of this program", file->path,
                        (unsigned long long)number, value_text, file->largest);
@@ -215,7 +216,8 @@ static td_status prepare_heat(td_run *run, const td_run_options *options, const 
     double *step = &run->context.parameter[0];
     if (*step == 0) *step = most > 0 ? 0.5 / most : 0.5;
     if (*step * most > 1)
-        return td_fail(TD_INVALID, "heat.step=%g is unstable on this graph; allowed are steps up to %g", *step, 1 / most);
+        return td_fail(TD_INVALID, "heat.step=%g is unstable on this graph; allowed are steps up to %g", *step,
+                       1 / most);
     return TD_OK;
 }
 

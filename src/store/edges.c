@@ -88,8 +88,8 @@ static td_status keep_idle(td_edge_list *list, td_edge_chunk *chunk)
         TD_TRY(TD_RESIZE(&list->idle, room, "idle chunks"));
         list->idle_room = room;
     }
-    list->idle[list->idle_count++] =
-        (td_edge_chunk){.room = chunk->room, .ends = chunk->ends, .weights = chunk->weights, .weighted = chunk->weighted};
+    list->idle[list->idle_count++] = (td_edge_chunk){.room = chunk->room, .ends = chunk->ends,
+                                                     .weights = chunk->weights, .weighted = chunk->weighted};
     *chunk = (td_edge_chunk){0};
 done:
     pthread_mutex_unlock(&list->lock);

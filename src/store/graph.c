@@ -130,7 +130,8 @@ typedef struct audit {
 static td_status corrupt(const audit *self, const char *claim, uint64_t vertex)
 {
     return td_fail(TD_CORRUPT, "%s: %s, at vertex number %llu of the %s-adjacency",
-                   self->graph->name != NULL ? self->graph->name : "graph", claim, (unsigned long long)vertex, self->which);
+                   self->graph->name != NULL ? self->graph->name : "graph", claim, (unsigned long long)vertex,
+                   self->which);
 }
 
 static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int worker)
@@ -232,7 +233,8 @@ static td_status digest_lists(void *context, uint64_t begin, uint64_t end, int w
     (void)worker;
     audit *self = context;
     uint64_t sum = 0;
-    for (uint64_t v = begin; v < end; v++) sum += digest_list(self, v) + td_mix64(~td_graph_id(self->graph, (uint32_t)v) ^ v << 20);
+    for (uint64_t v = begin; v < end; v++)
+        sum += digest_list(self, v) + td_mix64(~td_graph_id(self->graph, (uint32_t)v) ^ v << 20);
     self->digest += sum;
     return TD_OK;
 }

@@ -121,8 +121,8 @@ td_status td_packed_file_read(const td_packed_file *file, uint64_t offset, void 
 td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes);
 
 /* td_packed_verify, and that offsets ascend and targets are vertices. Any thread. */
-td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block, const void *data,
-                                   uint64_t bytes);
+td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block,
+                                   const void *data, uint64_t bytes);
 
 /* A graph with the header's values and no arrays; then its arrays, by section. */
 td_status td_packed_new_graph(td_graph **out, const td_packed *packed);

@@ -99,8 +99,8 @@ static td_status check_content(const td_packed *packed, const td_run *run, const
     }
 }
 
-td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block, const void *data,
-                                   uint64_t bytes)
+td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block,
+                                   const void *data, uint64_t bytes)
 {
     uint64_t begin = first_block * TD_PACKED_BLOCK, rest = packed->info.sections[kind].bytes - begin;
     td_run run = {.kind = kind, .begin = begin, .bytes = rest < bytes ? rest : bytes};

@@ -77,7 +77,8 @@ static inline void td_scatter_flush(td_scatter *scatter, uint64_t bucket, uint64
     if (begin == line && end == line + TD_LINE)
         td_store_line(scatter->records + line, &scatter->lines[bucket]);
     else
-        memcpy(scatter->records + begin, &scatter->lines[bucket].records[begin - line], (end - begin) * sizeof(uint64_t));
+        memcpy(scatter->records + begin, &scatter->lines[bucket].records[begin - line],
+               (end - begin) * sizeof(uint64_t));
     if (scatter->weights != NULL)
         memcpy(scatter->weights + begin, &scatter->light[bucket][begin - line], (end - begin) * sizeof(uint32_t));
 }

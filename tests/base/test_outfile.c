@@ -94,7 +94,7 @@ static void check_large_file(uint64_t left)
     for (uint64_t i = 0; i < count; i++) numbers[i] = (uint32_t)i;
     CHECK_OK(td_outfile_create(&file, inside(folder, "numbers"), TD_OUT_BINARY));
     td_memory_set_budget(left > 0 ? td_memory().now + left : 0);
-    for (uint64_t step = 1; done < count && status == TD_OK; step = step * 3 + 1) { /* small ones are buffered, large ones are not */
+    for (uint64_t step = 1; done < count && status == TD_OK; step = step * 3 + 1) { /* large ones are not buffered */
         uint64_t now = step < count - done ? step : count - done;
         status = td_outfile_write(file, numbers + done, now * 4);
         done += now;

@@ -70,7 +70,8 @@ TEST(the_last_of_equal_keys_counts)
 TEST(keys_of_other_prefixes_are_not_mine)
 {
     double numbers[ENTRIES];
-    td_settings settings = SETTINGS("cpus.piece=100", "cp.piece=100", "heat.piece=100", "cpu.pieces=100", "cpu.pie=100");
+    td_settings settings = SETTINGS("cpus.piece=100", "cp.piece=100", "heat.piece=100", "cpu.pieces=100",
+                                    "cpu.pie=100");
     CHECK_OK(td_settings_resolve(&settings, "cpu", table, numbers, NULL));
     CHECK(numbers[PIECE] == 4096);
     td_settings_clear(&settings);
@@ -90,11 +91,11 @@ TEST(the_ends_of_a_range_belong_to_it)
 TEST(what_a_table_does_not_allow_is_refused_with_what_it_allows)
 {
     static const char *const bad[][2] = {
-        {"cpu.step=1.5", "from 0 to 1"},       {"cpu.step=-0.1", "from 0 to 1"},      {"cpu.step=nan", "a number"},
-        {"cpu.step=", "a number"},             {"cpu.step=0.5x", "a number"},
-        {"cpu.piece=63", "from 64 to 1000000000"}, {"cpu.piece=2G", "from 64 to 1000000000"},
-        {"cpu.piece=-100", "a whole number"},  {"cpu.piece=many", "a whole number"},
-        {"cpu.mode=pus", "auto|pull|push"},    {"cpu.mode=", "auto|pull|push"},       {"cpu.mode=auto|pull", "auto|pull|push"},
+        {"cpu.step=1.5", "from 0 to 1"}, {"cpu.step=-0.1", "from 0 to 1"}, {"cpu.step=nan", "a number"},
+        {"cpu.step=", "a number"}, {"cpu.step=0.5x", "a number"}, {"cpu.piece=63", "from 64 to 1000000000"},
+        {"cpu.piece=2G", "from 64 to 1000000000"}, {"cpu.piece=-100", "a whole number"},
+        {"cpu.piece=many", "a whole number"}, {"cpu.mode=pus", "auto|pull|push"}, {"cpu.mode=", "auto|pull|push"},
+        {"cpu.mode=auto|pull", "auto|pull|push"},
         {"cpu.mode=1", "auto|pull|push"},
     };
     double numbers[ENTRIES];

@@ -94,7 +94,8 @@ static inline void open_graph(relay *self, int number, test_weights kind)
     td_graph_destroy(made);
     CHECK_OK(td_packed_load(&graph, path, self->pool));
     CHECK_OK(td_paged_open(&self->paged, path, self->pool, NULL));
-    self->about = (subject){.graph = graph, .graph_name = test_graphs[number].name, .weights_name = test_weight_names[kind]};
+    self->about = (subject){.graph = graph, .graph_name = test_graphs[number].name,
+                            .weights_name = test_weight_names[kind]};
 }
 
 static inline void close_graph(relay *self)
@@ -130,7 +131,8 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     self->rows = 0;
     td_status status = try_run(&run, self->about.row->program, graph, options, text);
     if (status == TD_OK) return run;
-    if (status != TD_CANCELLED) SUBJECT_FAIL(&self->about, "%s: %s: %s", one->engine, td_status_name(status), td_last_message());
+    if (status != TD_CANCELLED)
+        SUBJECT_FAIL(&self->about, "%s: %s: %s", one->engine, td_status_name(status), td_last_message());
     CHECK_CONTAINS(td_last_message(), "go on with --resume");
     return NULL;
 }
@@ -157,7 +159,8 @@ static inline int run_relay(relay *self, int first_runner)
     td_run *run = NULL;
     int legs = 0;
     CHECK(mkdir(self->folder, 0700) == 0);
-    for (; run == NULL && legs < MOST_LEGS; legs++) run = run_leg(self, &runners[(first_runner + legs) % RUNNERS], legs == 0);
+    for (; run == NULL && legs < MOST_LEGS; legs++)
+        run = run_leg(self, &runners[(first_runner + legs) % RUNNERS], legs == 0);
     if (run == NULL) SUBJECT_FAIL(&self->about, "%s", "it does not end");
     if (legs > 1 && run->checkpoint_stats.resumed_from == NULL) SUBJECT_FAIL(&self->about, "%s", "it did not go on");
     check_answer(self, run);
@@ -171,10 +174,12 @@ static inline int run_relay(relay *self, int first_runner)
 static inline bool is_for(const row *of, const td_graph *graph, test_weights kind, int turn)
 {
     bool simple = program_of(of->program)->info->kind == TD_KIND_GAS && !program_of(of->program)->cpu[0].fused;
-    if (simple && strcmp(of->program, "circuit") != 0 && turn % 3 != 0 && getenv("TANDEM_TEST_ALL") == NULL) return false;
+    if (simple && strcmp(of->program, "circuit") != 0 && turn % 3 != 0 && getenv("TANDEM_TEST_ALL") == NULL)
+        return false;
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
-    if (of->engine != NULL || !(of->weights & KIND(kind)) || !row_fits(of, graph)) return false; /* an engine's own setting */
+    if (of->engine != NULL) return false; /* an engine's own setting */
+    if (!(of->weights & KIND(kind)) || !row_fits(of, graph)) return false;
     if (graph->vertices > (circuit ? VERY_TINY : MANY)) return false;
     bool weighs = strcmp(of->program, "sssp") == 0 || strcmp(of->program, "mst") == 0;
     return kind == awkward || (kind == TEST_U16 && weighs) || getenv("TANDEM_TEST_ALL") != NULL;
@@ -206,7 +211,8 @@ static inline void check_relays(const char *program, const char *devices)
             open_graph(&self, g, (test_weights)kind);
             const td_graph *graph = self.about.graph;
             for (int r = 0; r < ROWS; r++) {
-                if (strcmp(rows[r].program, program) != 0 || !is_for(&rows[r], graph, (test_weights)kind, g + r)) continue;
+                if (strcmp(rows[r].program, program) != 0 || !is_for(&rows[r], graph, (test_weights)kind, g + r))
+                    continue;
                 legs += run_numbered(&self, &rows[r], ++number);
                 relays++;
             }
@@ -216,8 +222,10 @@ static inline void check_relays(const char *program, const char *devices)
     printf("     %s: %d relays, %d legs\n", program, relays, legs);
 }
 
-/* Stopped early and later, and taken over by the cpu engine: for engines that are ahead in some places and behind in others. */
-static inline void check_stops(const runner *stopped, const char *program, test_weights kind, const char *graph_name, const char *devices)
+/* Stopped early and later, and taken over by the cpu engine: for engines that are ahead in some places and behind in
+ * others. */
+static inline void check_stops(const runner *stopped, const char *program, test_weights kind, const char *graph_name,
+                               const char *devices)
 {
     static const runner cpu = {"cpu", "cpu.direction=pull", 0};
     relay self = {.mode = TD_MODE_SYNC, .devices = devices};
@@ -249,7 +257,8 @@ static inline void check_stops(const runner *stopped, const char *program, test_
 }
 
 /* States of engines that are ahead in some places and behind in others. */
-static const runner puts_aside = {"stream", "stream.subgraph=256 stream.small=0 stream.prefix=0.6", 0.6}; /* the ends of lists */
-static const runner goes_ahead = {"hybrid", "hybrid.page=1000", 0};                                          /* within a page */
+/* Who puts the ends of lists aside, and who goes ahead within a page. */
+static const runner puts_aside = {"stream", "stream.subgraph=256 stream.small=0 stream.prefix=0.6", 0.6};
+static const runner goes_ahead = {"hybrid", "hybrid.page=1000", 0};
 
 #endif

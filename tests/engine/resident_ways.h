@@ -46,7 +46,8 @@ static inline resident_way resident_way_number(int number)
 static inline bool resident_way_allowed(const row *of, const resident_way *one)
 {
     const td_program *program = program_of(of->program);
-    bool automatic = strcmp(one->direction, "auto") == 0, delta = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0;
+    bool automatic = strcmp(one->direction, "auto") == 0,
+         delta = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0;
     if (of->sync_only && one->mode == TD_MODE_ASYNC) return false;
     if (program->info->kind == TD_KIND_SWEEP || delta) return automatic;
     return program->cpu[0].fused || strcmp(one->direction, "push") != 0;
@@ -61,15 +62,16 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     if (!resident_way_allowed(of, &one)) return NULL;
     snprintf(settings, sizeof settings, "resident.direction=%s resident.balance=%s resident.%s %s", one.direction,
              one.balance, one.gather, one.shape);
-    snprintf(about->how, sizeof about->how, "%s, %s, %s%s", place->devices, one.mode == TD_MODE_ASYNC ? "async" : "sync",
-             settings, one.keeps ? ", kept" : "");
+    snprintf(about->how, sizeof about->how, "%s, %s, %s%s", place->devices,
+             one.mode == TD_MODE_ASYNC ? "async" : "sync", settings, one.keeps ? ", kept" : "");
     td_run_options options = table_options(of, about->graph);
     options.pool = place->pool;
     options.mode = one.mode;
     options.engine = "resident";
     options.devices = place->devices;
     options.kept = one.keeps ? &place->kept : NULL;
-    td_run *run = run_of(of->program, about->graph, options, table_settings(text, sizeof text, of, "resident", settings));
+    td_run *run = run_of(of->program, about->graph, options,
+                         table_settings(text, sizeof text, of, "resident", settings));
     if (strcmp(run->engine, "resident") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;
 }

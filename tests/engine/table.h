@@ -124,11 +124,12 @@ static const row rows[] = {
     {"mst", "", INTEGERS | KIND(TEST_F32) | KIND(TEST_SIGNED), .expect = expect_mst},
     {"pagerank", "", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true, .relative = 1e-5,
      .expect = expect_pagerank},
-    {"pagerank", "pagerank.dangling=ignore", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true, .relative = 1e-5,
-     .expect = expect_pagerank},
+    {"pagerank", "pagerank.dangling=ignore", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true,
+     .relative = 1e-5, .expect = expect_pagerank},
     {"pagerank", "", KIND(TEST_UNWEIGHTED), .tolerance = 1e-6, .l1 = 1e-5, .expect = expect_pagerank},
     {"adsorption", "", ANY_WEIGHTS, .iterations = 6, .sync_only = true, .relative = 1e-5, .expect = expect_adsorption},
-    {"adsorption", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_F32), .tolerance = 1e-6, .absolute = 3e-6, .expect = expect_adsorption},
+    {"adsorption", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_F32), .tolerance = 1e-6, .absolute = 3e-6,
+     .expect = expect_adsorption},
     {"nn", "", KIND(TEST_SIGNED), .iterations = 6, .sync_only = true, .relative = 1e-4, .expect = expect_nn},
     {"nn", "nn.activation=sigmoid", KIND(TEST_SIGNED) | KIND(TEST_F32), .iterations = 6, .sync_only = true,
      .relative = 1e-4, .expect = expect_nn},
@@ -313,9 +314,11 @@ static inline int check_program_on(const char *program, const td_graph *graph, c
 {
     int runs = 0;
     for (int r = 0; r < ROWS; r++) {
-        if (strcmp(rows[r].program, program) != 0 || !(rows[r].weights & KIND(kind)) || !row_fits(&rows[r], graph)) continue;
+        if (strcmp(rows[r].program, program) != 0 || !(rows[r].weights & KIND(kind)) || !row_fits(&rows[r], graph))
+            continue;
         int stride = ways->stride(&rows[r], graph, kind);
-        subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name, .weights_name = test_weight_names[kind]};
+        subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name,
+                         .weights_name = test_weight_names[kind]};
         if (stride > 0) runs += check_row(&about, ways, (seed * 31 + r * 7 + kind * 13) % ways->count, stride);
     }
     return runs;
@@ -324,7 +327,8 @@ static inline int check_program_on(const char *program, const td_graph *graph, c
 static inline bool program_takes(const char *program, int kind)
 {
     bool takes = false;
-    for (int r = 0; r < ROWS; r++) takes |= strcmp(rows[r].program, program) == 0 && (rows[r].weights & KIND(kind)) != 0;
+    for (int r = 0; r < ROWS; r++)
+        takes |= strcmp(rows[r].program, program) == 0 && (rows[r].weights & KIND(kind)) != 0;
     return takes;
 }
 

@@ -1,5 +1,5 @@
-/* What goes wrong around checkpoints: disks that are full, files that are damaged, runs that are not the same, folders that
- * cannot be used, memory that does not suffice, and being asked to stop. */
+/* What goes wrong around checkpoints: disks that are full, files that are damaged, runs that are not the same, folders
+ * that cannot be used, memory that does not suffice, and being asked to stop. */
 #include "engine/checkpoint_file.h"
 #include "engine/ways.h"
 
@@ -88,7 +88,8 @@ static bool watch(void *context, const td_iteration *row)
 static td_run_options options_of(scene *self, const char *program)
 {
     const td_program_info *info = program_of(program)->info;
-    return (td_run_options){.pool = self->pool, .has_source = info->needs_source, .source = 1, .each = watch, .each_context = self};
+    return (td_run_options){.pool = self->pool, .has_source = info->needs_source, .source = 1, .each = watch,
+                            .each_context = self};
 }
 
 static td_status attempt(scene *self, td_run **out, const char *program, td_run_options options, const char *settings)
@@ -124,7 +125,8 @@ static int list_files(const scene *self, char paths[8][PATH])
     struct dirent **entries = NULL;
     int count = scandir(self->folder, &entries, NULL, alphasort), found = 0;
     for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.' && found < 8) snprintf(paths[found++], PATH, "%s/%s", self->folder, entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.' && found < 8)
+            snprintf(paths[found++], PATH, "%s/%s", self->folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
@@ -319,7 +321,8 @@ TEST(a_checkpoint_of_a_later_version_says_so)
 
 /* Runs that are not the same. */
 
-static void expect_refusal(scene *self, const char *program, td_run_options options, const char *settings, const char *words)
+static void expect_refusal(scene *self, const char *program, td_run_options options, const char *settings,
+                           const char *words)
 {
     td_run *run = NULL;
     options.resume = self->folder;
@@ -339,7 +342,8 @@ TEST(another_program_graph_source_mode_or_parameter_is_refused_by_name)
     leave_one(self, "pagerank", 3, false, "pagerank.damping=0.5");
     td_run_options options = options_of(self, "pagerank");
     expect_refusal(self, "pagerank", options, "", "is of a run with pagerank.damping=0.5; this one has 0.85");
-    expect_refusal(self, "pagerank", options, "pagerank.damping=0.5 pagerank.dangling=ignore", "pagerank.dangling=spread; this one has ignore");
+    expect_refusal(self, "pagerank", options, "pagerank.damping=0.5 pagerank.dangling=ignore",
+                   "pagerank.dangling=spread; this one has ignore");
     expect_refusal(self, "bfs", options_of(self, "bfs"), "", "is of the program pagerank; this one is bfs");
     options.mode = TD_MODE_ASYNC;
     expect_refusal(self, "pagerank", options, "pagerank.damping=0.5", "give --sync");
@@ -555,8 +559,9 @@ TEST(a_request_to_cancel_leaves_a_checkpoint_on_every_engine)
 {
     static const struct {
         const char *engine, *program;
-    } cases[] = {{"cpu", "sssp"},      {"resident", "sssp"},  {"stream", "sssp"},     {"cpu", "pagerank"}, {"resident", "pagerank"},
-                 {"stream", "pagerank"}, {"resident", "kcore"}, {"stream", "kcore"}, {"cpu", "mst"},      {"resident", "mst"}};
+    } cases[] = {{"cpu", "sssp"},          {"resident", "sssp"},   {"stream", "sssp"},    {"cpu", "pagerank"},
+                 {"resident", "pagerank"}, {"stream", "pagerank"}, {"resident", "kcore"}, {"stream", "kcore"},
+                 {"cpu", "mst"},           {"resident", "mst"}};
     scene *self = open_scene();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         td_run *run = NULL, *plain = run_of(cases[i].program, self->graph, options_of(self, cases[i].program), "");
@@ -577,7 +582,8 @@ TEST(a_request_to_cancel_leaves_a_checkpoint_on_every_engine)
         CHECK_OK(resume(self, &run, cases[i].program, ""));
         CHECK(run->checkpoint_stats.resumed_iteration >= 1);
         CHECK_EQ(run->converged, plain->converged);
-        if (run->kind == TD_VALUE_U32) CHECK(memcmp(run->values, plain->values, run->graph->vertices * sizeof(uint32_t)) == 0);
+        if (run->kind == TD_VALUE_U32)
+            CHECK(memcmp(run->values, plain->values, run->graph->vertices * sizeof(uint32_t)) == 0);
         CHECK_EQ(run->edge_count, plain->edge_count);
         td_run_destroy(run);
         td_run_destroy(plain);

@@ -1,6 +1,6 @@
 /* Runs that are killed (SIGKILL) at random moments, or at a step of writing a checkpoint, and then go on: the answer is
- * that of a run nobody killed. A run is killed several times on its way, and every process that goes on may be on another
- * engine. TANDEM_TEST_ALL=1 in the environment: several hundred kills instead of some forty. */
+ * that of a run nobody killed. A run is killed several times on its way, and every process that goes on may be on
+ * another engine. TANDEM_TEST_ALL=1 in the environment: several hundred kills instead of some forty. */
 #include "engine/ways.h"
 
 #include "base/clock.h"
@@ -59,7 +59,10 @@ typedef struct crime {
     int kills, in_writing, ends; /* processes killed, of them with a file half written, and those that were too late */
 } crime;
 
-static uint64_t draw(crime *self, uint64_t below) { return td_random_below(td_random_at(self->seed, self->drawn++), below); }
+static uint64_t draw(crime *self, uint64_t below)
+{
+    return td_random_below(td_random_at(self->seed, self->drawn++), below);
+}
 
 static td_run_options options_of(const crime *self, td_pool *pool)
 {
@@ -124,7 +127,8 @@ static void kill_one(crime *self)
     self->kills += WIFSIGNALED(status);
     self->ends += WIFEXITED(status);
     self->in_writing += WIFSIGNALED(status) && count_files(self->folder, ".tmp") > 0;
-    if (count_files(self->folder, ".tdck") > 3) TEST_FAIL("%s: more than two checkpoints are kept", self->victim->program);
+    if (count_files(self->folder, ".tdck") > 3)
+        TEST_FAIL("%s: more than two checkpoints are kept", self->victim->program);
 }
 
 static void check_same(const crime *self, const td_run *run)
@@ -132,10 +136,11 @@ static void check_same(const crime *self, const td_run *run)
     const td_run *wanted = self->wanted;
     CHECK_EQ(run->converged, wanted->converged);
     for (uint32_t v = 0; v < self->graph->vertices; v++) {
-        bool same = run->kind == TD_VALUE_U32   ? ((uint32_t *)run->values)[v] == ((uint32_t *)wanted->values)[v]
-                    : run->kind == TD_VALUE_F32 ? fabsf(((float *)run->values)[v] - ((float *)wanted->values)[v]) <=
-                                                      self->victim->tolerance * fabsf(((float *)wanted->values)[v]) + 1e-9
-                                                : fabs(((double *)run->values)[v] - ((double *)wanted->values)[v]) <= self->victim->tolerance;
+        bool same = run->kind == TD_VALUE_U32 ? ((uint32_t *)run->values)[v] == ((uint32_t *)wanted->values)[v]
+                    : run->kind == TD_VALUE_F32
+                        ? fabsf(((float *)run->values)[v] - ((float *)wanted->values)[v]) <=
+                              self->victim->tolerance * fabsf(((float *)wanted->values)[v]) + 1e-9
+                        : fabs(((double *)run->values)[v] - ((double *)wanted->values)[v]) <= self->victim->tolerance;
         if (!same) TEST_FAIL("%s: vertex %u differs from the run that nobody killed", self->victim->program, v);
     }
     CHECK_EQ(run->edge_count, wanted->edge_count);
@@ -217,7 +222,8 @@ TEST(a_killed_run_goes_on_to_the_same_answer)
         in_writing += self.in_writing;
         ends += self.ends;
     }
-    printf("     %d processes killed, %d of them in the middle of writing; %d were through before\n", kills, in_writing, ends);
+    printf("     %d processes killed, %d of them in the middle of writing; %d were through before\n", kills, in_writing,
+           ends);
     CHECK(kills >= (all ? 200 : 20));
     CHECK(in_writing >= (all ? 50 : 5));
 }

@@ -6,7 +6,10 @@
 TEST(distances_put_aside_are_not_lost) { check_stops(&puts_aside, "sssp", TEST_U16, "grid 30x40", UNWATCHED); }
 TEST(labels_put_aside_are_not_lost) { check_stops(&puts_aside, "labels", TEST_UNWEIGHTED, "grid 30x40", UNWATCHED); }
 TEST(nobody_is_peeled_twice) { check_stops(&puts_aside, "kcore", TEST_UNWEIGHTED, "rmat 10, clean", UNWATCHED); }
-TEST(levels_ahead_of_others_are_not_taken_for_final) { check_stops(&goes_ahead, "bfs", TEST_UNWEIGHTED, "grid 30x40", UNWATCHED); }
+TEST(levels_ahead_of_others_are_not_taken_for_final)
+{
+    check_stops(&goes_ahead, "bfs", TEST_UNWEIGHTED, "grid 30x40", UNWATCHED);
+}
 
 TEST(bfs_goes_on) { check_relays("bfs", "emu"); }
 TEST(sssp_goes_on) { check_relays("sssp", "emu"); }

@@ -56,8 +56,10 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
             check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.heavy=64 cpu.piece=64");
             if (program->info->kind == TD_KIND_SWEEP) continue;
             check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.direction=notify");
-            if (program->info->order_free) check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.direction=pull");
-            if (program->cpu[0].fused) check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.heavy=64 cpu.direction=push");
+            if (program->info->order_free)
+                check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.direction=pull");
+            if (program->cpu[0].fused)
+                check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.heavy=64 cpu.direction=push");
         }
     td_graph_destroy(graph);
     destroy_pools(&threads);
@@ -129,7 +131,7 @@ static void check_cancelled(td_iteration_fn each, const char *message)
         for (int s = 0; s < 3; s++)
             for (int t = 0; t < WAY_THREADS; t++) {
                 const td_program_info *info = td_programs[p]->info;
-                if (strcmp(info->name, "nn") == 0) continue; /* nothing to feed it on a symmetric graph: one iteration */
+                if (strcmp(info->name, "nn") == 0) continue; /* a symmetric graph feeds it nothing: one iteration */
                 td_run *run = NULL;
                 uint32_t calls = 0;
                 td_run_options options = options_for(info, graph, threads.of[t]);
@@ -192,7 +194,8 @@ static bool run_inside(void *context, const td_iteration *row)
     td_run_options options = {.pool = self->pool, .has_source = true, .source = busiest(self->graph)};
     self->status = td_run_program(&run, td_program_named("sssp"), self->graph, &options);
     if (self->status != TD_OK) return false;
-    for (uint32_t v = 0; v < self->graph->vertices; v++) self->reached += ((const uint32_t *)run->values)[v] != TD_UNREACHED;
+    for (uint32_t v = 0; v < self->graph->vertices; v++)
+        self->reached += ((const uint32_t *)run->values)[v] != TD_UNREACHED;
     td_run_destroy(run);
     return true;
 }
@@ -377,8 +380,10 @@ TEST(requests_that_make_no_sense_are_refused)
     td_run *run = NULL;
     CHECK_STATUS(try_run(&run, "bfs", graph, (td_run_options){0}, ""), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "source");
-    CHECK_STATUS(try_run(&run, "bfs", graph, (td_run_options){.has_source = true, .source = graph->vertices}, ""), TD_INVALID);
-    CHECK_STATUS(try_run(&run, "pagerank", graph, (td_run_options){.has_tolerance = true, .tolerance = -1}, ""), TD_USAGE);
+    CHECK_STATUS(try_run(&run, "bfs", graph, (td_run_options){.has_source = true, .source = graph->vertices}, ""),
+                 TD_INVALID);
+    CHECK_STATUS(try_run(&run, "pagerank", graph, (td_run_options){.has_tolerance = true, .tolerance = -1}, ""),
+                 TD_USAGE);
     CHECK_STATUS(try_run(&run, "pagerank", graph, (td_run_options){0}, "cpu.direction=sideways"), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "auto|pull|notify|push");
     CHECK_STATUS(try_run(&run, "pagerank", graph, (td_run_options){0}, "pagerank.damping=1.5"), TD_USAGE);

@@ -40,9 +40,10 @@ static td_graph *edit_end(edit *self)
 }
 
 /* For every edge of a graph: source u, target v, position e. */
-#define FOR_EDGES(graph)                                     \
-    for (uint32_t u = 0; u < (graph)->vertices; u++)         \
-        for (uint64_t e = (graph)->out.offsets[u], v; e < (graph)->out.offsets[u + 1] && (v = (graph)->out.targets[e], true); e++)
+#define FOR_EDGES(graph)                             \
+    for (uint32_t u = 0; u < (graph)->vertices; u++) \
+        for (uint64_t e = (graph)->out.offsets[u], v; \
+             e < (graph)->out.offsets[u + 1] && (v = (graph)->out.targets[e], true); e++)
 
 static uint32_t weight_of(const td_graph *graph, uint64_t e)
 {
@@ -144,7 +145,8 @@ TEST(numbering_the_vertices_otherwise_keeps_components_and_the_forests_weight)
 static void check_same(const td_graph *graph, const td_graph *other, const char *const *programs)
 {
     for (; *programs != NULL; programs++) {
-        td_run *run = run_plain(*programs, graph, busiest(graph), NULL), *twin = run_plain(*programs, other, busiest(graph), NULL);
+        td_run *run = run_plain(*programs, graph, busiest(graph), NULL),
+               *twin = run_plain(*programs, other, busiest(graph), NULL);
         for (uint32_t v = 0; v < graph->vertices; v++) {
             double one = value_at(run, v), two = value_at(twin, v);
             if (fabs(one - two) > (run->kind == TD_VALUE_U32 ? 0 : 1e-5 * fabs(one) + 1e-8))
@@ -199,7 +201,8 @@ TEST(an_edge_split_into_halves_leaves_the_distances)
         }
         td_graph *one = edit_end(&whole), *two = edit_end(&halves);
         td_pool *pool = threads.of[g % WAY_THREADS];
-        td_run *run = run_plain("sssp", one, busiest(graph), pool), *twin = run_plain("sssp", two, busiest(graph), pool);
+        td_run *run = run_plain("sssp", one, busiest(graph), pool),
+               *twin = run_plain("sssp", two, busiest(graph), pool);
         CHECK(memcmp(run->values, twin->values, graph->vertices * sizeof(uint32_t)) == 0);
         td_run_destroy(run);
         td_run_destroy(twin);
@@ -224,7 +227,8 @@ TEST(weights_three_times_as_large_give_distances_three_times_as_long)
         edit self = edit_begin(graph->vertices, true);
         FOR_EDGES(graph) edit_put(&self, u, (uint32_t)v, 3 * weight_of(graph, e));
         td_graph *other = edit_end(&self);
-        td_run *run = run_plain("sssp", graph, busiest(graph), NULL), *twin = run_plain("sssp", other, busiest(graph), NULL);
+        td_run *run = run_plain("sssp", graph, busiest(graph), NULL),
+               *twin = run_plain("sssp", other, busiest(graph), NULL);
         const uint32_t *distances = run->values, *longer = twin->values;
         for (uint32_t v = 0; v < graph->vertices; v++)
             CHECK_EQ(longer[v], distances[v] == TD_UNREACHED ? TD_UNREACHED : 3 * distances[v]);
@@ -248,7 +252,8 @@ TEST(every_edge_twice_doubles_the_cores_and_leaves_ways_and_ranks)
     for (int g = 0; g < ODD_GRAPHS; g++) {
         td_graph *graph = test_graph(test_graph_named(odd_graphs[g]), TEST_U8, NULL);
         edit self = edit_begin(graph->vertices, true);
-        FOR_EDGES(graph) for (int copies = 0; copies < 2; copies++) edit_put(&self, u, (uint32_t)v, weight_of(graph, e));
+        FOR_EDGES(graph)
+        for (int copies = 0; copies < 2; copies++) edit_put(&self, u, (uint32_t)v, weight_of(graph, e));
         td_graph *other = edit_end(&self);
         check_same(graph, other, unchanged);
         td_run *run = run_plain("kcore", graph, 0, NULL), *twin = run_plain("kcore", other, 0, NULL);

@@ -21,7 +21,8 @@ static void check_deferred(const char *program, const td_graph *graph, td_run_op
 {
     char deferred_settings[256];
     snprintf(deferred_settings, sizeof deferred_settings, "%s cpu.sinks=defer", settings);
-    td_run *now = run_of(program, graph, options, settings), *deferred = run_of(program, graph, options, deferred_settings);
+    td_run *now = run_of(program, graph, options, settings),
+           *deferred = run_of(program, graph, options, deferred_settings);
     for (uint32_t v = 0; v < graph->vertices; v++)
         if (fabs(real_at(now, v) - real_at(deferred, v)) > tolerance)
             TEST_FAIL("%s: vertex %u has %g with sinks deferred, %g otherwise", program, v, real_at(deferred, v),
@@ -211,7 +212,8 @@ TEST(a_search_of_k_iterations_goes_k_levels_far)
                                       .iterations = limit, .mode = TD_MODE_SYNC};
             td_run *run = run_of("bfs", graph, options, settings);
             const uint32_t *seen = run->values;
-            for (uint32_t v = 0; v < graph->vertices; v++) CHECK_EQ(seen[v], levels[v] <= limit ? levels[v] : TD_UNREACHED);
+            for (uint32_t v = 0; v < graph->vertices; v++)
+                CHECK_EQ(seen[v], levels[v] <= limit ? levels[v] : TD_UNREACHED);
             CHECK(run->iterations <= limit);
             CHECK_EQ(run->converged, limit > 68); /* the far corner is 68 steps away */
             td_run_destroy(run);

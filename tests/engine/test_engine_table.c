@@ -12,7 +12,7 @@ static bool way_allowed(const row *of, const way *one)
 {
     const td_program *program = program_of(of->program);
     if (of->sync_only && one->mode == TD_MODE_ASYNC) return false;
-    bool bucketed = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* a direction would make rounds of it */
+    bool bucketed = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* with a direction: rounds */
     if (program->info->kind == TD_KIND_SWEEP || bucketed) return strcmp(one->direction, "auto") == 0;
     return program->cpu[0].fused || strcmp(one->direction, "push") != 0;
 }
@@ -24,7 +24,8 @@ static td_run *run_way(void *context, subject *about, int number)
     way one = way_number(number);
     char settings[256], text[320];
     if (!way_allowed(of, &one)) return NULL;
-    bool patient = strcmp(of->program, "circuit") == 0 && about->graph->vertices > VERY_TINY; /* thousands of iterations */
+    /* Thousands of iterations. */
+    bool patient = strcmp(of->program, "circuit") == 0 && about->graph->vertices > VERY_TINY;
     snprintf(settings, sizeof settings, "cpu.direction=%s cpu.stealing=%s cpu.heavy=8 cpu.piece=%u%s", one.direction,
              one.stealing, about->graph->edges > 10000 ? 512 : 5, patient ? "" : " cpu.alone=0");
     snprintf(about->how, sizeof about->how, "%d threads, %s, %s", way_threads[one.threads],

@@ -247,8 +247,10 @@ TEST(settings_that_contradict_the_request_are_refused)
 
 TEST(a_distance_beyond_its_type_is_reported_not_wrapped)
 {
-    static const char *const settings[] = {"", "resident.direction=push", "resident.direction=pull", "resident.balance=iwb"};
-    static const uint32_t ends[][2] = {{0, 1}, {1, 2}}, far[] = {4000000000u, 4000000000u}, most[] = {4000000000u, 294967293u};
+    static const char *const settings[] = {"", "resident.direction=push", "resident.direction=pull",
+                                           "resident.balance=iwb"};
+    static const uint32_t ends[][2] = {{0, 1}, {1, 2}}, far[] = {4000000000u, 4000000000u},
+                          most[] = {4000000000u, 294967293u};
     td_graph *beyond = test_graph_of(3, ends, far, 2, false), *fits = test_graph_of(3, ends, most, 2, false);
     for (int s = 0; s < 4; s++) {
         td_run *run = NULL;

@@ -1,5 +1,5 @@
-/* What only long lists and long runs of the resident engine reach: vertices of several pieces, lists that a first-hit pull
- * leaves to whole blocks, and asynchronous pulls, which settle sooner. Against the cpu engine, and verified. */
+/* What only long lists and long runs of the resident engine reach: vertices of several pieces, lists that a first-hit
+ * pull leaves to whole blocks, and asynchronous pulls, which settle sooner. Against the cpu engine, and verified. */
 #include "engine/ways.h"
 
 #include "device/emulator/sanitizer.h"
@@ -39,7 +39,8 @@ static void compare(const td_graph *graph, const char *program, const char *sett
     options.devices = "emu";
     td_run *run = run_of(program, graph, options, settings);
     if (memcmp(cpu->values, run->values, graph->vertices * sizeof(uint32_t)) != 0)
-        TEST_FAIL("%s with '%s' on %s hubs is not what the cpu engine finds", program, settings, graph->symmetric ? "symmetric" : "directed");
+        TEST_FAIL("%s with '%s' on %s hubs is not what the cpu engine finds", program, settings,
+                  graph->symmetric ? "symmetric" : "directed");
     CHECK_OK(td_run_verify(run, NULL, &claims));
     td_run_destroy(cpu);
     td_run_destroy(run);
@@ -49,9 +50,10 @@ TEST(hubs_of_several_pieces_are_done_whole)
 {
     static const struct {
         const char *program, *settings;
-    } cases[] = {{"bfs", ""}, {"bfs", "resident.direction=pull"}, {"bfs", "resident.direction=push resident.balance=iwb"}, {"sssp", ""},
-                 {"sssp", "resident.direction=pull"}, {"kcore", ""}, {"labels", "resident.direction=pull"}, {"wcc", "resident.samples=0"},
-                 {"wcc", ""}, {"mst", ""}};
+    } cases[] = {{"bfs", ""}, {"bfs", "resident.direction=pull"},
+                 {"bfs", "resident.direction=push resident.balance=iwb"}, {"sssp", ""},
+                 {"sssp", "resident.direction=pull"}, {"kcore", ""}, {"labels", "resident.direction=pull"},
+                 {"wcc", "resident.samples=0"}, {"wcc", ""}, {"mst", ""}};
     for (int symmetric = 0; symmetric < 2; symmetric++) {
         td_graph *graph = hubs(symmetric == 1);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) compare(graph, cases[i].program, cases[i].settings);
@@ -79,7 +81,8 @@ static td_graph *layers(void)
 
 static uint32_t iterations_of(const td_graph *graph, td_mode mode, const char *settings)
 {
-    td_run_options options = {.engine = "resident", .devices = "emu", .mode = mode, .has_tolerance = true, .tolerance = 1e-9};
+    td_run_options options = {.engine = "resident", .devices = "emu", .mode = mode, .has_tolerance = true,
+                              .tolerance = 1e-9};
     td_run *run = run_of("pagerank", graph, options, settings);
     CHECK(run->converged);
     uint32_t iterations = run->iterations;

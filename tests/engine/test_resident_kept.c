@@ -28,7 +28,8 @@ static td_device *device_of(const td_kept *kept) { return ((td_resident_graph *)
 /* Lists come when a program first needs them: edges, in-edges, weights, both as one. */
 TEST(programs_one_after_another_find_the_same_as_alone)
 {
-    static const char *const programs[] = {"bfs", "wcc", "labels", "sssp", "mst", "kcore", "adsorption", "bfs", "sssp", "labels"};
+    static const char *const programs[] = {"bfs",   "wcc",        "labels", "sssp", "mst",
+                                           "kcore", "adsorption", "bfs",    "sssp", "labels"};
     static const char *const settings[] = {"", "resident.gather=shards"};
     td_graph *graph = test_graph(test_graph_named("multigraph"), TEST_U8, NULL);
     for (int s = 0; s < 2; s++) {
@@ -36,7 +37,8 @@ TEST(programs_one_after_another_find_the_same_as_alone)
         for (int p = 0; p < 10; p++) {
             uint64_t alone = digest_of(programs[p], graph, NULL, settings[s]);
             uint64_t behind = digest_of(programs[p], graph, &kept, settings[s]);
-            if (alone != behind) TEST_FAIL("%s with '%s' finds something else after other programs", programs[p], settings[s]);
+            if (alone != behind)
+                TEST_FAIL("%s with '%s' finds something else after other programs", programs[p], settings[s]);
         }
         td_kept_release(&kept);
     }
@@ -123,7 +125,8 @@ TEST(lists_of_other_programs_make_way)
 
 TEST(a_run_takes_on_the_device_what_was_counted_before)
 {
-    static const char *const settings[] = {"", "resident.direction=pull", "resident.gather=shards", "resident.heavy=32"};
+    static const char *const settings[] = {"", "resident.direction=pull", "resident.gather=shards",
+                                           "resident.heavy=32"};
     static const char *const graphs[] = {"rmat 10", "rmat 10, clean"};
     for (int g = 0; g < 2; g++) {
         td_graph *graph = test_graph(test_graph_named(graphs[g]), TEST_U8, NULL);
@@ -139,8 +142,8 @@ TEST(a_run_takes_on_the_device_what_was_counted_before)
                 td_run *run = run_of(program->info->name, graph, options, settings[s]);
                 uint64_t counted = need.graph + need.program;
                 if (run->device_peak > counted || (double)counted > 1.1 * (double)run->device_peak)
-                    TEST_FAIL("%s on %s with '%s' takes %" PRIu64 " bytes, not %" PRIu64, program->info->name, graphs[g],
-                              settings[s], run->device_peak, counted);
+                    TEST_FAIL("%s on %s with '%s' takes %" PRIu64 " bytes, not %" PRIu64, program->info->name,
+                              graphs[g], settings[s], run->device_peak, counted);
                 td_run_destroy(run);
                 td_settings_clear(&set);
             }
@@ -183,7 +186,8 @@ TEST(the_same_run_twice_has_the_same_rows_counters_and_virtual_time)
         for (int s = 0; s < 2; s++) {
             const char *name = td_programs[p]->info->name;
             td_run *runs[2];
-            for (int i = 0; i < 2; i++) runs[i] = run_of(name, graph, options_for(td_programs[p]->info, graph, NULL), settings[s]);
+            for (int i = 0; i < 2; i++)
+                runs[i] = run_of(name, graph, options_for(td_programs[p]->info, graph, NULL), settings[s]);
             CHECK(runs[0]->device_seconds > 0);
             CHECK(runs[0]->launches > 0);
             check_same(name, runs[0], runs[1]);

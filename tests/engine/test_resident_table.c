@@ -9,7 +9,8 @@
 /* Vertices: more is left to GPUs. The sanitizers are slower than the watch. */
 enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 2000 };
 
-/* Primes, so that every setting gets its turn. One kind of a row's weights is looked at more closely than the others. */
+/* Primes, so that every setting gets its turn. One kind of a row's weights is looked at more closely than the others.
+ */
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */

@@ -86,7 +86,8 @@ TEST(inputs_from_files_are_checked)
     refuse("circuit", "1 2 1\n", (td_run_options){.settings = &set}, TD_USAGE, "the same node is held at 5 V");
     td_settings_clear(&set);
     set = SET(file_setting("adsorption.seeds", "1 1\n"));
-    refuse("adsorption", "1 2 1\n", (td_run_options){.has_source = true, .settings = &set}, TD_USAGE, "give one of them");
+    refuse("adsorption", "1 2 1\n", (td_run_options){.has_source = true, .settings = &set}, TD_USAGE,
+           "give one of them");
     td_settings_clear(&set);
     set = SET(file_setting("heat.initial", "1 1e39\n"));
     refuse("heat", "1 2 1\n", (td_run_options){.settings = &set}, TD_FORMAT, "values.txt:1: 1e39 is beyond");
@@ -112,7 +113,8 @@ TEST(heavy_vertices_that_fill_whole_pieces_are_pushed_exactly)
     CHECK_OK(td_edges_chunk(list, 0, &chunk));
     CHECK_OK(td_chunk_reserve(chunk, 7 * 4096 + 6, false));
     for (uint64_t hub = 0; hub < 7; hub++)
-        for (uint64_t i = 0; i < 4096; i++) CHECK_OK(td_chunk_put(chunk, hub, i == 0 && hub < 6 ? hub + 1 : 10 + hub * 4096 + i));
+        for (uint64_t i = 0; i < 4096; i++)
+            CHECK_OK(td_chunk_put(chunk, hub, i == 0 && hub < 6 ? hub + 1 : 10 + hub * 4096 + i));
     td_graph *graph = NULL;
     CHECK_OK(td_graph_build(&graph, list, NULL, NULL));
     td_edges_destroy(list);

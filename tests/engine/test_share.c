@@ -38,7 +38,8 @@ static void check_round(work *self, td_pool *pool, const char *what)
     CHECK_OK(td_pool_run(pool, take_all, self));
     for (uint64_t u = 0; u < self->count; u++)
         if (self->done[u] != 1)
-            TEST_FAIL("stealing=%s: unit %" PRIu64 " of %" PRIu64 " was done %d times", what, u, self->count, self->done[u]);
+            TEST_FAIL("stealing=%s: unit %" PRIu64 " of %" PRIu64 " was done %d times", what, u, self->count,
+                      self->done[u]);
     CHECK(!self->empty);
     CHECK(!self->large);
 }

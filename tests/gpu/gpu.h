@@ -49,14 +49,15 @@ static inline void stop(setting *s)
     td_loop_destroy(s->loop);
 }
 
-static inline td_status launch(td_stream *stream, const char *name, const void *code, td_launch shape, const void *arguments,
-                               size_t bytes)
+static inline td_status launch(td_stream *stream, const char *name, const void *code, td_launch shape,
+                               const void *arguments, size_t bytes)
 {
     td_kernel kernel = {name, code};
     return td_stream_launch(stream, &kernel, shape, arguments, bytes);
 }
 
-#define LAUNCH(stream, name, shape, ...) CHECK_OK(launch(stream, #name, kernel_##name, shape, &(__VA_ARGS__), sizeof(__VA_ARGS__)))
+#define LAUNCH(stream, name, shape, ...) \
+    CHECK_OK(launch(stream, #name, kernel_##name, shape, &(__VA_ARGS__), sizeof(__VA_ARGS__)))
 
 typedef struct tally {
     uint64_t values[8];

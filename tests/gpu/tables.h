@@ -1,5 +1,5 @@
-/* The table of programs (tests/engine/table.h) on a real GPU, for whichever engine: the test graphs, and some larger ones
- * on which blocks, clusters and heavy vertices meet in earnest. */
+/* The table of programs (tests/engine/table.h) on a real GPU, for whichever engine: the test graphs, and some larger
+ * ones on which blocks, clusters and heavy vertices meet in earnest. */
 #ifndef TD_TESTS_GPU_TABLES_H
 #define TD_TESTS_GPU_TABLES_H
 

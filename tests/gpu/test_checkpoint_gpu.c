@@ -1,5 +1,5 @@
-/* Checkpoints go from engine to engine (tests/engine/relay.h), on a real GPU, the cpu and from disk. TANDEM_TEST_FEW=1 leaves out
- * all but one program of each schedule, for compute-sanitizer. */
+/* Checkpoints go from engine to engine (tests/engine/relay.h), on a real GPU, the cpu and from disk. TANDEM_TEST_FEW=1
+ * leaves out all but one program of each schedule, for compute-sanitizer. */
 #include "engine/relay.h"
 #include "gpu/tables.h"
 

@@ -14,7 +14,10 @@ static int stride_of(const row *of, const td_graph *graph, test_weights kind)
     return circuit ? 4271 : graph->vertices <= TINY ? 797 : 1283;
 }
 
-static void check(const char *program) { gpu_check(program, gpu_name(), (gpu_ways){STREAM_WAYS, stream_run_way, stride_of}); }
+static void check(const char *program)
+{
+    gpu_check(program, gpu_name(), (gpu_ways){STREAM_WAYS, stream_run_way, stride_of});
+}
 
 TEST(bfs_streams_to_the_gpu) { check("bfs"); }
 TEST(sssp_streams_to_the_gpu) { check("sssp"); }

@@ -57,9 +57,9 @@ static void check_same_edges(const td_graph *one, const td_graph *other, bool tu
     edge *mine = edges_of(one, turned), *theirs = edges_of(other, turned);
     for (uint64_t e = 0; e < one->edges; e++)
         if (by_ends(&mine[e], &theirs[e]) != 0)
-            TEST_FAIL("%s: edge %" PRIu64 " of the sorted list is %" PRIu64 " %" PRIu64 " %g, not %" PRIu64 " %" PRIu64 " %g",
-                      one->name, e, theirs[e].source, theirs[e].target, theirs[e].weight, mine[e].source, mine[e].target,
-                      mine[e].weight);
+            TEST_FAIL("%s: edge %" PRIu64 " of the sorted list is %" PRIu64 " %" PRIu64 " %g, not %" PRIu64 " %" PRIu64
+                      " %g", one->name, e, theirs[e].source, theirs[e].target, theirs[e].weight, mine[e].source,
+                      mine[e].target, mine[e].weight);
     td_free(mine);
     td_free(theirs);
 }
@@ -114,7 +114,8 @@ TEST(a_reordered_graph_is_the_same_graph)
 {
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 3));
-    for (int i = 0; i < TEST_GRAPHS; i++) check_orders(i, (test_weights)(i % TEST_WEIGHT_KINDS), i % 2 == 0 ? pool : NULL);
+    for (int i = 0; i < TEST_GRAPHS; i++)
+        check_orders(i, (test_weights)(i % TEST_WEIGHT_KINDS), i % 2 == 0 ? pool : NULL);
     td_pool_destroy(pool);
 }
 
@@ -354,8 +355,10 @@ TEST(random_depends_on_the_seed_alone)
     td_pool *pool = NULL;
     int index = test_graph_named("rmat 10");
     CHECK_OK(td_pool_create(&pool, 3));
-    td_graph *plain = test_graph(index, TEST_UNWEIGHTED, NULL), *seven = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
-    td_graph *again = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, pool), *eight = test_graph(index, TEST_UNWEIGHTED, pool);
+    td_graph *plain = test_graph(index, TEST_UNWEIGHTED, NULL),
+             *seven = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
+    td_graph *again = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, pool),
+             *eight = test_graph(index, TEST_UNWEIGHTED, pool);
     CHECK_OK(td_graph_reorder(&eight, TD_ORDER_RANDOM, 8, pool));
     CHECK_EQ(kept_in_place(seven, again), plain->vertices);
     CHECK(kept_in_place(plain, seven) < 20);
@@ -506,7 +509,8 @@ TEST(programs_find_the_same_on_a_reordered_graph)
         td_graph *graph = test_graph(index, TEST_U8, pool);
         for (int order = TD_ORDER_HOT; order < TD_ORDERS; order++) {
             td_graph *other = reordered(index, TEST_U8, (td_order)order, pool);
-            for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) check_program(programs[p], graph, other, pool);
+            for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
+                check_program(programs[p], graph, other, pool);
             td_graph_destroy(other);
         }
         td_graph_destroy(graph);

@@ -16,7 +16,8 @@ static void check_plan(const char *program, const td_graph *graph, td_run_option
     double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
     double slack = strcmp(run->rows[0].direction, "bucket") == 0 ? 2 : 1.3; /* how full buckets get is a guess */
     if (said < 0.95 * took || said > slack * took + 20000)
-        TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took, said);
+        TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took,
+                  said);
     CHECK(plan.graph_bytes == td_graph_bytes(graph));
     CHECK_STR(plan.engine, run->engine);
     td_run_destroy(run);
@@ -125,12 +126,14 @@ TEST(the_engine_follows_devices_settings_and_work)
     static const struct {
         const char *devices, *engine, *why;
         int settings; /* none, the cpu engine's, the resident one's */
-    } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among --devices", 0}, {"emu", "resident", "a GPU is among", 0},
-                 {"cpu,emu:2", "resident", "a GPU is among", 0}, {"emu", "cpu", "the settings are this engine's", 1},
+    } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among --devices", 0},
+                 {"emu", "resident", "a GPU is among", 0}, {"cpu,emu:2", "resident", "a GPU is among", 0},
+                 {"emu", "cpu", "the settings are this engine's", 1},
                  {"cpu", "resident", "the settings are this engine's", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         td_plan plan;
-        td_run_options options = {.devices = cases[i].devices, .settings = cases[i].settings == 0 ? &none : cases[i].settings == 1 ? &cpu : &resident,
+        const td_settings *settings[] = {&none, &cpu, &resident};
+        td_run_options options = {.devices = cases[i].devices, .settings = settings[cases[i].settings],
                                   .has_iterations = true, .iterations = 3};
         CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
         CHECK_STR(plan.engine, cases[i].engine);
@@ -166,7 +169,8 @@ TEST(settings_of_another_program_are_refused)
 {
     static const struct {
         const char *text, *message;
-    } cases[] = {{"pagerank.damping=0.9", "unknown setting"}, {"cpu.direction=up", "auto|pull|notify|push"}, {"cpu.peace=4", "cpu.piece"}};
+    } cases[] = {{"pagerank.damping=0.9", "unknown setting"}, {"cpu.direction=up", "auto|pull|notify|push"},
+                 {"cpu.peace=4", "cpu.piece"}};
     for (int i = 0; i < 3; i++) {
         td_settings settings = settings_from(cases[i].text);
         CHECK_STATUS(td_plan_check_settings(td_engine_named("cpu"), program_of("sssp"), &settings), TD_USAGE);

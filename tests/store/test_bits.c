@@ -18,8 +18,8 @@ static void check_code(int code, unsigned k, uint64_t value, unsigned shift)
         td_bits reader = {bits.bytes, (bits.count + 7) / 8, shift};
         uint64_t seen = td_bits_code(&reader, (td_code)code, k);
         if (seen != value || reader.at != end)
-            TEST_FAIL("code %d, k %u: %" PRIu64 " at bit %u reads as %" PRIu64 ", %d bits too far", code, k, value, shift,
-                      seen, (int)(reader.at - end));
+            TEST_FAIL("code %d, k %u: %" PRIu64 " at bit %u reads as %" PRIu64 ", %d bits too far", code, k, value,
+                      shift, seen, (int)(reader.at - end));
         CHECK(!td_bits_over(&reader));
     }
 }

@@ -74,7 +74,8 @@ void td_emu_grid_barrier(td_site site)
         td_emu_shared_check(me->block, site);
         for (uint32_t i = 0; i < m->in_flight; i++) {
             td_emu_block *other = &m->blocks[i];
-            bool at_grid = other->waiting > 0 && other->thread_waiting->state == TD_EMU_GRID; /* not at a barrier of its own */
+            /* Not at a barrier of its own. */
+            bool at_grid = other->waiting > 0 && other->thread_waiting->state == TD_EMU_GRID;
             if (at_grid && !same_site(other->thread_waiting->site, site)) report_divergence(other, TD_EMU_GRID, site);
         }
         if (++m->grid_waiting == m->in_flight) {

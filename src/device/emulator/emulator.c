@@ -367,11 +367,12 @@ td_emulator_counts td_emulator_counted(const td_device *device) { return emulato
 static int counters(const td_device *device, td_counter *out)
 {
     const td_emulator_counts *c = &emulator_of(device)->counts;
-    const td_counter all[] = {
-        {"blocks", c->blocks}, {"threads", c->threads}, {"barriers", c->barriers}, {"grid_barriers", c->grid_barriers},
-        {"exchanges", c->exchanges}, {"bytes_read", c->bytes_read}, {"bytes_written", c->bytes_written},
-        {"host_bytes", c->host_bytes}, {"peer_bytes", c->peer_bytes}, {"accesses", c->accesses}, {"atomics", c->atomics},
-        {"shared_accesses", c->shared_accesses}, {"kernel_ns", c->kernel_ns}};
+    const td_counter all[] = {{"blocks", c->blocks}, {"threads", c->threads}, {"barriers", c->barriers},
+                              {"grid_barriers", c->grid_barriers}, {"exchanges", c->exchanges},
+                              {"bytes_read", c->bytes_read}, {"bytes_written", c->bytes_written},
+                              {"host_bytes", c->host_bytes}, {"peer_bytes", c->peer_bytes}, {"accesses", c->accesses},
+                              {"atomics", c->atomics}, {"shared_accesses", c->shared_accesses},
+                              {"kernel_ns", c->kernel_ns}};
     _Static_assert(sizeof all <= TD_COUNTERS * sizeof *all, "there is room for all counters");
     memcpy(out, all, sizeof all);
     return sizeof all / sizeof *all;
@@ -441,7 +442,8 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
     emulator->machine.regions = &world->regions;
     emulator->machine.races = world->topology.races;
     emulator->machine.patience = world->topology.patience;
-    for (int i = 0; i < TD_EMULATED_DEVICES; i++) emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++)
+        emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
     emulator->machine.seed = options->seed + (uint64_t)number;
     emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
     emulator->machine.arena_bytes =

@@ -47,7 +47,8 @@ TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
     })
 #define TD_BALLOT(mask, predicate) td_emu_ballot((mask), !!(predicate), TD_SITE)
 #define TD_SHUFFLE(mask, value, lane) TD_EMU_MOVE(mask, value, (uint32_t)(lane) & 31u)
-#define TD_SHUFFLE_UP(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() >= (uint32_t)(by) ? td_lane() - (uint32_t)(by) : 32u)
+#define TD_SHUFFLE_UP(mask, value, by) \
+    TD_EMU_MOVE(mask, value, td_lane() >= (uint32_t)(by) ? td_lane() - (uint32_t)(by) : 32u)
 #define TD_SHUFFLE_DOWN(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() + (uint32_t)(by))
 #define TD_SHUFFLE_XOR(mask, value, by) TD_EMU_MOVE(mask, value, td_lane() ^ (uint32_t)(by))
 
@@ -72,8 +73,15 @@ TD_DEVICE double td_emu_add_double(double *word, double value)
     return old;
 }
 
-TD_DEVICE uint32_t td_emu_add_u32(uint32_t *word, uint32_t value) { return __atomic_fetch_add(word, value, __ATOMIC_RELAXED); }
-TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value) { return __atomic_fetch_add(word, value, __ATOMIC_RELAXED); }
+TD_DEVICE uint32_t td_emu_add_u32(uint32_t *word, uint32_t value)
+{
+    return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+
+TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value)
+{
+    return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
 
 #define TD_ADD(word, value)                                                                       \
     _Generic((word), uint32_t *: td_emu_add_u32, uint64_t *: td_emu_add_u64, float *: td_emu_add_float, \

@@ -13,8 +13,8 @@ static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *m
 }
 
 /* Places begin..end of a vertex's list. */
-static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, uint64_t begin,
-                                     uint64_t end, td_cpu_tally *tally)
+static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry,
+                                     uint64_t begin, uint64_t end, td_cpu_tally *tally)
 {
     uint32_t u = (uint32_t)(entry >> 32);
     program_value value = (program_value)entry;
@@ -33,7 +33,8 @@ static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_bu
     tally->edges += end - begin;
 }
 
-static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry, td_cpu_tally *tally)
+static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry,
+                                td_cpu_tally *tally)
 {
     uint64_t degree = td_degree(&job->push[0], (uint32_t)(entry >> 32));
     if (__builtin_expect(degree < job->heavy, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
@@ -141,7 +142,8 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
 {
     uint64_t row[NAME(ENTRIES_AT_A_TIME)], total = job->entry_start[job->workers];
     for (;;) {
-        uint64_t at = atomic_fetch_add_explicit(&job->entry_next, NAME(ENTRIES_AT_A_TIME), memory_order_relaxed), count = 0;
+        uint64_t at = atomic_fetch_add_explicit(&job->entry_next, NAME(ENTRIES_AT_A_TIME), memory_order_relaxed),
+                 count = 0;
         if (at >= total) return;
         for (int of = 0; count < NAME(ENTRIES_AT_A_TIME) && at < total; at++) {
             while (job->entry_start[of + 1] <= at) of++;

@@ -24,10 +24,11 @@ typedef struct NAME(view) {
 
 static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
 {
-    NAME(view) view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
-                       .values = job->values, .next = PROGRAM_SENDS_VALUE ? job->next_values : job->values,
-                       .next_messages = job->next_messages, .out = job->graph->out.offsets, .track = job->track,
-                       .partial = partial};
+    NAME(view)
+    view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
+            .values = job->values, .next = PROGRAM_SENDS_VALUE ? job->next_values : job->values,
+            .next_messages = job->next_messages, .out = job->graph->out.offsets, .track = job->track,
+            .partial = partial};
     return view;
 }
 
@@ -36,7 +37,8 @@ static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
 /* Adds up a long stretch of one list: in two sums, so that an addition need not wait for the
  * one before it, and with the list itself fetched ahead, because reads from anywhere between
  * its entries keep the core from seeing that it is read in order. */
-static inline program_accum NAME(fold_long)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_long)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
+                                            uint64_t end)
 {
     const td_context *c = &view->context;
     const uint32_t *targets = list->targets;
@@ -56,8 +58,8 @@ static inline program_accum NAME(fold_long)(const NAME(view) *view, const td_adj
 
 /* Adds up a short one. Where the lists behind it are next (`ahead`), what they lead to is fetched
  * meanwhile, so that memory is busy while a vertex gets its value. */
-static inline program_accum NAME(fold_short)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end,
-                                             bool ahead)
+static inline program_accum NAME(fold_short)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
+                                             uint64_t end, bool ahead)
 {
     const td_context *c = &view->context;
     const uint32_t *targets = list->targets;
@@ -75,7 +77,8 @@ static inline program_accum NAME(fold_short)(const NAME(view) *view, const td_ad
 #undef EDGE
 
 /* The same over active neighbours only: programs that add must not hear anyone twice. */
-static inline program_accum NAME(fold_active)(const NAME(view) *view, const td_adjacency *list, uint64_t begin, uint64_t end)
+static inline program_accum NAME(fold_active)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
+                                              uint64_t end)
 {
     const td_context *c = &view->context;
     const void *weights = list->weights;
@@ -169,7 +172,8 @@ static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, co
 }
 
 /* Where nobody watches who changes, a loop without the test for it. */
-static inline void NAME(pull_lists)(td_cpu_job *job, const NAME(view) *view, uint64_t first, uint64_t last, td_cpu_tally *tally)
+static inline void NAME(pull_lists)(td_cpu_job *job, const NAME(view) * view, uint64_t first, uint64_t last,
+                                    td_cpu_tally *tally)
 {
     if (view->track) NAME(walk)(job, *view, first, last, true, tally);
     else NAME(walk)(job, *view, first, last, false, tally);
@@ -365,8 +369,8 @@ static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adj
     }
 }
 
-static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end, td_outbox *box,
-                                   td_cpu_tally *tally)
+static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
+                                   td_outbox *box, td_cpu_tally *tally)
 {
     program_value value = read_value(&((program_value *)job->values)[u]);
     program_message message = program_send(c, value, (uint32_t)td_degree(&job->graph->out, u));

@@ -29,7 +29,8 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
             for (int l = 0; l < job->lists; l++) {
                 const td_adjacency *list = &job->push[l];
                 uint64_t first = list->offsets[u], last = list->offsets[u + 1];
-                if (l == 0 && job->skipping) first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
+                if (l == 0 && job->skipping)
+                    first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
                 NAME(visit_list)(job, list, (uint32_t)u, first, last);
                 tally->edges += last - first;
             }

@@ -17,7 +17,10 @@ static uint32_t label(const td_cpu_job *job, uint32_t v) { return program_label(
 static bool again(const td_cpu_job *job, uint64_t total) { return program_again(&job->context, total); }
 
 #if PROGRAM_COLLECTS_EDGES
-static uint64_t edge(const td_cpu_job *job, uint32_t v) { return program_edge(&job->context, (const program_value *)job->values + v); }
+static uint64_t edge(const td_cpu_job *job, uint32_t v)
+{
+    return program_edge(&job->context, (const program_value *)job->values + v);
+}
 
 static void reset(td_cpu_job *job, int worker)
 {

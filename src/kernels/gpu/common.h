@@ -39,7 +39,8 @@ TD_DEVICE uint64_t sector_bytes(const td_gpu_args *a, list_part part)
 {
     const uint64_t sector = 32;
     uint64_t begin = part.begin * sizeof(uint32_t) / sector, end = (part.end * sizeof(uint32_t) + sector - 1) / sector;
-    uint64_t weight = a->weight_bytes, first = part.begin * weight / sector, last = (part.end * weight + sector - 1) / sector;
+    uint64_t weight = a->weight_bytes, first = part.begin * weight / sector,
+             last = (part.end * weight + sector - 1) / sector;
     return part.begin == part.end || !a->from_host ? 0 : (end - begin + last - first) * sector;
 }
 
@@ -53,8 +54,8 @@ TD_DEVICE uint32_t word_within(const td_gpu_args *a, const uint32_t *map, uint32
 }
 
 #if PROGRAM_GAS
-TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, program_message message, const void *weights,
-                                     uint64_t e)
+TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, program_message message,
+                                     const void *weights, uint64_t e)
 {
     (void)a, (void)weights, (void)e;
 #if PROGRAM_WEIGHTED

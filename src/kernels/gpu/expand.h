@@ -4,9 +4,9 @@
  *
  * which all lanes of a warp call together, with a few edges each. Four ways, chosen by
  * resident.balance: a thread per vertex; by degree to blocks, warps and threads (CTA); the same with medium
- * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of 32
- * vertices, so that every lane has every 32nd edge of all of them. Vertices that are heavy for a block are cut
- * into pieces, which all blocks take afterwards. */
+ * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of
+ * 32 vertices, so that every lane has every 32nd edge of all of them. Vertices that are heavy for a block are cut into
+ * pieces, which all blocks take afterwards. */
 
 typedef struct push_task {
     uint64_t begin;
@@ -56,8 +56,8 @@ TD_DEVICE void expand_lanes(const td_gpu_args *a, const td_context *c, push_roun
 }
 
 /* Warps that share a list take its edges in turn: this one from `first` on, in steps of `width` lanes. */
-TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task, uint32_t first,
-                          uint32_t width)
+TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task,
+                          uint32_t first, uint32_t width)
 {
     for (uint32_t i = first; i < task->degree; i += width * PUSH_BATCH) {
         push_batch batch = batch_of(task, i + td_lane(), width);
@@ -91,7 +91,8 @@ TD_DEVICE void expand_scanned(const td_gpu_args *a, const td_context *c, push_ro
     }
 }
 
-TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, push_round *r, push_task task, uint32_t lanes)
+TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, push_round *r, push_task task,
+                                   uint32_t lanes)
 {
     for (; lanes != 0; lanes &= lanes - 1) {
         push_task theirs = task_of_lane(task, TD_LOWEST_BIT(lanes));
@@ -138,7 +139,8 @@ TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_r
 {
     uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
     uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
-    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count; base += (uint64_t)warps * chunk) {
+    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count;
+         base += (uint64_t)warps * chunk) {
         uint32_t i = (uint32_t)base + td_lane();
         push_task task = take_task(a, r, td_lane() < chunk ? i : count, count);
         if (lanes) expand_lanes(a, c, r, &task);
@@ -148,7 +150,8 @@ TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_r
 
 TD_DEVICE void expand_by_blocks(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
 {
-    for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < count; base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
+    for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < count;
+         base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
         push_task task = take_task(a, r, (uint32_t)base + td_thread(), count);
         expand_block(a, c, r, task, a->balance == TD_BALANCE_IWB);
     }

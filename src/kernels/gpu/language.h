@@ -17,14 +17,15 @@
  *   TD_SHARED(type, name, count)     shared memory of the block, undefined at its start; one per line of source
  *   TD_SHARED_DYNAMIC(type, name)    the launch's shared_bytes
  *   TD_BARRIER()                     all threads of the block
- *   TD_GRID_BARRIER(cluster, word)   all threads of a `together` launch; whether it is one of a cluster; a word of device
- *                                    memory for it alone, 0 at first
+ *   TD_GRID_BARRIER(cluster, word)   all threads of a `together` launch; whether it is one of a cluster; a word of
+ *                                    device memory for it alone, 0 at first
  *   TD_WARP_BARRIER(mask)            the lanes named
  *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
  *   TD_PEEK TD_POKE                  a whole value that others touch meanwhile, of 4 or 8 bytes
  *   TD_READ_FOUR(words, place)       four neighbouring words, of which the first is a multiple of four
  *   TD_PREFETCH(place) TD_UNROLL     hints: soon to be read; the loop that follows is worth unrolling
- *   TD_READ_ONLY(place)              a value that nobody writes during the launch; TD_READ_ONCE: nor is it read again soon
+ *   TD_READ_ONLY(place)              a value that nobody writes during the launch; TD_READ_ONCE: nor is it read again
+ *                                    soon
  *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return what was there before
  *   TD_FENCE()                       what was written before is seen before what is written later
  */

@@ -4,7 +4,8 @@ TD_KERNEL(find_parents, td_gpu_args)
 {
     const td_context c = a.context;
     const program_value *values = (const program_value *)a.values, none = program_zero(&c);
-    for (uint32_t v = a.first_vertex + td_global_thread() / TD_WARP; v < a.end_vertex; v += td_global_threads() / TD_WARP) {
+    for (uint32_t v = a.first_vertex + td_global_thread() / TD_WARP; v < a.end_vertex;
+         v += td_global_threads() / TD_WARP) {
         program_value mine = values[v];
         uint32_t parent = program_starts(&c, v, mine) ? v : a.adding ? a.parents[v] : TD_NO_VERTEX;
         list_part part = part_of(&a, a.pull.offsets, v);
@@ -14,7 +15,8 @@ TD_KERNEL(find_parents, td_gpu_args)
         for (uint64_t base = part.begin; open && base < end; base += TD_WARP) {
             uint64_t e = base + td_lane();
             uint32_t u = e < end ? a.pull.targets[e] : v;
-            bool gave = e < end && values[u] != mine && contribution(&a, &c, message_of(&a, u), a.pull.weights, e) == mine;
+            bool gave = e < end && values[u] != mine &&
+                        contribution(&a, &c, message_of(&a, u), a.pull.weights, e) == mine;
             uint32_t lanes = TD_BALLOT(TD_ALL_LANES, gave);
             if (lanes == 0) continue;
             parent = TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(lanes));

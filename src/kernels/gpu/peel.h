@@ -8,7 +8,8 @@ TD_KERNEL(peel, td_gpu_args)
     uint32_t turns = (a.queue_count + td_global_threads() - 1) / td_global_threads();
     for (uint32_t turn = 0; turn < turns; turn++) {
         uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < a.queue_count ? a.left[i] : 0;
-        bool is = i < a.queue_count, starts = is && program_starts(&c, v, values[v]), goes = starts && values[v] == c.phase;
+        bool is = i < a.queue_count, starts = is && program_starts(&c, v, values[v]),
+             goes = starts && values[v] == c.phase;
         if (is && !starts && values[v] < lowest) lowest = values[v];
         if (goes) edges += degree_in(a.told, v);
         warp_append(a.next_left, &a.control->left_count, is && !starts, v);

@@ -6,8 +6,8 @@
  * since is left in the far list and recognised there: its priority is at most the old bound. */
 
 /* The lowest priority of those put off and not yet near; all threads of the grid. */
-TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint32_t *far, uint32_t count, uint32_t bound,
-                           uint32_t *lowest)
+TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint32_t *far, uint32_t count,
+                           uint32_t bound, uint32_t *lowest)
 {
     const program_value *values = (const program_value *)a->values;
     uint32_t least = 0xffffffffu;
@@ -23,8 +23,8 @@ TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint
 }
 
 /* Deals the far vertices out: dropped, near or still far. */
-TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *r, const uint32_t *far, uint32_t at, uint32_t count,
-                         uint32_t old_bound, uint32_t bound)
+TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *r, const uint32_t *far, uint32_t at,
+                         uint32_t count, uint32_t old_bound, uint32_t bound)
 {
     const program_value *values = (const program_value *)a->values;
     uint32_t turns = (count + td_global_threads() - 1) / td_global_threads();

@@ -44,7 +44,8 @@ TD_KERNEL(pull_hit, td_gpu_args)
     const program_value *values = (const program_value *)a.values, none = program_zero(&c);
     hit_sums sums = {0, 0, 0};
     uint32_t last = (a.end_vertex + 31) / 32;
-    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
+         w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
         bool open = v >= a.first_vertex && v < a.end_vertex && TD_PEEK(&values[v]) == none;
         if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
