@@ -78,15 +78,20 @@ td_status td_parse_size_or_share(const char *text, uint64_t whole, uint64_t *out
     return td_parse_size(text, out);
 }
 
-char *td_format_size(char buffer[TD_NUMBER_BYTES], uint64_t bytes)
+/* In the unit that leaves it below 1024: never "1024.0 KiB". */
+static char *format(char buffer[TD_NUMBER_BYTES], uint64_t bytes, bool up)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = 0;
     double value = (double)bytes;
-    for (; value >= (unit == 0 ? 1024 : 1023.95) && unit < 6; unit++) value /= 1024; /* never "1024.0 KiB" */
+    for (; value >= (unit == 0 ? 1024 : up ? 1023.9 : 1023.95) && unit < 6; unit++) value /= 1024;
+    if (up && unit > 0) value = ceil(value * 10) / 10;
     snprintf(buffer, TD_NUMBER_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return buffer;
 }
+
+char *td_format_size(char buffer[TD_NUMBER_BYTES], uint64_t bytes) { return format(buffer, bytes, false); }
+char *td_format_least(char buffer[TD_NUMBER_BYTES], uint64_t bytes) { return format(buffer, bytes, true); }
 
 char *td_format_count(char buffer[TD_NUMBER_BYTES], uint64_t count)
 {

@@ -17,6 +17,7 @@ td_status td_parse_double(const char *text, double *out);
 /* "1.5 GiB", "12,345,678". Return `buffer`. */
 #define TD_NUMBER_BYTES 32
 char *td_format_size(char buffer[TD_NUMBER_BYTES], uint64_t bytes);
+char *td_format_least(char buffer[TD_NUMBER_BYTES], uint64_t bytes); /* rounded up: who asks for that much has enough */
 char *td_format_count(char buffer[TD_NUMBER_BYTES], uint64_t count);
 
 #endif

@@ -97,7 +97,7 @@ static td_status too_small(const td_hybrid_job *self)
     td_memory_stats memory = td_memory();
     uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + (64 << 10)) / 63 * 64 + 64;
     td_format_size(has, memory.budget + td_machine_besides());
-    td_format_size(least, needs + td_machine_besides());
+    td_format_least(least, needs + td_machine_besides());
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges and the process itself, and may use %s",
                    self->cpu.run->program->info->name, self->cpu.graph->name, least, has);
 }

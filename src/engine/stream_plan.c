@@ -128,7 +128,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
         return td_fail(TD_NO_MEMORY,
                        "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
                        "are %s for edges; raise --gpu-edges or --gpu-memory%s", LEAST_SLOTS, td_format_size(a, slot),
-                       needs ? " and two chunks" : "", td_format_size(b, least), td_format_size(c, room),
+                       needs ? " and two chunks" : "", td_format_least(b, least), td_format_size(c, room),
                        edges > fewest ? ", or make subgraphs smaller (--set stream.subgraph=...)" : "");
     if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
@@ -234,7 +234,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
                        "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
                        "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
                        td_format_size(a, out->vertices),
-                       td_format_size(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes),
+                       td_format_least(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes),
                        td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;

@@ -62,7 +62,7 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_packed_close(packed);
     TD_CHECK(status);
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges", program->info->name,
-                   path, td_format_size(least, need.least + td_machine_besides()));
+                   path, td_format_least(least, need.least + td_machine_besides()));
 }
 
 td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)

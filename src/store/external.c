@@ -78,7 +78,7 @@ static td_status plan_memory(external *self)
     if (memory < least)
         return td_fail(TD_NO_MEMORY, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
                        "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
-                       self->workers, td_format_size(needed, least));
+                       self->workers, td_format_least(needed, least));
     self->usable = memory - besides;
     return TD_OK;
 }
@@ -250,7 +250,7 @@ static td_status number_vertices(external *self)
     td_status status = td_external_ids_number(self->ids, room > STREAM_BYTES ? room - STREAM_BYTES : 0, &least);
     if (status == TD_NO_MEMORY && least > 0)
         return td_fail(TD_NO_MEMORY, "%s: --memory %s would suffice", td_last_message(),
-                       td_format_size(text, self->settings->memory + least + LEAST_BYTES));
+                       td_format_least(text, self->settings->memory + least + LEAST_BYTES));
     TD_CHECK(status);
     TD_CHECK(set_vertices(self, td_external_ids_count(self->ids)));
     TD_CHECK(new_spill(self, left(self) / 2, &self->by_source));

@@ -104,6 +104,11 @@ TEST(sizes_are_printed_for_people)
     CHECK_STR(td_format_size(buffer, (1 << 20) - 1), "1.0 MiB");
     CHECK_STR(td_format_size(buffer, UINT64_C(3) << 30), "3.0 GiB");
     CHECK_STR(td_format_size(buffer, UINT64_MAX), "16.0 EiB");
+    CHECK_STR(td_format_least(buffer, 1023), "1023 B");
+    CHECK_STR(td_format_least(buffer, 1024), "1.0 KiB");
+    CHECK_STR(td_format_least(buffer, 1025), "1.1 KiB");
+    CHECK_STR(td_format_least(buffer, (1 << 20) - 1), "1.0 MiB");
+    CHECK_STR(td_format_least(buffer, (1 << 20) + 1), "1.1 MiB");
 }
 
 TEST(counts_are_grouped)
