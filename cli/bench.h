@@ -32,16 +32,30 @@ uint32_t td_bench_busiest(const td_graph *graph);
 /* TD_VERIFY if a variant's run found something else than the first one; their graphs may be in different orders. */
 td_status td_bench_compare(const char *graph, const td_run *first, const td_run *run, const char *variant);
 
-/* What a benchmark of an engine tells about a graph, in variants and programs. */
+/* What every benchmark of engines has; its own struct begins with this. */
+typedef struct td_bench_base {
+    const td_bench_settings *settings;
+    td_json *json; /* or NULL */
+    td_pool *pool;
+    const char *name; /* of the graph */
+    bool first;       /* it is the first one */
+} td_bench_base;
+
+/* A benchmark of engines: graph by graph, in variants and programs. */
 typedef struct td_bench_page {
-    void (*heading)(const void *bench); /* before the first graph */
+    size_t bytes;                      /* of its own struct */
+    const char *const *graphs;         /* the usual ones, up to a NULL */
+    td_status (*begin)(void *bench);   /* before the first graph and the report's array of figures; or NULL */
+    td_status (*measure)(void *bench); /* a graph */
+    void (*drop)(void *bench);         /* what was made of it, when it was told about or has failed */
+    void (*heading)(const void *bench); /* before the first graph's table */
     void (*table)(const void *bench);
     void (*figure)(const void *bench, int variant, int program); /* into the report, if it was measured */
     int variants, programs;
 } td_bench_page;
 
-/* On the standard output unless the report goes there, and into the report if there is one. */
-void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first);
+/* Measures every graph of the settings, or the usual ones. Tables go to the standard output unless the report does. */
+td_status td_bench_run(const td_bench_page *page, const td_bench_settings *settings, td_report *report);
 
 /* A cell of eleven columns: the runs after which a cost is won back, 0 for never. */
 void td_bench_print_payoff(double runs);

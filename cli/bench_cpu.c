@@ -21,9 +21,9 @@
 
 enum { MOST_TRIALS = 99, FIRST_COLUMN = 22 };
 
-static const char *const usual_graphs[] = {"k18", "u18", "grid500", "stars"};
+static const char *const usual_graphs[] = {"k18", "u18", "grid500", "stars", NULL};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "labels"};
-enum { PROGRAMS = sizeof programs / sizeof *programs, USUAL_GRAPHS = sizeof usual_graphs / sizeof *usual_graphs };
+enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 typedef enum copy { AS_IT_IS, SMALL_PAGES, HOT, INDEGREE, COPIES } copy;
 
@@ -49,10 +49,7 @@ static const contender contenders[] = {
 enum { CONTENDERS = sizeof contenders / sizeof *contenders };
 
 typedef struct bench {
-    const td_bench_settings *settings;
-    td_json *json; /* or NULL */
-    td_pool *pool;
-    const char *name;
+    td_bench_base base;
     td_graph *graphs[COPIES];
     double reorder_seconds[COPIES];
     uint32_t source;
@@ -64,14 +61,14 @@ typedef struct bench {
 
 static td_status make_copy(bench *b, copy which)
 {
-    td_progress_text("%s: making the graph, %d of %d", b->name, which + 1, COPIES);
+    td_progress_text("%s: making the graph, %d of %d", b->base.name, which + 1, COPIES);
     td_huge_pages(which != SMALL_PAGES);
-    td_status status = td_bench_make_graph(&b->graphs[which], b->name, b->pool);
+    td_status status = td_bench_make_graph(&b->graphs[which], b->base.name, b->base.pool);
     td_huge_pages(true);
     TD_CHECK(status);
     if (which != HOT && which != INDEGREE) return TD_OK;
     uint64_t start = td_clock_ns();
-    TD_CHECK(td_graph_reorder(&b->graphs[which], which == HOT ? TD_ORDER_HOT : TD_ORDER_INDEGREE, 1, b->pool));
+    TD_CHECK(td_graph_reorder(&b->graphs[which], which == HOT ? TD_ORDER_HOT : TD_ORDER_INDEGREE, 1, b->base.pool));
     b->reorder_seconds[which] = td_seconds_since(start);
     return TD_OK;
 }
@@ -83,7 +80,7 @@ static td_status run_once(bench *b, const td_program *program, const contender *
     td_status status = TD_OK;
     td_settings settings = {0};
     td_graph *graph = b->graphs[one->graph];
-    td_run_options options = {.pool = b->pool, .settings = &settings, .has_source = program->info->needs_source};
+    td_run_options options = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source};
     if (one->setting != NULL) TD_TRY(td_settings_add(&settings, one->setting));
     if (options.has_source) TD_TRY(td_graph_find(graph, b->source, &options.source));
     td_huge_pages(one->graph != SMALL_PAGES);
@@ -117,14 +114,15 @@ static td_status run_round(bench *b, const td_program *program, uint64_t trial)
     td_run *first = NULL, *run = NULL;
     for (int c = 0; c < CONTENDERS; c++) {
         if (!takes(b, program, &contenders[c])) continue;
-        td_progress_text("%s: %s, round %" PRIu64 ", %s", b->name, program->info->name, trial + 1, contenders[c].name);
+        td_progress_text("%s: %s, round %" PRIu64 ", %s", b->base.name, program->info->name, trial + 1,
+                         contenders[c].name);
         TD_TRY(td_cancel_check());
         TD_TRY(run_once(b, program, &contenders[c], &run));
         td_run_destroy(run);
         run = NULL;
         TD_TRY(run_once(b, program, &contenders[c], c == 0 ? &first : &run));
         b->trials[c][trial] = c == 0 ? first->seconds : run->seconds;
-        if (c > 0) TD_TRY(td_bench_compare(b->name, first, run, contenders[c].name));
+        if (c > 0) TD_TRY(td_bench_compare(b->base.name, first, run, contenders[c].name));
         td_run_destroy(run);
         run = NULL;
     }
@@ -137,9 +135,10 @@ done:
 static td_status run_program(bench *b, int p)
 {
     const td_program *program = td_program_named(programs[p]);
-    for (uint64_t trial = 0; trial < b->settings->trials; trial++) TD_CHECK(run_round(b, program, trial));
+    for (uint64_t trial = 0; trial < b->base.settings->trials; trial++) TD_CHECK(run_round(b, program, trial));
     for (int c = 0; c < CONTENDERS; c++)
-        b->seconds[c][p] = takes(b, program, &contenders[c]) ? td_median(b->trials[c], (int)b->settings->trials) : 0;
+        b->seconds[c][p] = takes(b, program, &contenders[c]) ? td_median(b->trials[c], (int)b->base.settings->trials)
+                                                             : 0;
     return TD_OK;
 }
 
@@ -183,14 +182,14 @@ static void print_heading(const void *self)
 {
     const bench *b = self;
     printf("%d threads; times over those of the defaults, below 1 is faster; medians of %" PRIu64 "\n\n",
-           td_pool_threads(b->pool), b->settings->trials);
+           td_pool_threads(b->base.pool), b->base.settings->trials);
 }
 
 static void print_table(const void *self)
 {
     const bench *b = self;
     char text[TD_GRAPH_TEXT];
-    printf("%s: %s\n", b->name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    printf("%s: %s\n", b->base.name, td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n%-*s", FIRST_COLUMN, "defaults, ms");
@@ -209,10 +208,10 @@ static void print_table(const void *self)
 static void put_figure(const void *self, int c, int p)
 {
     const bench *b = self;
-    td_json *json = b->json;
+    td_json *json = b->base.json;
     if (b->seconds[c][p] == 0) return;
     td_json_row(json, NULL);
-    td_json_string(json, "graph", b->name);
+    td_json_string(json, "graph", b->base.name);
     td_json_string(json, "program", programs[p]);
     td_json_string(json, "variant", contenders[c].name);
     td_json_real(json, "seconds", b->seconds[c][p]);
@@ -225,42 +224,31 @@ static void put_figure(const void *self, int c, int p)
     td_json_end_object(json);
 }
 
-static const td_bench_page page = {print_heading, print_table, put_figure, CONTENDERS, PROGRAMS};
-
-static td_status measure(bench *b, const char *name, bool first)
+static td_status measure(void *self)
 {
-    td_status status = TD_OK;
-    b->name = name;
-    for (int which = 0; which < COPIES; which++) TD_TRY(make_copy(b, (copy)which));
+    bench *b = self;
+    for (int which = 0; which < COPIES; which++) TD_CHECK(make_copy(b, (copy)which));
     b->source = td_bench_busiest(b->graphs[AS_IT_IS]);
-    for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
-    td_bench_tell(&page, b, b->settings, first);
-done:
+    for (int p = 0; p < PROGRAMS; p++) TD_CHECK(run_program(b, p));
+    return TD_OK;
+}
+
+static void drop(void *self)
+{
+    bench *b = self;
     for (int which = 0; which < COPIES; which++) {
         td_graph_destroy(b->graphs[which]);
         b->graphs[which] = NULL;
     }
-    return status;
 }
+
+static const td_bench_page page = {.bytes = sizeof(bench), .graphs = usual_graphs, .measure = measure,
+                                   .drop = drop, .heading = print_heading, .table = print_table,
+                                   .figure = put_figure, .variants = CONTENDERS, .programs = PROGRAMS};
 
 static td_status run(const td_bench_settings *settings, td_report *report)
 {
-    td_status status = TD_OK;
-    bench *b = NULL;
-    int count = settings->graph_count > 0 ? settings->graph_count : USUAL_GRAPHS;
-    const char *const *names = settings->graph_count > 0 ? settings->graphs : usual_graphs;
-    TD_CHECK(TD_NEW_ZEROED(&b, 1, "benchmark"));
-    b->settings = settings;
-    b->json = report->json.file != NULL ? &report->json : NULL;
-    TD_TRY(td_common_pool(&settings->common, &b->pool));
-    if (b->json != NULL) td_json_array(b->json, "figures");
-    for (int i = 0; i < count && status == TD_OK; i++) status = measure(b, names[i], i == 0);
-    if (b->json != NULL) td_json_end_array(b->json);
-done:
-    td_progress_end();
-    td_pool_destroy(b->pool);
-    td_free(b);
-    return status;
+    return td_bench_run(&page, settings, report);
 }
 
 const td_bench td_bench_cpu = {"cpu", "what each idea of the cpu engine is worth", true, run};

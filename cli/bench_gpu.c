@@ -24,9 +24,9 @@
 
 enum { MOST_TRIALS = 99, FIRST_COLUMN = 34, RANK_ITERATIONS = 10, MEASURED_RANGE = 64 << 20 };
 
-static const char *const usual_graphs[] = {"k20", "u20", "grid1000"};
+static const char *const usual_graphs[] = {"k20", "u20", "grid1000", NULL};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank"};
-enum { PROGRAMS = sizeof programs / sizeof *programs, USUAL_GRAPHS = sizeof usual_graphs / sizeof *usual_graphs };
+enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 typedef enum copy { AS_IT_IS, HOT, COPIES } copy;
 
@@ -56,12 +56,9 @@ static const contender contenders[] = {
 enum { CONTENDERS = sizeof contenders / sizeof *contenders };
 
 typedef struct bench {
-    const td_bench_settings *settings;
+    td_bench_base base;
     const char *devices;
     td_gpu_report gpu;
-    td_json *json; /* or NULL */
-    td_pool *pool;
-    const char *name;
     td_graph *graphs[COPIES];
     td_kept kept[COPIES];
     double reorder_seconds;
@@ -79,7 +76,7 @@ static td_status with_gpu(bench *b, td_status (*look)(bench *b, td_device *devic
     td_loop *loop = NULL;
     td_device *first = NULL, *device;
     TD_TRY(td_loop_create(&loop));
-    TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->pool}));
+    TD_TRY(td_devices_open(&first, b->devices, &(td_device_options){.loop = loop, .pool = b->base.pool}));
     for (device = first; device != NULL && device->kind == TD_DEVICE_CPU; device = device->next) {}
     if (device == NULL)
         TD_TRY(td_fail(TD_USAGE, "--devices %s: bench gpu needs a GPU (cuda:0), or an emulated one (emu)", b->devices));
@@ -114,11 +111,11 @@ static td_status look_at_gathers(bench *b, td_device *device)
 static td_status make_graphs(bench *b)
 {
     for (int which = 0; which < COPIES; which++) {
-        td_progress_text("%s: making the graph, %d of %d", b->name, which + 1, COPIES);
-        TD_CHECK(td_bench_make_graph(&b->graphs[which], b->name, b->pool));
+        td_progress_text("%s: making the graph, %d of %d", b->base.name, which + 1, COPIES);
+        TD_CHECK(td_bench_make_graph(&b->graphs[which], b->base.name, b->base.pool));
     }
     uint64_t began = td_clock_ns();
-    TD_CHECK(td_graph_reorder(&b->graphs[HOT], TD_ORDER_HOT, 1, b->pool));
+    TD_CHECK(td_graph_reorder(&b->graphs[HOT], TD_ORDER_HOT, 1, b->base.pool));
     b->reorder_seconds = td_seconds_since(began);
     return TD_OK;
 }
@@ -128,7 +125,7 @@ static void choose_sources(bench *b)
 {
     const td_graph *graph = b->graphs[AS_IT_IS];
     b->sources[0] = td_bench_busiest(graph);
-    for (uint64_t i = 1, drawn = 0; i < b->settings->trials; i++) {
+    for (uint64_t i = 1, drawn = 0; i < b->base.settings->trials; i++) {
         b->sources[i] = b->sources[0];
         for (int tries = 0; tries < 1000; tries++) {
             uint32_t v = (uint32_t)td_random_below(td_random_at(27, drawn++), graph->vertices);
@@ -136,15 +133,6 @@ static void choose_sources(bench *b)
             b->sources[i] = v;
             break;
         }
-    }
-}
-
-static void drop_graphs(bench *b)
-{
-    for (int which = 0; which < COPIES; which++) {
-        td_kept_release(&b->kept[which]);
-        td_graph_destroy(b->graphs[which]);
-        b->graphs[which] = NULL;
     }
 }
 
@@ -159,7 +147,7 @@ static td_status run_once(bench *b, const td_program *program, const contender *
     td_settings settings = {0};
     td_graph *graph = b->graphs[one->graph];
     bool resident = strcmp(engine, "resident") == 0;
-    td_run_options options = {.pool = b->pool, .settings = &settings, .has_source = program->info->needs_source,
+    td_run_options options = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
                               .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS, .engine = engine,
                               .devices = b->devices, .kept = resident ? &b->kept[one->graph] : NULL};
     for (int i = 0; i < 2; i++)
@@ -194,9 +182,9 @@ static td_status run_contender(bench *b, const td_program *program, int p, int c
     td_status status = TD_OK;
     double trials[MOST_TRIALS];
     td_run *run = NULL;
-    for (uint64_t trial = 0; trial < b->settings->trials; trial++) {
-        td_progress_text("%s: %s, %s, %" PRIu64 " of %" PRIu64, b->name, program->info->name, contenders[c].name,
-                         trial + 1, b->settings->trials);
+    for (uint64_t trial = 0; trial < b->base.settings->trials; trial++) {
+        td_progress_text("%s: %s, %s, %" PRIu64 " of %" PRIu64, b->base.name, program->info->name, contenders[c].name,
+                         trial + 1, b->base.settings->trials);
         for (int again = trial == 0 ? 0 : 1; again < 2; again++) {
             TD_TRY(td_cancel_check());
             td_run_destroy(run);
@@ -204,12 +192,12 @@ static td_status run_contender(bench *b, const td_program *program, int p, int c
             TD_TRY(run_once(b, program, &contenders[c], "resident", trial, &run));
         }
         trials[trial] = run->device_seconds / (is_ranks(program) ? run->iterations : 1);
-        if (c > 0) TD_TRY(td_bench_compare(b->name, b->first[trial], run, contenders[c].name));
+        if (c > 0) TD_TRY(td_bench_compare(b->base.name, b->first[trial], run, contenders[c].name));
         if (c > 0) continue;
         b->first[trial] = run;
         run = NULL;
     }
-    b->seconds[c][p] = td_median(trials, (int)b->settings->trials);
+    b->seconds[c][p] = td_median(trials, (int)b->base.settings->trials);
 done:
     td_run_destroy(run);
     return status;
@@ -218,9 +206,9 @@ done:
 static td_status compare_with_cpu(bench *b, const td_program *program)
 {
     td_run *run = NULL;
-    td_progress_text("%s: %s, the cpu engine", b->name, program->info->name);
+    td_progress_text("%s: %s, the cpu engine", b->base.name, program->info->name);
     TD_CHECK(run_once(b, program, &contenders[0], "cpu", 0, &run));
-    td_status status = td_bench_compare(b->name, b->first[0], run, "the cpu engine");
+    td_status status = td_bench_compare(b->base.name, b->first[0], run, "the cpu engine");
     td_run_destroy(run);
     return status;
 }
@@ -236,7 +224,7 @@ static td_status run_program(bench *b, int p)
         if (c == 0) TD_TRY(compare_with_cpu(b, program));
     }
 done:
-    for (uint64_t trial = 0; trial < b->settings->trials; trial++) {
+    for (uint64_t trial = 0; trial < b->base.settings->trials; trial++) {
         td_run_destroy(b->first[trial]);
         b->first[trial] = NULL;
     }
@@ -283,7 +271,7 @@ static void print_heading(const void *self)
     const bench *b = self;
     printf("%s, %s: times are its own%s, medians of %" PRIu64 " sources or runs;\n"
            "of variants over the defaults, below 1 is faster. pagerank: an iteration.\n\n",
-           b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->settings->trials);
+           b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->base.settings->trials);
 }
 
 /* Every edge of an iteration gathers a message, from anywhere in their array. */
@@ -304,7 +292,7 @@ static void print_table(const void *self)
     char text[TD_GRAPH_TEXT];
     int ranks = PROGRAMS - 1;
     double bytes = rank_bytes(b), least = b->gpu.rates.read > 0 ? bytes / b->gpu.rates.read : 0;
-    printf("%s: %s\n", b->name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    printf("%s: %s\n", b->base.name, td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n");
@@ -320,10 +308,10 @@ static void print_table(const void *self)
 static void put_figure(const void *self, int c, int p)
 {
     const bench *b = self;
-    td_json *json = b->json;
+    td_json *json = b->base.json;
     if (b->seconds[c][p] == 0) return;
     td_json_row(json, NULL);
-    td_json_string(json, "graph", b->name);
+    td_json_string(json, "graph", b->base.name);
     td_json_string(json, "program", programs[p]);
     td_json_string(json, "variant", contenders[c].name);
     td_json_real(json, "seconds", b->seconds[c][p]);
@@ -340,47 +328,45 @@ static void put_figure(const void *self, int c, int p)
     td_json_end_object(json);
 }
 
-static const td_bench_page page = {print_heading, print_table, put_figure, CONTENDERS, PROGRAMS};
-
-static td_status measure(bench *b, const char *name, bool first)
+static td_status measure(void *self)
 {
-    td_status status = TD_OK;
-    b->name = name;
-    TD_TRY(make_graphs(b));
-    TD_TRY(with_gpu(b, look_at_gathers)); /* before the graph is there, which may leave no room */
+    bench *b = self;
+    TD_CHECK(make_graphs(b));
+    TD_CHECK(with_gpu(b, look_at_gathers)); /* before the graph is there, which may leave no room */
     choose_sources(b);
-    for (int p = 0; p < PROGRAMS; p++) TD_TRY(run_program(b, p));
-    td_bench_tell(&page, b, b->settings, first);
-done:
-    drop_graphs(b);
-    return status;
+    for (int p = 0; p < PROGRAMS; p++) TD_CHECK(run_program(b, p));
+    return TD_OK;
 }
+
+static void drop(void *self)
+{
+    bench *b = self;
+    for (int which = 0; which < COPIES; which++) {
+        td_kept_release(&b->kept[which]);
+        td_graph_destroy(b->graphs[which]);
+        b->graphs[which] = NULL;
+    }
+}
+
+static td_status begin(void *self)
+{
+    bench *b = self;
+    b->devices = b->base.settings->devices != NULL ? b->base.settings->devices : "cuda:0";
+    TD_CHECK(with_gpu(b, look_at_memory));
+    if (b->base.json == NULL) return TD_OK;
+    td_json_array(b->base.json, "gpus");
+    td_gpu_json(b->base.json, &b->gpu);
+    td_json_end_array(b->base.json);
+    return TD_OK;
+}
+
+static const td_bench_page page = {.bytes = sizeof(bench), .graphs = usual_graphs, .begin = begin, .measure = measure,
+                                   .drop = drop, .heading = print_heading, .table = print_table,
+                                   .figure = put_figure, .variants = CONTENDERS, .programs = PROGRAMS};
 
 static td_status run(const td_bench_settings *settings, td_report *report)
 {
-    td_status status = TD_OK;
-    bench *b = NULL;
-    int count = settings->graph_count > 0 ? settings->graph_count : USUAL_GRAPHS;
-    const char *const *names = settings->graph_count > 0 ? settings->graphs : usual_graphs;
-    TD_CHECK(TD_NEW_ZEROED(&b, 1, "benchmark"));
-    b->settings = settings;
-    b->devices = settings->devices != NULL ? settings->devices : "cuda:0";
-    b->json = report->json.file != NULL ? &report->json : NULL;
-    TD_TRY(td_common_pool(&settings->common, &b->pool));
-    TD_TRY(with_gpu(b, look_at_memory));
-    if (b->json != NULL) {
-        td_json_array(b->json, "gpus");
-        td_gpu_json(b->json, &b->gpu);
-        td_json_end_array(b->json);
-        td_json_array(b->json, "figures");
-    }
-    for (int i = 0; i < count && status == TD_OK; i++) status = measure(b, names[i], i == 0);
-    if (b->json != NULL) td_json_end_array(b->json);
-done:
-    td_progress_end();
-    td_pool_destroy(b->pool);
-    td_free(b);
-    return status;
+    return td_bench_run(&page, settings, report);
 }
 
 const td_bench td_bench_gpu = {"gpu", "what each idea of the resident engine is worth", true, run};

@@ -1,5 +1,5 @@
 /* What benchmarks of engines share: graphs by name or from files, whether two runs found
- * the same, each on its own order of the vertices, and in which order things are told. */
+ * the same, each on its own order of the vertices, and how they go from graph to graph. */
 #include "bench.h"
 
 #include "base/alloc.h"
@@ -141,14 +141,52 @@ void td_bench_print_payoff(double runs)
     else printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
 }
 
-void td_bench_tell(const td_bench_page *page, const void *bench, const td_bench_settings *settings, bool first)
+static void tell(const td_bench_page *page, const void *bench)
 {
+    const td_bench_base *base = bench;
+    const td_common *common = &base->settings->common;
     td_progress_end();
-    if (td_report_leaves_stdout(&settings->common)) {
-        if (first) page->heading(bench);
+    if (td_report_leaves_stdout(common)) {
+        if (base->first) page->heading(bench);
         page->table(bench);
         fflush(stdout);
     }
-    for (int program = 0; settings->common.json != NULL && program < page->programs; program++)
+    for (int program = 0; common->json != NULL && program < page->programs; program++)
         for (int variant = 0; variant < page->variants; variant++) page->figure(bench, variant, program);
+}
+
+static td_status measure_all(const td_bench_page *page, td_bench_base *base, const char *const *names, int count)
+{
+    td_status status = TD_OK;
+    if (base->json != NULL) td_json_array(base->json, "figures");
+    for (int i = 0; i < count && status == TD_OK; i++) {
+        base->name = names[i];
+        base->first = i == 0;
+        status = page->measure(base);
+        if (status == TD_OK) tell(page, base);
+        page->drop(base);
+    }
+    if (base->json != NULL) td_json_end_array(base->json);
+    return status;
+}
+
+td_status td_bench_run(const td_bench_page *page, const td_bench_settings *settings, td_report *report)
+{
+    td_status status = TD_OK;
+    td_bench_base *base = NULL;
+    void *bench = NULL;
+    int usual = 0;
+    while (page->graphs[usual] != NULL) usual++;
+    TD_CHECK(td_new_zeroed_bytes(&bench, 1, page->bytes, "benchmark"));
+    base = bench;
+    *base = (td_bench_base){.settings = settings, .json = report->json.file != NULL ? &report->json : NULL};
+    TD_TRY(td_common_pool(&settings->common, &base->pool));
+    if (page->begin != NULL) TD_TRY(page->begin(bench));
+    if (settings->graph_count > 0) status = measure_all(page, base, settings->graphs, settings->graph_count);
+    else status = measure_all(page, base, page->graphs, usual);
+done:
+    td_progress_end();
+    td_pool_destroy(base->pool);
+    td_free(bench);
+    return status;
 }

@@ -21,18 +21,15 @@
 
 enum { MOST_TRIALS = 99, MOST_ENGINES = 16, FIRST_COLUMN = 26, RANK_ITERATIONS = 10 };
 
-static const char *const usual_graphs[] = {"k18", "u18", "grid500"};
+static const char *const usual_graphs[] = {"k18", "u18", "grid500", NULL};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank"};
-enum { PROGRAMS = sizeof programs / sizeof *programs, USUAL_GRAPHS = sizeof usual_graphs / sizeof *usual_graphs };
+enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 typedef enum side { INPUT, ORDERED, SIDES } side;
 
 typedef struct bench {
-    const td_bench_settings *settings;
+    td_bench_base base;
     const char *gpu; /* NULL: engines on the cpu alone */
-    td_json *json;   /* or NULL */
-    td_pool *pool;
-    const char *name;
     td_graph *graphs[SIDES];
     td_kept kept[SIDES];
     uint32_t source;
@@ -50,9 +47,10 @@ static bool takes_part(const bench *b, const td_engine *engine)
     return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "resident") == 0);
 }
 
-static td_status choose_gpu(bench *b)
+static td_status choose_gpu(void *self)
 {
-    const char *devices = b->settings->devices;
+    bench *b = self;
+    const char *devices = b->base.settings->devices;
     if (devices != NULL) TD_CHECK(td_devices_check(devices));
     if (devices != NULL && strcmp(devices, "cpu") != 0) b->gpu = devices;
     if (devices == NULL && td_device_kind_present(TD_DEVICE_CUDA, NULL)) b->gpu = "cuda:0";
@@ -67,7 +65,7 @@ static td_status run_once(bench *b, const td_engine *engine, const td_program *p
 {
     const td_graph *graph = b->graphs[which];
     td_settings settings = {0};
-    td_run_options options = {.pool = b->pool, .settings = &settings, .has_source = program->info->needs_source,
+    td_run_options options = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
                               .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS,
                               .engine = engine->name, .devices = on_cpu(engine) ? NULL : b->gpu,
                               .kept = on_cpu(engine) ? NULL : &b->kept[which]};
@@ -93,15 +91,15 @@ static td_status run_program(bench *b, const td_engine *engine, td_order order, 
     td_run *first = NULL, *run = NULL;
     const td_program *program = td_program_named(programs[p]);
     double trials[SIDES][MOST_TRIALS], *medians = b->seconds[engine - td_engines][order][p];
-    uint64_t count = b->settings->trials;
+    uint64_t count = b->base.settings->trials;
     medians[INPUT] = medians[ORDERED] = 0;
     if (program->info->weights == TD_WEIGHTS_NEEDED && b->graphs[INPUT]->weights == TD_WEIGHT_NONE) return TD_OK;
     for (uint64_t trial = 0; trial < count; trial++) {
-        td_progress_text("%s: %s, %s, %s, round %" PRIu64, b->name, engine->name, td_order_name(order), programs[p],
-                         trial + 1);
+        td_progress_text("%s: %s, %s, %s, round %" PRIu64, b->base.name, engine->name, td_order_name(order),
+                         programs[p], trial + 1);
         TD_TRY(run_twice(b, engine, program, INPUT, &first, &trials[INPUT][trial]));
         TD_TRY(run_twice(b, engine, program, ORDERED, &run, &trials[ORDERED][trial]));
-        TD_TRY(td_bench_compare(b->name, first, run, td_order_name(order)));
+        TD_TRY(td_bench_compare(b->base.name, first, run, td_order_name(order)));
         td_run_destroy(first);
         td_run_destroy(run);
         first = run = NULL;
@@ -123,12 +121,12 @@ static td_status run_engine(bench *b, const td_engine *engine, td_order order)
 
 static td_status make_ordered(bench *b, td_order order)
 {
-    td_progress_text("%s: ordering the graph by %s", b->name, td_order_name(order));
+    td_progress_text("%s: ordering the graph by %s", b->base.name, td_order_name(order));
     td_graph_destroy(b->graphs[ORDERED]);
     b->graphs[ORDERED] = NULL;
-    TD_CHECK(td_bench_make_graph(&b->graphs[ORDERED], b->name, b->pool));
+    TD_CHECK(td_bench_make_graph(&b->graphs[ORDERED], b->base.name, b->base.pool));
     uint64_t start = td_clock_ns();
-    TD_CHECK(td_graph_reorder(&b->graphs[ORDERED], order, 1, b->pool));
+    TD_CHECK(td_graph_reorder(&b->graphs[ORDERED], order, 1, b->base.pool));
     b->reorder_seconds[order] = td_seconds_since(start);
     return TD_OK;
 }
@@ -151,8 +149,8 @@ static void print_heading(const void *self)
 {
     const bench *b = self;
     printf("%d threads%s%s; times over those of the input's order, below 1 is faster;\n"
-           "medians of %" PRIu64 "; pagerank: %d iterations\n\n", td_pool_threads(b->pool),
-           b->gpu != NULL ? " and " : "", b->gpu != NULL ? b->gpu : "", b->settings->trials, RANK_ITERATIONS);
+           "medians of %" PRIu64 "; pagerank: %d iterations\n\n", td_pool_threads(b->base.pool),
+           b->gpu != NULL ? " and " : "", b->gpu != NULL ? b->gpu : "", b->base.settings->trials, RANK_ITERATIONS);
 }
 
 static void print_input(const bench *b, const td_engine *engine)
@@ -192,7 +190,7 @@ static void print_table(const void *self)
 {
     const bench *b = self;
     char text[TD_GRAPH_TEXT];
-    printf("%s: %s\n%-*s", b->name, td_graph_text(text, b->graphs[INPUT]), FIRST_COLUMN, "");
+    printf("%s: %s\n%-*s", b->base.name, td_graph_text(text, b->graphs[INPUT]), FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n");
     for (const td_engine *engine = td_engines; engine->name != NULL; engine++) {
@@ -211,63 +209,52 @@ static void put_figure(const void *self, int variant, int p)
     td_order order = (td_order)(variant % TD_ORDERS);
     const double *medians = b->seconds[engine][order][p];
     if (medians[INPUT] == 0) return;
-    td_json_row(b->json, NULL);
-    td_json_string(b->json, "graph", b->name);
-    td_json_string(b->json, "engine", td_engines[engine].name);
-    td_json_string(b->json, "program", programs[p]);
-    td_json_string(b->json, "order", td_order_name(order));
-    td_json_real(b->json, "seconds", medians[ORDERED]);
-    td_json_real(b->json, "input_order_seconds", medians[INPUT]);
-    td_json_real(b->json, "ratio", ratio_of(medians));
-    td_json_real(b->json, "reorder_seconds", b->reorder_seconds[order]);
-    if (runs_to_pay(b, order, medians) > 0) td_json_real(b->json, "paid_after_runs", runs_to_pay(b, order, medians));
-    else td_json_null(b->json, "paid_after_runs");
-    td_json_end_object(b->json);
+    td_json_row(b->base.json, NULL);
+    td_json_string(b->base.json, "graph", b->base.name);
+    td_json_string(b->base.json, "engine", td_engines[engine].name);
+    td_json_string(b->base.json, "program", programs[p]);
+    td_json_string(b->base.json, "order", td_order_name(order));
+    td_json_real(b->base.json, "seconds", medians[ORDERED]);
+    td_json_real(b->base.json, "input_order_seconds", medians[INPUT]);
+    td_json_real(b->base.json, "ratio", ratio_of(medians));
+    td_json_real(b->base.json, "reorder_seconds", b->reorder_seconds[order]);
+    if (runs_to_pay(b, order, medians) > 0)
+        td_json_real(b->base.json, "paid_after_runs", runs_to_pay(b, order, medians));
+    else td_json_null(b->base.json, "paid_after_runs");
+    td_json_end_object(b->base.json);
 }
 
-static const td_bench_page page = {print_heading, print_table, put_figure, MOST_ENGINES * TD_ORDERS, PROGRAMS};
-
-static td_status measure(bench *b, const char *name, bool first)
+static td_status measure(void *self)
 {
-    td_status status = TD_OK;
-    b->name = name;
+    bench *b = self;
     memset(b->seconds, 0, sizeof b->seconds);
-    td_progress_text("%s: making the graph", name);
-    TD_TRY(td_bench_make_graph(&b->graphs[INPUT], name, b->pool));
+    td_progress_text("%s: making the graph", b->base.name);
+    TD_CHECK(td_bench_make_graph(&b->graphs[INPUT], b->base.name, b->base.pool));
     b->source = td_bench_busiest(b->graphs[INPUT]);
     for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) {
-        TD_TRY(make_ordered(b, (td_order)order));
+        TD_CHECK(make_ordered(b, (td_order)order));
         for (const td_engine *engine = td_engines; engine->name != NULL; engine++)
-            if (takes_part(b, engine)) TD_TRY(run_engine(b, engine, (td_order)order));
+            if (takes_part(b, engine)) TD_CHECK(run_engine(b, engine, (td_order)order));
     }
-    td_bench_tell(&page, b, b->settings, first);
-done:
+    return TD_OK;
+}
+
+static void drop(void *self)
+{
+    bench *b = self;
     for (int which = 0; which < SIDES; which++) {
         td_graph_destroy(b->graphs[which]);
         b->graphs[which] = NULL;
     }
-    return status;
 }
+
+static const td_bench_page page = {.bytes = sizeof(bench), .graphs = usual_graphs, .begin = choose_gpu,
+                                   .measure = measure, .drop = drop, .heading = print_heading, .table = print_table,
+                                   .figure = put_figure, .variants = MOST_ENGINES * TD_ORDERS, .programs = PROGRAMS};
 
 static td_status run(const td_bench_settings *settings, td_report *report)
 {
-    td_status status = TD_OK;
-    bench *b = NULL;
-    int count = settings->graph_count > 0 ? settings->graph_count : USUAL_GRAPHS;
-    const char *const *names = settings->graph_count > 0 ? settings->graphs : usual_graphs;
-    TD_CHECK(TD_NEW_ZEROED(&b, 1, "benchmark"));
-    b->settings = settings;
-    b->json = report->json.file != NULL ? &report->json : NULL;
-    TD_TRY(choose_gpu(b));
-    TD_TRY(td_common_pool(&settings->common, &b->pool));
-    if (b->json != NULL) td_json_array(b->json, "figures");
-    for (int i = 0; i < count && status == TD_OK; i++) status = measure(b, names[i], i == 0);
-    if (b->json != NULL) td_json_end_array(b->json);
-done:
-    td_progress_end();
-    td_pool_destroy(b->pool);
-    td_free(b);
-    return status;
+    return td_bench_run(&page, settings, report);
 }
 
 const td_bench td_bench_reorder = {"reorder", "what each order of the vertices does to each engine", true, run};
