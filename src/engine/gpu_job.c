@@ -316,6 +316,7 @@ void td_gpu_stop_counting(td_gpu_job *job)
     run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
     (void)td_device_counters(job->device, after);
     for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
+    run->device_peak = job->device->peak;
     memcpy(run->device, job->device->name, sizeof run->device);
 }
 
@@ -350,7 +351,6 @@ td_status td_gpu_hand_over(td_gpu_job *job)
 {
     TD_CHECK(hand_over_values(job));
     TD_CHECK(hand_over_edges(job));
-    job->run->device_peak = job->device->peak;
     job->run->array_bytes = job->graph->vertices * job->traits->value_bytes; /* the host's: the result */
     return TD_OK;
 }

@@ -25,6 +25,7 @@ const td_setting td_hybrid_settings[] = {
 
 static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
 enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
+enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 };                 /* of a graph in memory, between two; edges in one of them */
 
 bool td_hybrid_uses(const td_program *program, const char *setting)
 {
@@ -62,7 +63,8 @@ static uint64_t page_edges(const td_hybrid_job *self, double asked, uint64_t roo
 {
     if (asked > 0) return (uint64_t)asked;
     uint64_t bytes = sizeof(uint32_t) + td_weight_bytes(self->cpu.graph->weights);
-    uint64_t edges = room / PAGES_IN_MEMORY / bytes;
+    uint64_t edges = room / PAGES_IN_MEMORY / bytes, shares = self->cpu.graph->edges / PAGES_TO_SHARE;
+    if (self->paged == NULL && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
     return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
 }
 
@@ -104,7 +106,8 @@ static td_status too_small(const td_hybrid_job *self)
 
 static td_status make_room(td_hybrid_job *self)
 {
-    uint64_t room = room_left(&self->cpu);
+    uint64_t room = room_left(&self->cpu), besides = td_hybrid_gpu_host_bytes(self);
+    room = room > besides ? room - besides : 0;
     if (self->paged == NULL) return TD_OK;
     if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self);
     return td_paged_set_room(self->paged, room);
@@ -223,6 +226,7 @@ td_status td_hybrid_run(td_run *run, const td_run_options *options)
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
+    td_hybrid_gpu_unpin(self.gpu);
     TD_TRY(td_cpu_hand_over(&self.cpu));
 done:
     tear_down(&self);

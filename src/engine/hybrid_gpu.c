@@ -62,14 +62,43 @@ static td_status make_heads(td_hybrid_gpu *self)
 
 /* Opening. */
 
+static size_t page_weight_bytes(const td_hybrid_job *hybrid)
+{
+    return hybrid->needs & TD_WITH_WEIGHTS ? td_weight_bytes(hybrid->cpu.graph->weights) : 0;
+}
+
+/* Memory crosses faster, and without anybody waiting, from pages that stay where they are; what cannot be pinned crosses all the same. */
+static bool pin(td_hybrid_gpu *self, void *host, uint64_t bytes)
+{
+    void *seen;
+    for (int i = 0; i < self->pinned_count; i++)
+        if (self->pinned[i] == host) return true;
+    if (host == NULL || bytes == 0 || self->pinned_count == (int)(sizeof self->pinned / sizeof *self->pinned)) return false;
+    if (td_device_pin(self->job.device, host, bytes, &seen) != TD_OK) return false;
+    self->pinned[self->pinned_count++] = host;
+    return true;
+}
+
+static uint64_t largest_slot(const td_hybrid_job *hybrid)
+{
+    uint64_t largest = 0;
+    for (uint32_t p = 0; p < hybrid->pull->count; p++) {
+        uint64_t edges = td_page_edges(hybrid->pull, p);
+        if (edges <= LARGEST_SLOT && edges > largest) largest = edges;
+    }
+    return largest;
+}
+
+uint64_t td_hybrid_gpu_host_bytes(const td_hybrid_job *hybrid)
+{
+    if (hybrid->use < TD_USE_GPU || hybrid->paged == NULL) return 0;
+    return TD_HYBRID_SLOTS * (largest_slot(hybrid) * (sizeof(uint32_t) + page_weight_bytes(hybrid)) + (16 << 10));
+}
+
 static td_status make_slots(td_hybrid_gpu *self)
 {
-    const td_page_set *set = self->hybrid->pull;
-    size_t weight = self->hybrid->needs & TD_WITH_WEIGHTS ? td_weight_bytes(self->job.graph->weights) : 0;
-    for (uint32_t p = 0; p < set->count; p++) {
-        uint64_t edges = td_page_edges(set, p);
-        if (edges <= LARGEST_SLOT && edges > self->slot_edges) self->slot_edges = edges;
-    }
+    size_t weight = page_weight_bytes(self->hybrid);
+    self->slot_edges = largest_slot(self->hybrid);
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
         slot->gpu = self;
@@ -77,6 +106,22 @@ static td_status make_slots(td_hybrid_gpu *self)
         TD_CHECK(td_gpu_new(&self->job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
         if (weight > 0) TD_CHECK(td_gpu_new(&self->job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
     }
+    return TD_OK;
+}
+
+/* Pages from disk have no place of their own: they are copied to one that can be pinned first. */
+static td_status make_stages(td_hybrid_gpu *self)
+{
+    size_t bytes[2] = {sizeof(uint32_t), page_weight_bytes(self->hybrid)};
+    for (int i = 0; self->hybrid->paged != NULL && i < TD_HYBRID_SLOTS; i++)
+        for (int w = 0; w < 2; w++) {
+            td_hybrid_slot *slot = &self->slots[i];
+            if (bytes[w] == 0 || self->slot_edges == 0) continue;
+            TD_CHECK(td_new_pages(&slot->staged[w], self->slot_edges * bytes[w], "page on its way to the GPU"));
+            if (pin(self, slot->staged[w], self->slot_edges * bytes[w])) continue;
+            td_free(slot->staged[w]);
+            slot->staged[w] = NULL;
+        }
     return TD_OK;
 }
 
@@ -90,7 +135,12 @@ static td_status make_vertices(td_hybrid_gpu *self)
     TD_CHECK(td_gpu_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
     TD_CHECK(td_gpu_new(job, &a->next_active, words, sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(job, &offsets, n + 1, sizeof(uint64_t), "offsets"));
+    uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_finish(job->stream));
+    self->setup_ns = (double)(td_device_clock(job->device) - began); /* of values, about, until they were seen to cross */
+    self->end_ns = self->setup_ns;
+    self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) / (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
     a->out = a->told = offsets;
     a->vertices = job->graph->vertices;
     a->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
@@ -100,15 +150,29 @@ static td_status make_vertices(td_hybrid_gpu *self)
     return td_gpu_launch(job, &job->kernels->clear_sums, n);
 }
 
-/* Lists in memory cross faster from pages that stay where they are; those that cannot be pinned cross all the same. */
 static void pin_lists(td_hybrid_gpu *self)
 {
-    const td_graph *graph = self->job.graph;
     const td_adjacency *list = &self->hybrid->cpu.pull[0];
-    void *seen, *arrays[2] = {list->targets, list->weights};
-    size_t bytes[2] = {sizeof(uint32_t), td_weight_bytes(graph->weights)};
-    for (int i = 0; i < 2 && self->hybrid->paged == NULL; i++)
-        if (arrays[i] != NULL && td_device_pin(self->job.device, arrays[i], graph->edges * bytes[i], &seen) == TD_OK) self->pinned[i] = arrays[i];
+    if (self->hybrid->paged != NULL) return;
+    (void)pin(self, list->targets, self->job.graph->edges * sizeof(uint32_t));
+    (void)pin(self, list->weights, self->job.graph->edges * page_weight_bytes(self->hybrid));
+}
+
+/* What crosses in every iteration; the two of a pair take turns. */
+static void pin_values(td_hybrid_gpu *self)
+{
+    td_cpu_job *cpu = &self->hybrid->cpu;
+    uint64_t values = cpu->graph->vertices * cpu->kernels->value_bytes, messages = cpu->graph->vertices * cpu->kernels->message_bytes;
+    (void)pin(self, cpu->values, values);
+    if (cpu->kernels->sends_value) (void)pin(self, cpu->next_values, values);
+    else (void)(pin(self, cpu->messages, messages) && pin(self, cpu->next_messages, messages));
+    if (cpu->kernels->fused) (void)pin(self, cpu->next_active, td_cpu_words(cpu) * sizeof(uint64_t));
+}
+
+void td_hybrid_gpu_unpin(td_hybrid_gpu *self)
+{
+    if (self == NULL) return;
+    while (self->pinned_count > 0) td_device_unpin(self->job.device, self->pinned[--self->pinned_count]);
 }
 
 td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
@@ -126,7 +190,9 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     TD_CHECK(make_vertices(self));
     TD_CHECK(make_heads(self));
     TD_CHECK(make_slots(self));
+    TD_CHECK(make_stages(self));
     pin_lists(self);
+    pin_values(self);
     td_gpu_start_counting(&self->job);
     return td_stream_finish(self->job.stream);
 }
@@ -140,8 +206,9 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
             (void)td_stream_finish(self->slots[i].stream);
             td_stream_close(self->slots[i].stream);
         }
-    for (int i = 0; i < 2; i++)
-        if (self->pinned[i] != NULL) td_device_unpin(self->job.device, self->pinned[i]);
+    td_hybrid_gpu_unpin(self);
+    for (int i = 0; i < TD_HYBRID_SLOTS; i++)
+        for (int w = 0; w < 2; w++) td_free(self->slots[i].staged[w]);
     td_stream *stream = self->job.stream;
     td_gpu_job_close(&self->job);
     if (stream != NULL) td_stream_close(stream);
@@ -160,6 +227,31 @@ bool td_hybrid_gpu_takes(const td_hybrid_gpu *self, uint32_t page)
 
 /* An iteration. */
 
+void td_hybrid_gpu_note(td_hybrid_gpu *self, td_status status)
+{
+    if (status == TD_OK || self->status != TD_OK) return;
+    self->status = status;
+    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+}
+
+uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *self)
+{
+    uint64_t time = td_loop_time(self->loop);
+    return time > 0 ? time : td_loop_arrived(self->loop);
+}
+
+static void on_ready(void *context, td_status status, uint64_t value)
+{
+    td_hybrid_gpu *self = context;
+    uint64_t now = td_hybrid_gpu_heard(self);
+    (void)value;
+    td_hybrid_gpu_note(self, status);
+    self->ready = true;
+    self->free_at = now;
+    self->setup_ns = now > self->begun ? (double)(now - self->begun) : 0;
+    td_loop_stop(self->loop);
+}
+
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
@@ -167,6 +259,8 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     td_gpu_args *a = &job->args;
     const double *inputs[TD_INPUTS];
     uint64_t n = cpu->graph->vertices;
+    self->ready = false;
+    self->begun = td_device_clock(job->device);
     memcpy(inputs, a->context.input, sizeof inputs); /* those on the device */
     a->context = cpu->context;
     memcpy(a->context.input, inputs, sizeof inputs);
@@ -175,16 +269,7 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     TD_CHECK(td_stream_copy(job->stream, a->values, cpu->values, n * cpu->kernels->value_bytes, TD_TO_DEVICE));
     if (!cpu->kernels->sends_value)
         TD_CHECK(td_stream_copy(job->stream, a->messages, cpu->messages, n * cpu->kernels->message_bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_finish(job->stream));
-    self->free_at = td_device_clock(job->device);
-    return TD_OK;
-}
-
-static void note(td_hybrid_gpu *self, td_status status)
-{
-    if (status == TD_OK || self->status != TD_OK) return;
-    self->status = status;
-    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    return td_stream_notify(job->stream, on_ready, self, 0);
 }
 
 /* Kernels of programs that apply at once do not tell who changed: whose message is another one did. */
@@ -202,16 +287,16 @@ static void on_landed(void *context, td_status status, uint64_t value)
 {
     td_hybrid_slot *slot = context;
     td_hybrid_gpu *self = slot->gpu;
-    uint64_t time = td_loop_time(self->loop), now = time > 0 ? time : td_loop_arrived(self->loop); /* when it was done, not when it is heard */
+    uint64_t now = td_hybrid_gpu_heard(self);
     uint64_t began = slot->asked > self->free_at ? slot->asked : self->free_at;
     (void)value;
     td_hybrid_learn(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
     self->free_at = now;
     self->flights--;
     slot->busy = false;
-    note(self, status);
+    td_hybrid_gpu_note(self, status);
     mark_changed(self, &self->hybrid->pull->pages[self->hybrid->order[slot->place]]);
-    note(self, td_paged_leave(self->hybrid->paged, slot->place, 1));
+    td_hybrid_gpu_note(self, td_paged_leave(self->hybrid->paged, slot->place, 1));
     td_loop_stop(self->loop);
 }
 
@@ -232,6 +317,24 @@ static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_hel
     return td_stream_copy(stream, (uint32_t *)cpu->next_active + word, a->next_active + word, words * sizeof(uint32_t), TD_TO_HOST);
 }
 
+/* Where a copy to the slot starts from. */
+static const void *staged(td_hybrid_slot *slot, int which, const void *from, uint64_t bytes)
+{
+    if (slot->staged[which] == NULL) return from;
+    memcpy(slot->staged[which], from, bytes);
+    return slot->staged[which];
+}
+
+static td_status send_page(td_hybrid_slot *slot, const td_adjacency *list, uint64_t first, size_t weight)
+{
+    uint64_t bytes = slot->edges * sizeof(uint32_t);
+    if (slot->edges == 0) return TD_OK;
+    TD_CHECK(td_stream_copy(slot->stream, slot->targets, staged(slot, 0, list->targets + first, bytes), bytes, TD_TO_DEVICE));
+    if (weight == 0) return TD_OK;
+    bytes = slot->edges * weight;
+    return td_stream_copy(slot->stream, slot->weights, staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
+}
+
 td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
 {
     td_hybrid_job *hybrid = self->hybrid;
@@ -248,9 +351,7 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
     slot->asked = td_device_clock(self->job.device);
     self->flights++;
     hybrid->row.pages_gpu++;
-    if (slot->edges > 0) TD_CHECK(td_stream_copy(slot->stream, slot->targets, list->targets + first, slot->edges * sizeof(uint32_t), TD_TO_DEVICE));
-    if (weight > 0 && slot->edges > 0)
-        TD_CHECK(td_stream_copy(slot->stream, slot->weights, (const char *)list->weights + first * weight, slot->edges * weight, TD_TO_DEVICE));
+    TD_CHECK(send_page(slot, list, first, weight));
     a->pull = (td_gpu_list){NULL, slot->targets, slot->weights};
     a->heads = self->heads + self->piece_of[number] * (TD_GPU_TILE / 32);
     a->lists = self->lists + self->list_of[number];
@@ -271,7 +372,9 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
 
 td_status td_hybrid_gpu_end(td_hybrid_gpu *self, td_cpu_tally *sum)
 {
+    uint64_t began = td_device_clock(self->job.device);
     TD_CHECK(td_gpu_read(&self->job, 0));
+    self->end_ns = (double)(td_device_clock(self->job.device) - began);
     const td_gpu_tally *found = &self->job.control->tally;
     td_cpu_tally more = {.change = found->change, .share = found->share, .lowest = UINT64_MAX};
     td_hybrid_add(sum, &more, self->hybrid->cpu.kernels->measure);

@@ -5,13 +5,15 @@
 #include "engine/gpu_job.h"
 #include "engine/hybrid.h"
 
-enum { TD_HYBRID_SLOTS = 3 }; /* Garaph's streams: one page being copied, one worked on, one coming back */
+enum { TD_HYBRID_SLOTS = 3 };       /* Garaph's streams: one page being copied, one worked on, one coming back */
+enum { TD_HYBRID_EDGE_BYTES = 16 }; /* that an edge costs the processor, for virtual clocks */
 
 typedef struct td_hybrid_slot {
     struct td_hybrid_gpu *gpu;
     td_stream *stream;
     uint32_t *targets;    /* on the device */
     void *weights;
+    void *staged[2];      /* where a page from disk waits for its copy: memory that is pinned; or NULL */
     bool busy;
     uint32_t place;       /* of the order: the page in it */
     uint64_t edges, asked;
@@ -26,19 +28,30 @@ typedef struct td_hybrid_gpu {
     uint64_t slot_edges;
     uint32_t flights;
     uint64_t free_at;     /* when the last page was done */
+    bool ready;           /* the values are there */
+    uint64_t begun;       /* when they began to cross */
+    double setup_ns;      /* how long that took */
+    double link_rate;     /* edges a ns that can cross, as far as was seen when the run began */
+    double end_ns;        /* and how long what was counted took to come back */
     uint64_t *piece_of;   /* of every page: its first piece; and its first list */
     uint64_t *list_of;
     uint32_t *heads, *lists, *before; /* td_gpu_args, page by page */
-    void *pinned[2];      /* a graph's lists in memory */
+    void *pinned[16];     /* a graph's lists in memory, the values, where pages wait */
+    int pinned_count;
     td_status status;
     char message[TD_MESSAGE_BYTES];
 } td_hybrid_gpu;
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
+uint64_t td_hybrid_gpu_host_bytes(const td_hybrid_job *self); /* that it will take besides, for pages from disk */
+void td_hybrid_gpu_unpin(td_hybrid_gpu *gpu);                 /* before the values are handed over; NULL is fine */
 void td_hybrid_gpu_close(td_hybrid_job *self);
 bool td_hybrid_gpu_takes(const td_hybrid_gpu *gpu, uint32_t page); /* whether a slot is large enough */
 
-/* An iteration: the host's values go over, pages fly, what was counted is added. */
+void td_hybrid_gpu_note(td_hybrid_gpu *gpu, td_status status); /* keeps the first that is not TD_OK, with its message */
+uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *gpu);        /* when what is being handled was done, not when it is heard of */
+
+/* An iteration: the host's values begin to go over, pages fly once they are there, what was counted is added. */
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *gpu);
 td_status td_hybrid_gpu_fly(td_hybrid_gpu *gpu, td_hybrid_slot *slot, uint32_t place);
 td_status td_hybrid_gpu_end(td_hybrid_gpu *gpu, td_cpu_tally *sum);

@@ -1,5 +1,5 @@
 /* Which pages a pass needs, in which order, and what they are worth afterwards. */
-#include "engine/hybrid.h"
+#include "engine/hybrid_gpu.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -189,10 +189,20 @@ static double value_of(const td_held_page *page, const uint64_t *next)
     return active > 0 ? (double)active : IDLE_VALUE;
 }
 
+/* What the processor did alone: a virtual clock goes on with it, and it says how fast it is, about, before it pulls. */
+static void note_alone(td_hybrid_job *self, uint64_t edges, uint64_t began)
+{
+    if (self->gpu == NULL) return;
+    td_device *device = self->gpu->job.device;
+    td_device_host_worked(device, edges * TD_HYBRID_EDGE_BYTES);
+    if (self->cpu_rate == 0) td_hybrid_learn(&self->cpu_rate, edges, td_device_clock(device) - began);
+}
+
 td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum)
 {
     td_page_pass pages = {.set = pass->set, .needs = pass->needs, .order = self->order, .count = self->order_count,
                           .only = pass->only, .part = pass->only != NULL ? 1 / self->ratio : 0};
+    uint64_t began = self->gpu != NULL ? td_device_clock(self->gpu->job.device) : 0;
     *sum = (td_cpu_tally){.lowest = UINT64_MAX};
     TD_CHECK(td_paged_begin(self->paged, &pages));
     for (uint32_t i = 0; i < self->order_count; i++) {
@@ -205,6 +215,7 @@ td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_t
         TD_CHECK(td_cancel_check());
     }
     self->row.pages_cpu += self->order_count;
+    note_alone(self, sum->edges, began);
     return TD_OK;
 }
 
