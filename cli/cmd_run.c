@@ -48,7 +48,8 @@ static const td_arg_option options[] = {
            "which engine: cpu, resident, stream, coop, hybrid (default: auto, a GPU if there is one and it pays)"),
     OPTION("devices", TEXT, devices, "LIST",
            "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
-    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1, .most = 0x1p62),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1,
+           .most = 0x1p62),
     OPTION("gpu-edges", TEXT, gpu_edges, "SHARE",
            "use no more of it for edges: 25% of the graph's, or a size; for experiments"),
     OPTION("iterations", COUNT, iterations, "N", "stop after that many (default: the program's)", .least = 1,
@@ -57,10 +58,10 @@ static const td_arg_option options[] = {
            "stop when an iteration changes the values by no more (default: the program's)", .most = 1e9),
     OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before (the default)", .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
-    OPTION("checkpoint", TEXT, checkpoint, "DIR", "write the run's state there as it goes, so that it can go on when it is killed",
-           .excludes = "repeat"),
-    OPTION("every", COUNT, every, "N", "iterations between two checkpoints (default: ten seconds)", .least = 1, .most = 1e9,
-           .needs = "checkpoint"),
+    OPTION("checkpoint", TEXT, checkpoint, "DIR",
+           "write the run's state there as it goes, so that it can go on when it is killed", .excludes = "repeat"),
+    OPTION("every", COUNT, every, "N", "iterations between two checkpoints (default: ten seconds)", .least = 1,
+           .most = 1e9, .needs = "checkpoint"),
     OPTION("resume", TEXT, resume, "DIR", "go on from the last checkpoint there, on any engine", .excludes = "repeat"),
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
     OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
@@ -157,7 +158,8 @@ static td_status check_gpu_edges(job *self)
     if (text == NULL) return TD_OK;
     bool share = strchr(text, '%') != NULL;
     if (td_parse_size_or_share(text, whole, &bytes) != TD_OK) return td_fail_context(TD_USAGE, "option --gpu-edges");
-    if (bytes < (share ? 2 : 1)) return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
+    if (bytes < (share ? 2 : 1))
+        return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
     if (!share && bytes <= 100)
         return td_fail(TD_USAGE, "option --gpu-edges %s: that is %s bytes; a share is written %s%%", text, text, text);
     if (share && bytes > whole) bytes = whole; /* all of them are no cap */
@@ -231,7 +233,8 @@ static td_status is_packed(const job *self, bool *packed)
     return TD_OK;
 }
 
-/* A share is one of the graph's file. What the process holds besides, its code above all, counts too where edges stay on disk. */
+/* A share is one of the graph's file. What the process holds besides, its code above all, counts too where edges stay
+ * on disk. */
 static td_status set_budget(const job *self, bool on_disk)
 {
     const td_arg_memory *given = &self->settings->build.common.memory_given;
@@ -250,11 +253,13 @@ static td_status set_budget(const job *self, bool on_disk)
 
 static td_status read_graph(job *self)
 {
-    bool packed, on_disk = false, changes = td_build_options_change(&self->build) || self->ordering.order != TD_ORDER_NONE;
+    bool packed, on_disk = false;
+    bool changes = td_build_options_change(&self->build) || self->ordering.order != TD_ORDER_NONE;
     TD_CHECK(is_packed(self, &packed));
     if (packed) TD_CHECK(set_budget(self, false));
     self->options.pool = self->pool;
-    if (packed && !changes) TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
+    if (packed && !changes)
+        TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
     if (!on_disk) return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
     TD_CHECK(set_budget(self, true));
     td_status status = td_paged_open(&self->graph, self->path, self->pool, NULL);

@@ -21,11 +21,13 @@ static td_status take_options(const td_graph_options *given, td_graph_options *o
                                 .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
                                 .weight_seed = options->weight_seed};
     if (options->weights == NULL) return TD_OK;
-    if (options->drop_weights) return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
+    if (options->drop_weights)
+        return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
     return td_parse_weight_range(options->weights, build);
 }
 
-static td_status stays_on_disk(const char *path, const td_graph_options *options, const td_build_options *build, bool *on_disk)
+static td_status stays_on_disk(const char *path, const td_graph_options *options, const td_build_options *build,
+                               bool *on_disk)
 {
     const td_format *format = options->format != NULL ? td_format_named(options->format) : NULL;
     bool asked = options->edges == TD_PLACE_DISK, changes = td_build_options_change(build);
@@ -35,15 +37,19 @@ static td_status stays_on_disk(const char *path, const td_graph_options *options
     if (options->edges == TD_PLACE_MEMORY) return TD_OK;
     if (options->format == NULL) TD_CHECK(td_format_detect(path, &format));
     if (asked && format != &td_format_tg)
-        return td_fail(TD_USAGE, "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory", path);
+        return td_fail(TD_USAGE,
+                       "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory",
+                       path);
     if (asked && changes)
-        return td_fail(TD_USAGE, "the edges of %s are to stay on disk and to be changed; 'tandem convert' changes them, in little memory", path);
+        return td_fail(TD_USAGE,
+                       "the edges of %s are to stay on disk and to be changed; 'tandem convert' changes them, in "
+                       "little memory", path);
     *on_disk = asked;
     return asked || changes || format != &td_format_tg ? TD_OK : td_plan_exceeds_memory(path, on_disk);
 }
 
-static td_status open_file(td_session *session, const char *path, const td_graph_options *options, const td_build_options *build,
-                           td_graph **out)
+static td_status open_file(td_session *session, const char *path, const td_graph_options *options,
+                           const td_build_options *build, td_graph **out)
 {
     bool on_disk;
     TD_CHECK(stays_on_disk(path, options, build, &on_disk));
@@ -77,7 +83,8 @@ static td_status put_weight(const td_edges *edges, td_edge_chunk *chunk, uint64_
     }
     float weight = edges->real_weights[i];
     if (!isfinite(weight))
-        return td_fail(TD_INVALID, "edge %" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", has the weight %g; weights are finite", i,
+        return td_fail(TD_INVALID,
+                       "edge %" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", has the weight %g; weights are finite", i,
                        edges->sources[i], edges->targets[i], (double)weight);
     td_chunk_weight_real(chunk, weight);
     return TD_OK;
@@ -128,8 +135,10 @@ td_status td_graph_from_edges(td_session *session, const td_edges *given, const 
     if (edges.whole_weights != NULL && edges.real_weights != NULL)
         return td_fail(TD_USAGE, "td_edges has both whole and real weights; give one of them, or none");
     TD_CHECK(take_options(given_options, &options, &built));
-    if (options.format != NULL) return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
-    if (options.edges == TD_PLACE_DISK) return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
+    if (options.format != NULL)
+        return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
+    if (options.edges == TD_PLACE_DISK)
+        return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
     TD_CHECK(td_session_enter(session));
     td_status status = build(session->pool, &edges, &built, out);
     td_session_leave(session);
@@ -178,7 +187,8 @@ td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t
 {
     TD_CHECK(td_need(graph, "the graph"));
     if (vertex >= graph->vertices)
-        return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex, graph->vertices);
+        return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex,
+                       graph->vertices);
     uint64_t first = graph->out.offsets[vertex], count = td_degree(&graph->out, vertex);
     if (count == 0) return TD_OK;
     TD_CHECK(td_need(targets, "the array of targets"));

@@ -70,7 +70,8 @@ static td_status take_order(order *self, const td_session *session, const td_gra
     TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
     TD_CHECK(take_settings(self));
     if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
-        return td_fail(TD_INVALID, "td_request.gpu_edges is %g, which is no share and no number of bytes", request->gpu_edges);
+        return td_fail(TD_INVALID, "td_request.gpu_edges is %g, which is no share and no number of bytes",
+                       request->gpu_edges);
     if (request->mode < TD_MODE_DEFAULT || request->mode > TD_MODE_ASYNC)
         return td_fail(TD_INVALID, "td_request.mode is %d, which is no mode", (int)request->mode);
     self->options = (td_run_options){
@@ -184,9 +185,11 @@ td_status td_result_edge(const td_result *result, uint64_t index, td_edge *out)
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_need(out, "the place for the edge"));
     if (index >= result->edge_count)
-        return td_fail(TD_INVALID, "there is no edge %" PRIu64 " in the result; it has %" PRIu64, index, result->edge_count);
+        return td_fail(TD_INVALID, "there is no edge %" PRIu64 " in the result; it has %" PRIu64, index,
+                       result->edge_count);
     td_forest_edge edge = td_run_forest_edge(result, index);
-    *out = (td_edge){.source = td_edge_source(result->graph, result->edges[index]), .target = edge.target, .weight = edge.weight};
+    *out = (td_edge){.source = td_edge_source(result->graph, result->edges[index]), .target = edge.target,
+                     .weight = edge.weight};
     if (result->graph->weights == TD_WEIGHT_NONE) out->weight = 1;
     return TD_OK;
 }

@@ -19,7 +19,8 @@ td_status td_session_create(int threads, td_session **out)
     td_status status = TD_OK;
     td_session *session = NULL;
     TD_CHECK(td_need(out, "the place for the session"));
-    if (threads < 0) return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
+    if (threads < 0)
+        return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
     TD_CHECK(TD_NEW_ZEROED(&session, 1, "session"));
     atomic_flag_clear(&session->at_work);
     TD_TRY(td_pool_create(&session->pool, threads));
@@ -62,7 +63,8 @@ td_status td_struct_take(void *out, size_t bytes, const void *given, const char 
     TD_CHECK(td_struct_size(given, name, &size));
     for (size_t i = bytes; i < size; i++)
         if (((const char *)given)[i] != 0)
-            return td_fail(TD_UNSUPPORTED, "this %s is from a later version of Tandem and asks for something unknown here", name);
+            return td_fail(TD_UNSUPPORTED,
+                           "this %s is from a later version of Tandem and asks for something unknown here", name);
     memcpy(out, given, size < bytes ? size : bytes);
     return TD_OK;
 }

@@ -42,8 +42,9 @@ void td_space_destroy(void *space, uint64_t bytes); /* NULL is fine; no part may
 bool td_space_take(uint64_t bytes);
 void td_space_drop(void *part, uint64_t bytes);
 
-/* A part that is filled gives its bytes to one that is not, and with them its memory, which is not cleared: that takes a fortieth
- * of the time that dropping and filling take. False: the system could not move it (it has a limit of mappings); the bytes went over all the same. */
+/* A part that is filled gives its bytes to one that is not, and with them its memory, which is not cleared: that takes
+ * a fortieth of the time that dropping and filling take. False: the system could not move it (it has a limit of
+ * mappings); the bytes went over all the same. */
 bool td_space_move(void *to, void *from, uint64_t bytes);
 size_t td_block_bytes(const void *block);
 

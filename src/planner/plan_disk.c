@@ -23,7 +23,8 @@ static uint64_t loaded_bytes(const td_packed_info *file)
     return bytes;
 }
 
-td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program, const td_run_options *options, bool *on_disk)
+td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
+                          const td_run_options *options, bool *on_disk)
 {
     td_packed *packed = NULL;
     uint64_t program_bytes;
@@ -31,9 +32,11 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     if (engine != NULL && strcmp(engine, "auto") != 0 && strcmp(engine, "hybrid") != 0) return TD_OK;
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
-    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric, .weights = file->weights};
+    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
+                      .weights = file->weights};
     td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
-    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + td_run_input_bytes(program, &shape, options) > memory_allowed();
+    if (status == TD_OK)
+        *on_disk = loaded_bytes(file) + program_bytes + td_run_input_bytes(program, &shape, options) > memory_allowed();
     td_packed_close(packed);
     return status;
 }
@@ -61,8 +64,8 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_status status = td_hybrid_count_bytes(program, td_packed_describe(packed), options, memory_allowed(), &need);
     td_packed_close(packed);
     TD_CHECK(status);
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges", program->info->name,
-                   path, td_format_least(least, need.least + td_machine_besides()));
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges",
+                   program->info->name, path, td_format_least(least, need.least + td_machine_besides()));
 }
 
 td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
@@ -85,5 +88,6 @@ void td_plan_choose_disk(td_plan *plan, const td_graph *graph)
     plan->engine = "hybrid";
     td_format_size(whole, loaded_bytes(td_paged_describe(graph->paged)));
     td_format_size(has, memory_allowed());
-    snprintf(plan->why, sizeof plan->why, "the graph, %s, does not fit the memory of %s beside the program", whole, has);
+    snprintf(plan->why, sizeof plan->why, "the graph, %s, does not fit the memory of %s beside the program", whole,
+             has);
 }

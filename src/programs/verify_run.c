@@ -159,11 +159,13 @@ static const checker checkers[] = {
 static td_status too_small(const checker *self, const td_run *run)
 {
     char takes[TD_NUMBER_BYTES], enough[TD_NUMBER_BYTES];
-    double bytes = self->vertex_bytes * run->graph->vertices + self->edge_bytes * (double)run->graph->edges + PAGES_BYTES;
+    double bytes = self->vertex_bytes * run->graph->vertices + self->edge_bytes * (double)run->graph->edges +
+                   PAGES_BYTES;
     td_format_size(takes, (uint64_t)bytes);
     td_format_size(enough, (uint64_t)(bytes * 65 / 64) + td_memory().now + td_machine_besides());
-    return td_fail(TD_NO_MEMORY, "checking the result of %s takes about %s more than is there; --memory %s, about, would do", self->program,
-                   takes, enough);
+    return td_fail(TD_NO_MEMORY,
+                   "checking the result of %s takes about %s more than is there; --memory %s, about, would do",
+                   self->program, takes, enough);
 }
 
 td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
@@ -173,8 +175,8 @@ td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
         if (strcmp(checkers[i].program, name) != 0) continue;
         if (checkers[i].only_final && !run->converged)
             return td_fail(TD_UNSUPPORTED,
-                           "cannot verify %s: it was stopped after %u iteration%s, before its result was complete", name,
-                           run->iterations, run->iterations == 1 ? "" : "s");
+                           "cannot verify %s: it was stopped after %u iteration%s, before its result was complete",
+                           name, run->iterations, run->iterations == 1 ? "" : "s");
         td_status status = checkers[i].verify(run, pool, claims);
         return status == TD_NO_MEMORY && td_memory().budget > 0 ? too_small(&checkers[i], run) : status;
     }

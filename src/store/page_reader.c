@@ -70,7 +70,8 @@ static bool injected(void)
 uint64_t td_page_reader_span(const td_page_reader *self, td_section_kind section, uint64_t first, uint64_t most)
 {
     td_packed_spot spot = td_packed_locate(&self->packed->info, section, first * TD_PACKED_BLOCK);
-    uint64_t there = (spot.bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK, unit = TD_READ_BLOCKS - first % TD_READ_BLOCKS;
+    uint64_t there = (spot.bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK;
+    uint64_t unit = TD_READ_BLOCKS - first % TD_READ_BLOCKS;
     uint64_t span = there < unit ? there : unit;
     return span < most ? span : most;
 }
@@ -86,7 +87,8 @@ uint64_t td_page_reader_bytes(const td_page_reader *self, td_section_kind sectio
 
 static td_status fell_short(const lane *self, const td_block_read *read, int64_t result)
 {
-    if (result < 0) return td_fail_errno(TD_IO, (int)-result, "cannot read %s at byte %" PRIu64, self->path, read->offset);
+    if (result < 0)
+        return td_fail_errno(TD_IO, (int)-result, "cannot read %s at byte %" PRIu64, self->path, read->offset);
     return td_fail(TD_CORRUPT, "%s ends at byte %" PRIu64 ": it became shorter while it was read", self->path,
                    read->offset + (uint64_t)result);
 }
@@ -244,7 +246,8 @@ void td_page_reader_ask(td_page_reader *self, td_block_read *read)
 
 /* Opening and closing. */
 
-/* What comes is hashed and looked through by whoever waits for it, at one or two GB/s: a fast disk keeps several busy. */
+/* What comes is hashed and looked through by whoever waits for it, at one or two GB/s: a fast disk keeps
+ * several busy. */
 static int ring_threads(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -261,7 +264,8 @@ static td_status open_lane(td_page_reader *reader, int index, const char *path)
     self->has_lock = true;
     TD_CHECK(td_string_copy(&self->path, path, "file name"));
     self->cached = open(path, O_RDONLY | O_CLOEXEC);
-    if (self->cached < 0 || fstat(self->cached, &self->opened) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    if (self->cached < 0 || fstat(self->cached, &self->opened) != 0)
+        return td_fail_errno(TD_IO, errno, "cannot open %s", path);
     if (!reader->options.cached) self->direct = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
     int threads = reader->options.threads ? PREAD_THREADS : ring_threads();
     for (; self->thread_count < threads; self->thread_count++) {
@@ -295,7 +299,8 @@ static void choose_method(td_reader_options *options)
     td_ring_destroy(ring);
 }
 
-td_status td_page_reader_create(td_page_reader **out, td_packed *packed, td_loop *loop, const td_reader_options *options)
+td_status td_page_reader_create(td_page_reader **out, td_packed *packed, td_loop *loop,
+                                const td_reader_options *options)
 {
     td_status status = TD_OK;
     td_page_reader *self = NULL;

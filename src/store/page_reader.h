@@ -36,9 +36,11 @@ typedef struct td_reader_options {
     bool cached;     /* through the page cache even where O_DIRECT works */
 } td_reader_options;
 
-/* What the threads of a reader do with their time: nothing is asked of them; they ask the system; they wait for the disk; they
- * check what came. */
-typedef enum td_reader_work { TD_READER_IDLE, TD_READER_ASKING, TD_READER_WAITING, TD_READER_CHECKING, TD_READER_WORK } td_reader_work;
+/* What the threads of a reader do with their time: nothing is asked of them; they ask the system; they wait for the
+ * disk; they check what came. */
+typedef enum td_reader_work {
+    TD_READER_IDLE, TD_READER_ASKING, TD_READER_WAITING, TD_READER_CHECKING, TD_READER_WORK
+} td_reader_work;
 
 typedef struct td_reader_counts {
     uint64_t reads, bytes, retries;
@@ -48,12 +50,14 @@ typedef struct td_reader_counts {
 } td_reader_counts;
 
 /* The file stays the caller's; its checksums are loaded. */
-td_status td_page_reader_create(td_page_reader **out, td_packed *packed, td_loop *loop, const td_reader_options *options);
+td_status td_page_reader_create(td_page_reader **out, td_packed *packed, td_loop *loop,
+                                const td_reader_options *options);
 
 /* Waits for what is under way; completions not yet delivered stay in the loop. NULL is fine. */
 void td_page_reader_destroy(td_page_reader *reader);
 
-/* How many blocks from `first` on, at most `most`, one read can fetch: reads end where multiples of TD_READ_BLOCKS do. */
+/* How many blocks from `first` on, at most `most`, one read can fetch: reads end where multiples of
+ * TD_READ_BLOCKS do. */
 uint64_t td_page_reader_span(const td_page_reader *reader, td_section_kind section, uint64_t first, uint64_t most);
 
 /* Queues a read of no more blocks than that. */
@@ -70,8 +74,8 @@ const char *td_page_reader_method(const td_page_reader *reader); /* "io_uring, d
 /* Fails with TD_CORRUPT if the file is not the one that was opened: its length, its time, its build id. */
 td_status td_page_reader_check_file(const td_page_reader *reader);
 
-/* Tests: the nth read from now (1 = the next; 0: none) and the `more` reads behind it fail, or come with a bit flipped. A read that is
- * done once more counts again. */
+/* Tests: the nth read from now (1 = the next; 0: none) and the `more` reads behind it fail, or come with a bit flipped.
+ * A read that is done once more counts again. */
 typedef enum td_read_fault { TD_FAULT_ERROR, TD_FAULT_FLIP } td_read_fault;
 void td_page_reader_inject(td_read_fault fault, uint64_t nth, uint64_t more);
 

@@ -140,11 +140,12 @@ td_status td_paged_read(const td_paged *self, bool weights, uint64_t first, uint
 {
     td_status status = TD_OK;
     td_section_kind kind = weights ? TD_SECTION_OUT_WEIGHTS : TD_SECTION_OUT_TARGETS;
-    uint64_t at = first * self->packed->info.sections[kind].element, end = at + count * self->packed->info.sections[kind].element;
+    uint64_t element = self->packed->info.sections[kind].element, at = first * element, end = at + count * element;
     char *block = NULL;
     TD_CHECK(TD_NEW(&block, TD_PACKED_BLOCK, "a block of edges"));
     for (char *to = into; at < end;) {
-        uint64_t from = at % TD_PACKED_BLOCK, bytes = end - at < TD_PACKED_BLOCK - from ? end - at : TD_PACKED_BLOCK - from;
+        uint64_t from = at % TD_PACKED_BLOCK,
+                 bytes = end - at < TD_PACKED_BLOCK - from ? end - at : TD_PACKED_BLOCK - from;
         TD_TRY(read_block(self, kind, at / TD_PACKED_BLOCK, block));
         memcpy(to, block + from, bytes);
         at += bytes;
@@ -329,8 +330,8 @@ td_status td_graph_for_vertices(const td_graph *graph, unsigned lists, unsigned 
     return scan_graph(&self, graph, lists, needs);
 }
 
-td_status td_paged_for_marked(const td_graph *graph, unsigned lists, unsigned needs, const uint64_t *map, td_pool *pool, uint64_t grain,
-                              td_range_fn work, void *context)
+td_status td_paged_for_marked(const td_graph *graph, unsigned lists, unsigned needs, const uint64_t *map, td_pool *pool,
+                              uint64_t grain, td_range_fn work, void *context)
 {
     scan self = {.work = work, .context = context, .map = map, .pool = pool, .grain = grain};
     return scan_graph(&self, graph, lists, needs);

@@ -94,17 +94,18 @@ td_status td_paged_directory(td_paged *paged, bool in, td_page **out, uint64_t *
 td_page_reader *td_paged_reader(td_paged *paged);
 const td_packed_info *td_paged_describe(const td_paged *paged);
 
-/* Edges first..first + count of the out-lists, read now and checked: their targets, or their weights as they are stored. Any
- * thread, and besides a pass. */
+/* Edges first..first + count of the out-lists, read now and checked: their targets, or their weights as they are
+ * stored. Any thread, and besides a pass. */
 td_status td_paged_read(const td_paged *paged, bool weights, uint64_t first, uint64_t count, void *into);
 
-/* td_pool_for over the vertices of any graph, page by page where its edges are on disk. Ranges are then whole words of 64
- * vertices, if `grain` is. */
+/* td_pool_for over the vertices of any graph, page by page where its edges are on disk. Ranges are then whole words of
+ * 64 vertices, if `grain` is. */
 td_status td_graph_for_vertices(const td_graph *graph, unsigned lists, unsigned needs, td_pool *pool, uint64_t grain,
                                 td_range_fn work, void *context);
 
-/* Of a graph on disk: pages with vertices in the map only, each until it has none: `work` takes them out, and may put others in. */
-td_status td_paged_for_marked(const td_graph *graph, unsigned lists, unsigned needs, const uint64_t *map, td_pool *pool, uint64_t grain,
-                              td_range_fn work, void *context);
+/* Of a graph on disk: pages with vertices in the map only, each until it has none: `work` takes them out, and may put
+ * others in. */
+td_status td_paged_for_marked(const td_graph *graph, unsigned lists, unsigned needs, const uint64_t *map, td_pool *pool,
+                              uint64_t grain, td_range_fn work, void *context);
 
 #endif

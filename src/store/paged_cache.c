@@ -11,8 +11,8 @@
 /* Going. */
 
 /* Whether another page of the set that is in memory shares the block with this one. */
-static bool shared(const td_paged *self, const td_page_set *set, const td_paged_section *section, const td_held_page *page,
-                   uint64_t block)
+static bool shared(const td_paged *self, const td_page_set *set, const td_paged_section *section,
+                   const td_held_page *page, uint64_t block)
 {
     const td_held_page *first = set->pages, *last = set->pages + set->count - 1;
     for (const td_held_page *other = page - 1; other >= first; other--) {
@@ -51,7 +51,8 @@ static uint64_t bytes_there(const td_paged *self, const td_page_set *set, const 
         const td_paged_section *section = &self->sections[i];
         if (!td_section_needed(section, set->lists, TD_WITH_WEIGHTS)) continue;
         td_blocks blocks = td_page_blocks(self->graph, section, page);
-        for (uint64_t b = blocks.first; b < blocks.end; b++) bytes += td_bit_get(section->asked, b) ? TD_PACKED_BLOCK : 0;
+        for (uint64_t b = blocks.first; b < blocks.end; b++)
+            bytes += td_bit_get(section->asked, b) ? TD_PACKED_BLOCK : 0;
     }
     return bytes;
 }
@@ -158,8 +159,8 @@ static bool ask_run(td_paged *self, td_paged_section *section, td_held_page *pag
 {
     td_page_read *one = self->free_reads;
     if (!td_paged_find_memory(self, section, (td_blocks){first, first + blocks})) {
-        self->status = td_fail(TD_NO_MEMORY, "no memory left for pages of %s: %" PRIu64 " bytes are in use", self->graph->name,
-                               td_memory().now);
+        self->status = td_fail(TD_NO_MEMORY, "no memory left for pages of %s: %" PRIu64 " bytes are in use",
+                               self->graph->name, td_memory().now);
         snprintf(self->message, sizeof self->message, "%s", td_last_message());
         return false;
     }
@@ -168,7 +169,8 @@ static bool ask_run(td_paged *self, td_paged_section *section, td_held_page *pag
     page->pending++;
     one->page = page;
     one->section = section;
-    one->read = (td_block_read){.section = section->kind, .first = first, .blocks = blocks, .handler = on_read, .context = self,
+    one->read = (td_block_read){.section = section->kind, .first = first, .blocks = blocks, .handler = on_read,
+                                .context = self,
                                 .into = section->space + first * TD_PACKED_BLOCK};
     td_page_reader_ask(self->reader, &one->read);
     return true;
@@ -207,7 +209,8 @@ typedef struct part_walk {
 
 static bool next_listed(part_walk *self, td_blocks *blocks)
 {
-    const uint64_t *only = self->paged->pass.only, *offsets = td_section_list(self->paged->graph, self->section)->offsets;
+    const uint64_t *only = self->paged->pass.only,
+                   *offsets = td_section_list(self->paged->graph, self->section)->offsets;
     while (self->vertex < self->page->end) {
         uint64_t word = only[self->vertex / 64] >> (self->vertex % 64);
         if (word == 0) {
@@ -277,7 +280,8 @@ static bool ask_page(td_paged *self, uint32_t place, bool urgent)
 {
     td_held_page *page = &self->pass.set->pages[self->pass.order[place]];
     uint64_t bytes = 0;
-    bool by_parts = self->pass.only != NULL && self->pass.part > 0 && !page->whole && part_of(self, page) < self->pass.part;
+    bool by_parts = self->pass.only != NULL && self->pass.part > 0 && !page->whole &&
+                    part_of(self, page) < self->pass.part;
     (void)for_missing(self, page, by_parts, &bytes);
     while (urgent && self->held + bytes > self->room && evict_one(self)) {}
     if (!urgent && self->held + bytes > self->room) return false;
@@ -293,7 +297,8 @@ static bool ask_page(td_paged *self, uint32_t place, bool urgent)
 
 static void ask_ahead(td_paged *self)
 {
-    while (self->ahead < self->pass.count && self->status == TD_OK && self->free_reads != NULL && ask_page(self, self->ahead, false))
+    while (self->ahead < self->pass.count && self->status == TD_OK && self->free_reads != NULL &&
+           ask_page(self, self->ahead, false))
         self->ahead++;
 }
 
@@ -346,7 +351,8 @@ td_status td_paged_wait(td_paged *self, uint32_t place)
 static uint64_t keep_room(const td_paged *self)
 {
     uint64_t largest = 0;
-    for (const td_page_set *set = self->sets; set != NULL; set = set->next) largest = set->largest > largest ? set->largest : largest;
+    for (const td_page_set *set = self->sets; set != NULL; set = set->next)
+        largest = set->largest > largest ? set->largest : largest;
     uint64_t window = self->room / 4 > 2 * largest ? self->room / 4 : 2 * largest;
     window = window < (UINT64_C(64) << 20) || 2 * largest > (UINT64_C(64) << 20) ? window : UINT64_C(64) << 20;
     return self->room > window ? self->room - window : 0;
@@ -384,10 +390,12 @@ td_status td_paged_set_room(td_paged *self, uint64_t bytes)
     char file[TD_MESSAGE_BYTES];
     uint64_t largest = 0;
     if (self == NULL) return TD_OK;
-    for (const td_page_set *set = self->sets; set != NULL; set = set->next) largest = set->largest > largest ? set->largest : largest;
+    for (const td_page_set *set = self->sets; set != NULL; set = set->next)
+        largest = set->largest > largest ? set->largest : largest;
     snprintf(file, sizeof file, "%s", self->graph->name);
     if (bytes < 2 * largest)
-        return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " bytes of memory are left for pages, of which the largest, two of which are in "
+        return td_fail(TD_NO_MEMORY,
+                       "%s: %" PRIu64 " bytes of memory are left for pages, of which the largest, two of which are in "
                        "memory at a time, has %" PRIu64, file, bytes, largest);
     self->room = bytes;
     while (self->held > self->room && evict_one(self)) {}

@@ -62,7 +62,8 @@ typedef struct td_blocks {
 static inline td_blocks td_edge_blocks(const td_paged_section *section, uint64_t first_edge, uint64_t end_edge)
 {
     if (first_edge == end_edge) return (td_blocks){0, 0};
-    return (td_blocks){first_edge * section->element / TD_PACKED_BLOCK, (end_edge * section->element - 1) / TD_PACKED_BLOCK + 1};
+    return (td_blocks){first_edge * section->element / TD_PACKED_BLOCK,
+                       (end_edge * section->element - 1) / TD_PACKED_BLOCK + 1};
 }
 
 static inline uint64_t td_block_bytes_of(const td_paged_section *section, td_blocks blocks)
@@ -87,15 +88,16 @@ static inline bool td_section_needed(const td_paged_section *section, unsigned l
 {
     bool out = section->kind <= TD_SECTION_OUT_WEIGHTS;
     bool weights = section->kind == TD_SECTION_OUT_WEIGHTS || section->kind == TD_SECTION_IN_WEIGHTS;
-    return section->space != NULL && (lists & (out ? TD_LIST_OUT : TD_LIST_IN)) && (!weights || (needs & TD_WITH_WEIGHTS));
+    return section->space != NULL && (lists & (out ? TD_LIST_OUT : TD_LIST_IN)) &&
+           (!weights || (needs & TD_WITH_WEIGHTS));
 }
 
 /* paged_cache.c: the set's pages go; everything goes, when the reader has. */
 void td_paged_drop_set(td_paged *paged, td_page_set *set);
 void td_paged_drop_all(td_paged *paged);
 
-/* paged_spare.c: the memory of blocks that are dropped, and of those that will be read (false: the budget forbids it). Whole units that
- * are dropped are put aside until a read gets them, or there are fewer left than this. */
+/* paged_spare.c: the memory of blocks that are dropped, and of those that will be read (false: the budget forbids it).
+ * Whole units that are dropped are put aside until a read gets them, or there are fewer left than this. */
 void td_paged_start_spares(td_paged *paged);
 void td_paged_free_blocks(td_paged *paged, const td_paged_section *section, td_blocks blocks);
 bool td_paged_find_memory(td_paged *paged, const td_paged_section *section, td_blocks blocks);

@@ -32,9 +32,11 @@ static td_status time_reads(td_paged *paged, struct td_paged_probe *self, bool i
     uint64_t blocks = (section->space_bytes + TD_PACKED_BLOCK - 1) / TD_PACKED_BLOCK, began = td_clock_ns(), bytes = 0;
     self->pending = PROBES;
     for (int i = 0; i < PROBES; i++) {
-        uint64_t first = in_order ? (uint64_t)i * TD_READ_BLOCKS : td_random_below(td_random_at(7, (uint64_t)i), blocks);
+        uint64_t first = in_order ? (uint64_t)i * TD_READ_BLOCKS
+                                  : td_random_below(td_random_at(7, (uint64_t)i), blocks);
         uint64_t count = td_page_reader_span(paged->reader, section->kind, first, in_order ? TD_READ_BLOCKS : 1);
-        self->reads[i] = (td_block_read){.section = section->kind, .first = first, .blocks = count, .handler = on_probe, .context = self,
+        self->reads[i] = (td_block_read){.section = section->kind, .first = first, .blocks = count, .handler = on_probe,
+                                         .context = self,
                                          .into = self->place + (uint64_t)i * TD_READ_BLOCKS * TD_PACKED_BLOCK};
         bytes += td_page_reader_bytes(paged->reader, section->kind, first, count);
         td_page_reader_ask(paged->reader, &self->reads[i]);

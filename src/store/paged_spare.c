@@ -1,7 +1,7 @@
-/* Memory that goes from blocks that are not needed any more to blocks that are read: what would be given back to the system,
- * taken again, cleared page by page and overwritten is moved instead. Blocks stand at their natural places and
- * every run of them that was moved is a mapping of its own, so that memory goes by units of a few blocks; what a page has
- * only a part of a unit of comes and goes as any memory. */
+/* Memory that goes from blocks that are not needed any more to blocks that are read: what would be given back to the
+ * system, taken again, cleared page by page and overwritten is moved instead. Blocks stand at their natural places and
+ * every run of them that was moved is a mapping of its own, so that memory goes by units of a few blocks; what a page
+ * has only a part of a unit of comes and goes as any memory. */
 #include "base/alloc.h"
 #include "store/paged_inside.h"
 
@@ -13,7 +13,8 @@ void td_paged_start_spares(td_paged *self)
     uint64_t blocks = 0;
     for (int i = 0; i < 4; i++) blocks += self->sections[i].space_bytes / TD_PACKED_BLOCK;
     self->unit = SMALLEST_UNIT;
-    while (self->unit > 0 && blocks / self->unit > MOST_UNITS) self->unit = self->unit < TD_READ_BLOCKS ? 2 * self->unit : 0;
+    while (self->unit > 0 && blocks / self->unit > MOST_UNITS)
+        self->unit = self->unit < TD_READ_BLOCKS ? 2 * self->unit : 0;
 }
 
 static uint64_t unit_bytes(const td_paged *self) { return self->unit * TD_PACKED_BLOCK; }
@@ -27,7 +28,10 @@ static bool next_piece(const td_paged *self, const td_paged_section *section, td
     return self->unit > 0 && td_block_bytes_of(section, *piece) == unit_bytes(self);
 }
 
-static char *place_of(const td_paged_section *section, td_blocks piece) { return section->space + piece.first * TD_PACKED_BLOCK; }
+static char *place_of(const td_paged_section *section, td_blocks piece)
+{
+    return section->space + piece.first * TD_PACKED_BLOCK;
+}
 
 /* Going. */
 
@@ -60,7 +64,8 @@ static uint32_t spare_at(const td_paged *self, const char *place)
     return i;
 }
 
-/* Whole units among the blocks. A spare of which only a part will be read goes: it must not be handed on when something stands in it. */
+/* Whole units among the blocks. A spare of which only a part will be read goes: it must not be handed on when something
+ * stands in it. */
 static uint64_t count_units(td_paged *self, const td_paged_section *section, td_blocks blocks)
 {
     uint64_t units = 0;
@@ -96,7 +101,9 @@ bool td_paged_find_memory(td_paged *self, const td_paged_section *section, td_bl
 {
     uint64_t bytes = td_block_bytes_of(section, blocks), units = count_units(self, section, blocks);
     uint64_t reused = units < self->spare_count ? units : self->spare_count;
-    uint64_t free_units = self->unit > 0 && self->room > self->held + bytes ? (self->room - self->held - bytes) / unit_bytes(self) : 0;
+    uint64_t free_units = self->unit > 0 && self->room > self->held + bytes
+                              ? (self->room - self->held - bytes) / unit_bytes(self)
+                              : 0;
     td_paged_drop_spares(self, reused + free_units);
     if (!take(self, bytes - reused * unit_bytes(self), reused)) return false;
     self->held += bytes;

@@ -90,7 +90,8 @@ TEST(programs_find_the_same_on_disk_within_the_budget_and_are_checked_there)
         for (uint32_t v = 0; v < VERTICES; v++) {
             double one = 0, two = 0;
             CHECK_EQ(td_result_value(result, v, &one), td_result_value(wanted, v, &two));
-            if (one - two > 1e-6 * two || two - one > 1e-6 * two) TEST_FAIL("%s: vertex %u has %g, not %g", programs[i], v, one, two);
+            if (one - two > 1e-6 * two || two - one > 1e-6 * two)
+                TEST_FAIL("%s: vertex %u has %g, not %g", programs[i], v, one, two);
         }
         const uint64_t *seen = td_result_edges(result, &found);
         CHECK_EQ(found, forest);

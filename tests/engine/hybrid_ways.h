@@ -1,5 +1,5 @@
-/* The ways the hybrid engine has of running a row of the table: memory for a part of the edges x size of pages x rounds on
- * them x direction x k x mode x threads x how the disk is read x who works. */
+/* The ways the hybrid engine has of running a row of the table: memory for a part of the edges x size of pages x rounds
+ * on them x direction x k x mode x threads x how the disk is read x who works. */
 #ifndef TD_TEST_HYBRID_WAYS_H
 #define TD_TEST_HYBRID_WAYS_H
 
@@ -37,7 +37,8 @@ static inline void add_used(char *text, size_t room, const td_program *program, 
 }
 
 /* Edges on disk, with room for a share of them, or for what a run needs at least. */
-static inline td_graph *open_paged(hybrid_place *where, const td_graph *graph, td_pool *pool, const td_reader_options *reader)
+static inline td_graph *open_paged(hybrid_place *where, const td_graph *graph, td_pool *pool,
+                                   const td_reader_options *reader)
 {
     td_graph *paged = NULL;
     const char *path = test_path("table.tg");
@@ -47,11 +48,13 @@ static inline td_graph *open_paged(hybrid_place *where, const td_graph *graph, t
     return paged;
 }
 
-static inline td_status run_within(td_run **run, const subject *about, const td_graph *paged, td_run_options options, const char *text, double share)
+static inline td_status run_within(td_run **run, const subject *about, const td_graph *paged, td_run_options options,
+                                   const char *text, double share)
 {
     uint64_t edges = td_graph_bytes(about->graph), now = td_memory().now;
     td_status status = TD_NO_MEMORY;
-    for (int i = 0; i < 40 && status == TD_NO_MEMORY; i++, share *= 1.5) { /* small graphs: blocks are large beside them */
+    /* Blocks are large beside small graphs. */
+    for (int i = 0; i < 40 && status == TD_NO_MEMORY; i++, share *= 1.5) {
         td_memory_set_budget(now + (uint64_t)(share * (double)edges) + 100000);
         status = try_run(run, about->row->program, paged, options, text);
         td_memory_set_budget(0);
@@ -73,14 +76,17 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     add_used(settings, sizeof settings, program, hybrid_directions[number / 45 % 3]);
     add_used(settings, sizeof settings, program, hybrid_ratios[number / 135 % 3]);
     table_settings(text, sizeof text, of, "hybrid", settings);
-    if (where->devices != NULL) snprintf(text + strlen(text), sizeof text - strlen(text), " hybrid.use=%s", number / 3240 % 2 == 0 ? "gpu" : "both");
+    if (where->devices != NULL)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " hybrid.use=%s",
+                 number / 3240 % 2 == 0 ? "gpu" : "both");
     td_run_options options = table_options(of, about->graph);
     options.devices = where->devices;
     options.pool = where->pools[number / 810 % 2];
     options.mode = mode;
     options.engine = "hybrid";
-    snprintf(about->how, sizeof about->how, "%s, %.0f%%, %s,%s, %d threads", where->devices != NULL ? where->devices : "cpu", 100 * share,
-             mode == TD_MODE_ASYNC ? "async" : "sync", text, td_pool_threads(options.pool));
+    snprintf(about->how, sizeof about->how, "%s, %.0f%%, %s,%s, %d threads",
+             where->devices != NULL ? where->devices : "cpu", 100 * share, mode == TD_MODE_ASYNC ? "async" : "sync",
+             text, td_pool_threads(options.pool));
     if (share == 0) return run_of(of->program, about->graph, options, text);
     td_graph *paged = open_paged(where, about->graph, options.pool, &hybrid_readers[number / 1620 % 2]);
     td_run *run = NULL;
@@ -91,7 +97,8 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     return run;
 }
 
-static inline void hybrid_check(const char *program, const char *devices, int (*stride)(const row *of, const td_graph *graph, test_weights kind))
+static inline void hybrid_check(const char *program, const char *devices,
+                                int (*stride)(const row *of, const td_graph *graph, test_weights kind))
 {
     hybrid_place where = {.devices = devices};
     CHECK_OK(td_pool_create(&where.pools[0], 1));

@@ -418,7 +418,8 @@ TEST(iterations_and_tolerance_may_differ_but_not_go_back)
         CHECK_EQ(run->iterations, options.iterations);
         CHECK_EQ(run->row_count, options.iterations - 5);
         for (uint32_t v = 0; v < self->graph->vertices; v++)
-            CHECK(fabsf(((float *)run->values)[v] - ((float *)whole->values)[v]) <= 1e-6f * ((float *)whole->values)[v]);
+            CHECK(fabsf(((float *)run->values)[v] - ((float *)whole->values)[v]) <=
+                  1e-6f * ((float *)whole->values)[v]);
         td_run_destroy(run);
         td_run_destroy(whole);
     }

@@ -1,5 +1,5 @@
-/* The coop engine where one vertex has more edges than a worker or a warp takes at a time: on either side they are set aside and
- * cut into pieces, and every one of them is told, once. */
+/* The coop engine where one vertex has more edges than a worker or a warp takes at a time: on either side they are set
+ * aside and cut into pieces, and every one of them is told, once. */
 #include "engine/coop_ways.h"
 
 #include "programs/verify_run.h"

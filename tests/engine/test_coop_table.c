@@ -1,5 +1,5 @@
-/* Every program of the table on the coop engine, with an emulated GPU that may hold 5%, 10%, 25%, 50% or 90% of the edges,
- * in ways that differ from row to row. TANDEM_TEST_ALL=1 in the environment takes many more of them. */
+/* Every program of the table on the coop engine, with an emulated GPU that may hold 5%, 10%, 25%, 50% or 90% of the
+ * edges, in ways that differ from row to row. TANDEM_TEST_ALL=1 in the environment takes many more of them. */
 #include "engine/coop_ways.h"
 
 #include "device/emulator/sanitizer.h"

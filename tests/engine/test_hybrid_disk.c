@@ -82,7 +82,8 @@ static void check_less_than_half(const pair *self, const char *program, uint64_t
     td_run *run = run_pair(self, program, 0.1, "hybrid.page=65536");
     CHECK(bytes_read(run) > 0);
     if (2 * bytes_read(run) >= edge_bytes * run->iterations)
-        TEST_FAIL("%s: %" PRIu64 " bytes of %" PRIu64 " in each of %u iterations", program, bytes_read(run), edge_bytes, run->iterations);
+        TEST_FAIL("%s: %" PRIu64 " bytes of %" PRIu64 " in each of %u iterations", program, bytes_read(run), edge_bytes,
+                  run->iterations);
     td_run_destroy(run);
 }
 

@@ -1,5 +1,5 @@
-/* Every program of the table on the hybrid engine: from a packed file under memory for a tenth, a quarter, half or all of
- * its edges, and in memory. TANDEM_TEST_ALL=1 in the environment takes many more ways. */
+/* Every program of the table on the hybrid engine: from a packed file under memory for a tenth, a quarter, half or all
+ * of its edges, and in memory. TANDEM_TEST_ALL=1 in the environment takes many more ways. */
 #include "engine/hybrid_ways.h"
 
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)

@@ -1,6 +1,6 @@
-/* The table of programs (tests/engine/table.h) on the coop engine, with a real GPU that may hold 5%, 10%, 25%, 50% or 90% of
- * the edges; and some larger graphs, of which both sides take many pieces. TANDEM_TEST_FEW=1 leaves out most of it, for
- * compute-sanitizer. */
+/* The table of programs (tests/engine/table.h) on the coop engine, with a real GPU that may hold 5%, 10%, 25%, 50% or
+ * 90% of the edges; and some larger graphs, of which both sides take many pieces. TANDEM_TEST_FEW=1 leaves out most of
+ * it, for compute-sanitizer. */
 #include "engine/coop_ways.h"
 #include "gpu/tables.h"
 
@@ -15,7 +15,10 @@ static int stride_of(const row *of, const td_graph *graph, test_weights kind)
     return circuit ? 1499 : graph->vertices <= TINY ? 211 : 367;
 }
 
-static void check(const char *program) { gpu_check(program, gpu_name(), (gpu_ways){COOP_WAYS, coop_run_way, stride_of}); }
+static void check(const char *program)
+{
+    gpu_check(program, gpu_name(), (gpu_ways){COOP_WAYS, coop_run_way, stride_of});
+}
 
 TEST(bfs_with_the_gpu) { check("bfs"); }
 TEST(sssp_with_the_gpu) { check("sssp"); }

@@ -11,8 +11,9 @@ TEST(a_gpu_tells_what_it_is)
 {
     setting s = start();
     const td_device_properties *p = &s.device->properties;
-    printf("    %s: %s, %d multiprocessors, %.1f GiB of which %.1f free, %" PRIu64 " KiB shared\n", s.device->name, p->model,
-           p->multiprocessors, (double)p->memory * 0x1p-30, (double)p->memory_free * 0x1p-30, p->shared_bytes >> 10);
+    printf("    %s: %s, %d multiprocessors, %.1f GiB of which %.1f free, %" PRIu64 " KiB shared\n", s.device->name,
+           p->model, p->multiprocessors, (double)p->memory * 0x1p-30, (double)p->memory_free * 0x1p-30,
+           p->shared_bytes >> 10);
     CHECK_STR(s.device->name, gpu_name());
     CHECK(strlen(p->model) > 0);
     CHECK(p->memory > 1 << 28 && p->memory_free <= p->memory);
@@ -103,7 +104,8 @@ TEST(blocks_launched_together_meet_at_barriers)
     CHECK_EQ(host[0], 100 * blocks);
     CHECK_EQ(host[1], 0);
     all.blocks++;
-    CHECK_STATUS(launch(s.a, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1}, sizeof(rounds_arguments)),
+    CHECK_STATUS(launch(s.a, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1},
+                        sizeof(rounds_arguments)),
                  TD_INVALID);
     CHECK_CONTAINS(td_last_message(), "launching rounds (");
     CHECK_CONTAINS(td_last_message(), "more blocks than can run at once");
@@ -128,7 +130,8 @@ TEST(a_block_gets_all_the_shared_memory_there_is)
         CHECK_OK(td_stream_finish(s.a));
         CHECK_EQ(host[3], need);
     }
-    LAUNCH(s.a, shared, ((td_launch){.blocks = 4, .threads = 64, .shared_bytes = bytes}), (add_arguments){words, bytes / 4, 7});
+    LAUNCH(s.a, shared, ((td_launch){.blocks = 4, .threads = 64, .shared_bytes = bytes}),
+           (add_arguments){words, bytes / 4, 7});
     CHECK_OK(td_stream_finish(s.a));
     td_launch over = {.blocks = 4, .threads = 64, .shared_bytes = bytes + 1024};
     CHECK(launch(s.a, "shared", kernel_shared, over, &(add_arguments){words, 1, 1}, sizeof(add_arguments)) != TD_OK);
@@ -329,7 +332,8 @@ TEST(blocks_meet_at_barriers_within_a_slice)
     CHECK_EQ(host[0], 50 * blocks);
     CHECK_EQ(host[1], 0);
     all.blocks++;
-    CHECK_STATUS(launch(stream, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1}, sizeof(rounds_arguments)),
+    CHECK_STATUS(launch(stream, "rounds", kernel_rounds, all, &(rounds_arguments){words, words + 1, words + 2, 1},
+                        sizeof(rounds_arguments)),
                  TD_INVALID);
     td_stream_close(stream);
     td_device_free(device, words);

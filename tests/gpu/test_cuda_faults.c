@@ -23,7 +23,8 @@ TEST(a_fault_names_the_kernel_and_stays)
     CHECK_STATUS(td_stream_finish(s.b), TD_DEVICE);
     CHECK_STATUS(td_stream_copy(s.b, &host, number, sizeof host, TD_TO_HOST), TD_DEVICE);
     CHECK_CONTAINS(td_last_message(), "lost");
-    CHECK_STATUS(launch(s.b, "add", kernel_add, narrow, &(add_arguments){number, 1, 1}, sizeof(add_arguments)), TD_DEVICE);
+    CHECK_STATUS(launch(s.b, "add", kernel_add, narrow, &(add_arguments){number, 1, 1}, sizeof(add_arguments)),
+                 TD_DEVICE);
     uint32_t *more = NULL;
     CHECK_STATUS(td_device_new(s.device, &more, 1, 4, "more"), TD_DEVICE);
     CHECK_EQ(host, 77);

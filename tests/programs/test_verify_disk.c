@@ -1,5 +1,5 @@
-/* Results are checked in passes over the pages of a graph on disk: what is right passes, what was tampered with does not,
- * wherever it was, and no more memory is taken than a few pages and what the check itself holds. */
+/* Results are checked in passes over the pages of a graph on disk: what is right passes, what was tampered with does
+ * not, wherever it was, and no more memory is taken than a few pages and what the check itself holds. */
 #include "../engine/running.h"
 
 #include "programs/verify_run.h"
@@ -37,7 +37,8 @@ static td_graph *made(bool symmetric, uint32_t lightest, td_pool *pool)
 {
     td_graph *graph = NULL;
     td_gen_spec spec = {.kind = "rmat", .seed = 5, .scale = 15, .degree = 24, .rewire = -1};
-    td_build_options build = {.attach_weights = true, .weight_low = lightest, .weight_high = 40, .weight_seed = 2, .symmetrize = symmetric};
+    td_build_options build = {.attach_weights = true, .weight_low = lightest, .weight_high = 40, .weight_seed = 2,
+                              .symmetrize = symmetric};
     CHECK_OK(td_graph_generate(&graph, &spec, &build, pool));
     return graph;
 }
@@ -100,7 +101,8 @@ static void check_example(const example *one, const td_graph *graph, const td_gr
     td_run *run = run_of(one->program, graph, options);
     run->graph = paged;
     if (verify_within(run, one, pool) != TD_OK) TEST_FAIL("%s: %s", one->program, td_last_message());
-    for (uint32_t part = 0; part < 5; part++) check_refuted(run, one, busy_from(graph, graph->vertices / 5 * part + 7), pool);
+    for (uint32_t part = 0; part < 5; part++)
+        check_refuted(run, one, busy_from(graph, graph->vertices / 5 * part + 7), pool);
     CHECK_OK(verify_within(run, one, pool));
     td_run_destroy(run);
     td_settings_clear(&settings);
@@ -112,7 +114,8 @@ static void check_graph(bool symmetric, uint32_t lightest)
     CHECK_OK(td_pool_create(&pool, 2));
     td_graph *graph = made(symmetric, lightest, pool), *paged = on_disk(graph, pool);
     for (int i = 0; i < EXAMPLES; i++)
-        if (lightest > 0 || strcmp(examples[i].program, "circuit") != 0) check_example(&examples[i], graph, paged, pool);
+        if (lightest > 0 || strcmp(examples[i].program, "circuit") != 0)
+            check_example(&examples[i], graph, paged, pool);
     td_graph_destroy(paged);
     td_graph_destroy(graph);
     td_pool_destroy(pool);

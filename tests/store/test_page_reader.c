@@ -11,7 +11,8 @@
 
 static const sample LARGE = {.vertices = 20000, .edges = 400000, .weights = TD_WEIGHT_U32, .seed = 3};
 
-static const td_reader_options METHODS[] = {{0}, {.threads = true}, {.cached = true}, {.threads = true, .cached = true}, {.depth = 2}};
+static const td_reader_options METHODS[] = {{0}, {.threads = true}, {.cached = true}, {.threads = true, .cached = true},
+                                            {.depth = 2}};
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 static const char *large_file(void)
@@ -34,7 +35,8 @@ static uint64_t list_total(const td_graph *graph, const td_adjacency *list, uint
 {
     uint64_t sum = 0;
     for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++)
-        sum += td_mix64(list->targets[e] + v * 31 + (list->weights != NULL ? (uint64_t)td_weight_at(graph, list, e) << 32 : 0));
+        sum += td_mix64(list->targets[e] + v * 31 +
+                        (list->weights != NULL ? (uint64_t)td_weight_at(graph, list, e) << 32 : 0));
     return sum;
 }
 

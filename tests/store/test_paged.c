@@ -1,5 +1,5 @@
-/* Pages that come and go in any order, whole and in parts: their edges are those of the graph whatever memory they were read into,
- * and that memory is handed on instead of being given back. */
+/* Pages that come and go in any order, whole and in parts: their edges are those of the graph whatever memory they were
+ * read into, and that memory is handed on instead of being given back. */
 #include "sample.h"
 
 #include "base/bitmap.h"
@@ -16,7 +16,8 @@ typedef struct place {
 /* Pages of half a megabyte and more: a few units of memory each, that begin and end anywhere. */
 static place open_place(uint64_t page_edges)
 {
-    place self = {.graph = sample_graph((sample){.vertices = 30000, .edges = 3000000, .weights = TD_WEIGHT_U16, .seed = 9})};
+    place self = {
+        .graph = sample_graph((sample){.vertices = 30000, .edges = 3000000, .weights = TD_WEIGHT_U16, .seed = 9})};
     const char *path = test_path("pages.tg");
     CHECK_OK(td_packed_write(self.graph, path, NULL));
     CHECK_OK(td_paged_open(&self.paged, path, NULL, NULL));
@@ -38,8 +39,10 @@ static void close_place(place *self)
 static void check_list(const td_adjacency *seen, const td_adjacency *wanted, uint32_t v)
 {
     uint64_t first = wanted->offsets[v], count = wanted->offsets[v + 1] - first;
-    if (memcmp(seen->targets + first, wanted->targets + first, count * 4) != 0) TEST_FAIL("vertex %u has other targets", v);
-    if (memcmp((char *)seen->weights + first * 2, (char *)wanted->weights + first * 2, count * 2) != 0) TEST_FAIL("vertex %u has other weights", v);
+    if (memcmp(seen->targets + first, wanted->targets + first, count * 4) != 0)
+        TEST_FAIL("vertex %u has other targets", v);
+    if (memcmp((char *)seen->weights + first * 2, (char *)wanted->weights + first * 2, count * 2) != 0)
+        TEST_FAIL("vertex %u has other weights", v);
 }
 
 static void check_page(const place *self, const td_held_page *page, bool parts)
@@ -66,8 +69,10 @@ static void pass(place *self, uint64_t seed)
     memset(self->only, 0, td_bitmap_words(self->graph->vertices) * 8);
     for (uint32_t v = 0; parts && v < self->graph->vertices; v++)
         if (td_random_at(seed + 2, v) % 512 == 0) td_bit_set(self->only, v);
-    CHECK_OK(td_paged_begin(self->paged->paged, &(td_page_pass){.set = self->set, .needs = TD_WITH_WEIGHTS, .order = self->order, .count = count,
-                                                                .only = parts ? self->only : NULL, .part = parts ? 1 : 0}));
+    CHECK_OK(td_paged_begin(self->paged->paged, &(td_page_pass){.set = self->set, .needs = TD_WITH_WEIGHTS,
+                                                                .order = self->order, .count = count,
+                                                                .only = parts ? self->only : NULL,
+                                                                .part = parts ? 1 : 0}));
     for (uint32_t i = 0; i < count; i++) {
         CHECK_OK(td_paged_wait(self->paged->paged, i));
         check_page(self, &self->set->pages[self->order[i]], parts);

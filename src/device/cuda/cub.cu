@@ -62,7 +62,8 @@ extern "C" cudaError_t td_cuda_sort(uint32_t *keys, uint32_t *values, uint64_t c
     cub::DoubleBuffer<uint32_t> both_keys(keys, reinterpret_cast<uint32_t *>(base));
     cub::DoubleBuffer<uint32_t> both_values(values, reinterpret_cast<uint32_t *>(base + copy));
     size_t temporary = room_bytes - 2 * copy;
-    cudaError_t error = cub::DeviceRadixSort::SortPairs(base + 2 * copy, temporary, both_keys, both_values, count, 0, 32, stream);
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(base + 2 * copy, temporary, both_keys, both_values, count, 0,
+                                                        32, stream);
     if (error == cudaSuccess) error = copy_back(keys, both_keys.Current(), count, stream);
     if (error == cudaSuccess) error = copy_back(values, both_values.Current(), count, stream);
     return error;

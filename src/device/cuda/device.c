@@ -103,13 +103,15 @@ static td_status cuda_copy(td_stream *stream, void *to, const void *from, uint64
     static const char *const doing[] = {[TD_TO_DEVICE] = "copying to the device", [TD_TO_HOST] = "copying to the host",
                                         [TD_ON_DEVICE] = "copying on the device"};
     TD_CHECK(td_cuda_enter(stream->device));
-    return td_cuda_check(stream->device, cudaMemcpyAsync(to, from, bytes, kinds[kind], td_cuda_stream_of(stream)), doing[kind]);
+    return td_cuda_check(stream->device, cudaMemcpyAsync(to, from, bytes, kinds[kind], td_cuda_stream_of(stream)),
+                         doing[kind]);
 }
 
 static td_status cuda_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
 {
     TD_CHECK(td_cuda_enter(stream->device));
-    return td_cuda_check(stream->device, cudaMemsetAsync(to, byte, bytes, td_cuda_stream_of(stream)), "filling device memory");
+    return td_cuda_check(stream->device, cudaMemsetAsync(to, byte, bytes, td_cuda_stream_of(stream)),
+                         "filling device memory");
 }
 
 /* Kernels */
@@ -118,10 +120,12 @@ static td_status ask_shared(td_device *device, const td_kernel *kernel, uint32_t
 {
     char doing[160];
     if (bytes > device->properties.shared_bytes)
-        return td_fail(TD_INVALID, "%s: kernel %s wants %" PRIu32 " bytes of shared memory in a block; there are %" PRIu64,
+        return td_fail(TD_INVALID,
+                       "%s: kernel %s wants %" PRIu32 " bytes of shared memory in a block; there are %" PRIu64,
                        device->name, kernel->name, bytes, device->properties.shared_bytes);
     snprintf(doing, sizeof doing, "giving kernel %s %" PRIu32 " bytes of shared memory", kernel->name, bytes);
-    return td_cuda_check(device, cudaFuncSetAttribute(kernel->code, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+    return td_cuda_check(device,
+                         cudaFuncSetAttribute(kernel->code, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
                          doing);
 }
 
@@ -148,12 +152,14 @@ static td_status raise_shared(td_device *device, const td_kernel *kernel, uint32
 static td_status fail_launch(td_device *device, const td_kernel *kernel, const td_launch *shape, cudaError_t error)
 {
     char doing[160];
-    snprintf(doing, sizeof doing, "launching %s (%" PRIu32 " blocks of %" PRIu32 " threads, %" PRIu32 " bytes shared%s)",
-             kernel->name, shape->blocks, shape->threads, shape->shared_bytes, shape->together ? ", together" : "");
+    snprintf(doing, sizeof doing,
+             "launching %s (%" PRIu32 " blocks of %" PRIu32 " threads, %" PRIu32 " bytes shared%s)", kernel->name,
+             shape->blocks, shape->threads, shape->shared_bytes, shape->together ? ", together" : "");
     return td_cuda_check(device, error, doing);
 }
 
-enum { PORTABLE_BLOCKS = 8, CLUSTER_BLOCKS = 16 }; /* of a cluster: anywhere; of compute capability 9, when a kernel asks for it */
+/* Of a cluster: anywhere; of compute capability 9, when a kernel asks for it. */
+enum { PORTABLE_BLOCKS = 8, CLUSTER_BLOCKS = 16 };
 
 /* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
 static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
@@ -167,7 +173,8 @@ static td_status check_together(td_device *device, const td_kernel *kernel, cons
 /* One cluster: its blocks share a part of the chip with a barrier in hardware. */
 static cudaError_t launch_cluster(const td_kernel *kernel, const td_launch *shape, void **list, cudaStream_t queue)
 {
-    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension, .val.clusterDim = {shape->blocks, 1, 1}};
+    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension,
+                                     .val.clusterDim = {shape->blocks, 1, 1}};
     cudaLaunchConfig_t config = {.gridDim = {shape->blocks, 1, 1}, .blockDim = {shape->threads, 1, 1}, .stream = queue,
                                  .dynamicSmemBytes = shape->shared_bytes, .attrs = &attribute, .numAttrs = 1};
     cudaError_t error = cudaFuncSetAttribute(kernel->code, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
@@ -187,18 +194,21 @@ static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const t
     if (shape->together && !shape->cluster) TD_CHECK(check_together(device, kernel, shape));
     cudaError_t error = shape->cluster ? launch_cluster(kernel, shape, list, queue)
                         : shape->together
-                            ? cudaLaunchCooperativeKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue)
+                            ? cudaLaunchCooperativeKernel(kernel->code, blocks, threads, list, shape->shared_bytes,
+                                                          queue)
                             : cudaLaunchKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue);
     if (error != cudaSuccess) return fail_launch(device, kernel, shape, error);
     td_cuda_state_of(device)->last = kernel->name;
     return TD_OK;
 }
 
-static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes, uint32_t *blocks)
+static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                          uint32_t *blocks)
 {
     int each = 0;
     *blocks = 0;
-    if (threads > (uint32_t)device->properties.block_threads || shared_bytes > device->properties.shared_bytes) return TD_OK;
+    if (threads > (uint32_t)device->properties.block_threads || shared_bytes > device->properties.shared_bytes)
+        return TD_OK;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(raise_shared(device, kernel, shared_bytes));
     TD_CUDA(device, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->code, (int)threads, shared_bytes),
@@ -278,7 +288,8 @@ done:
 static td_status cuda_wait(td_stream *stream, td_mark *mark)
 {
     TD_CHECK(td_cuda_enter(stream->device));
-    return td_cuda_check(stream->device, cudaStreamWaitEvent(td_cuda_stream_of(stream), mark->event, 0), "waiting for a mark");
+    return td_cuda_check(stream->device, cudaStreamWaitEvent(td_cuda_stream_of(stream), mark->event, 0),
+                         "waiting for a mark");
 }
 
 static td_status cuda_finish(td_stream *stream)
@@ -315,7 +326,8 @@ static td_status cuda_scan(td_stream *stream, const uint32_t *in, uint64_t *out,
 {
     TD_CHECK(td_cuda_enter(stream->device));
     td_cuda_state_of(stream->device)->last = "scan";
-    return td_cuda_check(stream->device, td_cuda_scan(in, out, count, room, room_bytes, td_cuda_stream_of(stream)), "scanning");
+    return td_cuda_check(stream->device, td_cuda_scan(in, out, count, room, room_bytes, td_cuda_stream_of(stream)),
+                         "scanning");
 }
 
 static bool cuda_supports(const td_device *device, td_feature feature)
@@ -377,8 +389,8 @@ static td_status describe(td_device *device, int gpu)
     out->cluster = found.clusterLaunch == 0 ? 0 : found.major == 9 ? CLUSTER_BLOCKS : PORTABLE_BLOCKS;
     out->reads_host = found.canMapHostMemory != 0;
     if (td_cuda_state_of(device)->capability >= OLDEST) return TD_OK;
-    return td_fail(TD_UNSUPPORTED, "%s: %s has compute capability %d.%d; Tandem needs 7.5 or later", device->name, out->model,
-                   found.major, found.minor);
+    return td_fail(TD_UNSUPPORTED, "%s: %s has compute capability %d.%d; Tandem needs 7.5 or later", device->name,
+                   out->model, found.major, found.minor);
 }
 
 /* Slices share the GPU's memory evenly, also where nothing limits it. */
@@ -400,7 +412,8 @@ static td_status open_part(td_device **out, int gpu, int slices, int slice, cons
     TD_CHECK(TD_NEW_ZEROED(&device, 1, "device"));
     TD_TRY(TD_NEW_ZEROED(&state, 1, "device"));
     state->gpu = gpu;
-    *device = (td_device){.ops = &cuda_ops, .kind = TD_DEVICE_CUDA, .loop = options->loop, .budget = options->gpu_memory,
+    *device = (td_device){.ops = &cuda_ops, .kind = TD_DEVICE_CUDA, .loop = options->loop,
+                          .budget = options->gpu_memory,
                           .state = state};
     if (slices > 0) snprintf(device->name, sizeof device->name, "cuda:%d/%d#%d", gpu, slices, slice);
     else snprintf(device->name, sizeof device->name, "cuda:%d", gpu);
@@ -421,9 +434,12 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
     td_device *first = NULL, **last = &first;
     if (!td_cuda_present(&why)) return td_fail(TD_UNSUPPORTED, "cuda:%d: %s", index, why);
     if (index >= td_cuda_count())
-        return td_fail(TD_UNSUPPORTED, "cuda:%d: the GPUs of this machine are cuda:0 to cuda:%d", index, td_cuda_count() - 1);
+        return td_fail(TD_UNSUPPORTED, "cuda:%d: the GPUs of this machine are cuda:0 to cuda:%d", index,
+                       td_cuda_count() - 1);
     if (index < MOST_GPUS && lost_gpus[index])
-        return td_fail(TD_DEVICE, "cuda:%d: a fault in a kernel took this GPU from the process; a new process gets it again", index);
+        return td_fail(TD_DEVICE,
+                       "cuda:%d: a fault in a kernel took this GPU from the process; a new process gets it again",
+                       index);
     int begin = slices > 0 && slice < 0 ? 0 : slice, end = slices > 0 && slice < 0 ? slices : slice + 1;
     for (int i = begin; i < end; i++) {
         td_status status = open_part(last, index, slices, i, options);

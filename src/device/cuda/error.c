@@ -27,7 +27,8 @@ static const meaning meanings[] = {
     {cudaErrorAssert, TD_DEVICE, true, "a kernel gave up (trap or assertion): " SANITIZER},
     {cudaErrorLaunchTimeout, TD_DEVICE, true,
      "a kernel ran into the time limit of a GPU that also drives a display; use another GPU or lift the limit"},
-    {cudaErrorECCUncorrectable, TD_DEVICE, true, "the GPU's memory had an error it cannot correct; nvidia-smi -q shows it"},
+    {cudaErrorECCUncorrectable, TD_DEVICE, true,
+     "the GPU's memory had an error it cannot correct; nvidia-smi -q shows it"},
     {cudaErrorUnknown, TD_DEVICE, true, "the driver reports an unknown error; dmesg and nvidia-smi may tell more"},
     {cudaErrorDevicesUnavailable, TD_DEVICE, false, "the GPU is in exclusive use by another process, or has been lost"},
     {cudaErrorNoDevice, TD_UNSUPPORTED, false, "no NVIDIA GPU is visible (nvidia-smi, CUDA_VISIBLE_DEVICES)"},
@@ -41,8 +42,10 @@ static const meaning meanings[] = {
     {cudaErrorUnsupportedPtxVersion, TD_UNSUPPORTED, false,
      "the NVIDIA driver is too old to compile this build's code for this GPU; update it or configure with "
      "-DTANDEM_CUDA_ARCHS=native"},
-    {cudaErrorInvalidConfiguration, TD_INVALID, false, "the launch has more blocks, threads or shared memory than the GPU takes"},
-    {cudaErrorLaunchOutOfResources, TD_INVALID, false, "a block needs more registers or shared memory than the GPU has"},
+    {cudaErrorInvalidConfiguration, TD_INVALID, false,
+     "the launch has more blocks, threads or shared memory than the GPU takes"},
+    {cudaErrorLaunchOutOfResources, TD_INVALID, false,
+     "a block needs more registers or shared memory than the GPU has"},
     {cudaErrorCooperativeLaunchTooLarge, TD_INVALID, false, "more blocks than can run at once"},
     {cudaErrorHostMemoryAlreadyRegistered, TD_INVALID, false, "the host memory is pinned already"},
     {cudaErrorNotSupported, TD_UNSUPPORTED, false, "the GPU or its driver does not support it"},
@@ -85,7 +88,8 @@ td_status td_cuda_check(const td_device *device, cudaError_t error, const char *
     if (error == cudaSuccess) return TD_OK;
     cudaGetLastError(); /* or the next call would report it again */
     if (meaning_of(error) != NULL) return td_cuda_fail(device, error, doing);
-    return td_fail(TD_DEVICE, "%s: %s: %s (%s)", device->name, doing, cudaGetErrorString(error), cudaGetErrorName(error));
+    return td_fail(TD_DEVICE, "%s: %s: %s (%s)", device->name, doing, cudaGetErrorString(error),
+                   cudaGetErrorName(error));
 }
 
 td_status td_cuda_enter(const td_device *device)
@@ -104,7 +108,8 @@ static bool driver_missing(const char **why)
     cudaRuntimeGetVersion(&runtime);
     if (driver == 0) snprintf(words, sizeof words, "no NVIDIA driver is installed or loaded");
     else
-        snprintf(words, sizeof words, "the NVIDIA driver supports CUDA %d.%d and this build needs %d.%d: update the driver "
+        snprintf(words, sizeof words,
+                 "the NVIDIA driver supports CUDA %d.%d and this build needs %d.%d: update the driver "
                  "or build with an older CUDA", driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     *why = words;
     return true;

@@ -78,7 +78,8 @@ td_status td_cuda_pin(td_device *device, void *host, uint64_t bytes, void **seen
     pthread_mutex_lock(&lock);
     td_status status = hold(device, host, bytes);
     if (status == TD_OK) {
-        status = td_cuda_check(device, cudaHostGetDevicePointer(seen, host, 0), "finding the GPU's address of pinned memory");
+        status = td_cuda_check(device, cudaHostGetDevicePointer(seen, host, 0),
+                               "finding the GPU's address of pinned memory");
         if (status != TD_OK) drop(host);
     }
     pthread_mutex_unlock(&lock);

@@ -27,7 +27,8 @@ typedef struct work {
 
 typedef td_status (*piece)(work *self);
 
-static td_status launch(work *self, const char *name, const void *code, td_launch shape, const void *arguments, size_t bytes)
+static td_status launch(work *self, const char *name, const void *code, td_launch shape, const void *arguments,
+                        size_t bytes)
 {
     td_kernel kernel = {name, code};
     return td_stream_launch(self->a, &kernel, shape, arguments, bytes);
@@ -128,7 +129,8 @@ static td_status launches_waited_for(work *self)
 static td_status barriers(work *self)
 {
     td_rate_turns a = {.turns = TURNS};
-    td_launch shape = {.blocks = (uint32_t)self->device->properties.multiprocessors, .threads = THREADS, .together = true};
+    td_launch shape = {.blocks = (uint32_t)self->device->properties.multiprocessors, .threads = THREADS,
+                       .together = true};
     TD_CHECK(launch(self, "barriers", td_rate_barriers, shape, &a, sizeof a));
     return td_stream_finish(self->a);
 }

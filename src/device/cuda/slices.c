@@ -14,10 +14,11 @@ static td_status share_plainly(int gpu, int slices, int *multiprocessors)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
-        td_warn("cuda:%d: no green contexts (this build's CUDA or the driver is older than 12.5): the %d slices are plain "
-                "streams that compete for all multiprocessors", gpu, slices);
+        td_warn("cuda:%d: no green contexts (this build's CUDA or the driver is older than 12.5): the %d slices are "
+                "plain streams that compete for all multiprocessors", gpu, slices);
     if (*multiprocessors < slices)
-        return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: it has %d multiprocessors", gpu, slices, *multiprocessors);
+        return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: it has %d multiprocessors", gpu, slices,
+                       *multiprocessors);
     *multiprocessors /= slices;
     return TD_OK;
 }
@@ -77,8 +78,9 @@ static td_status choose_size(const driver *api, const CUdevResource *all, int gp
         *size = try;
         return TD_OK;
     }
-    return td_fail(TD_UNSUPPORTED, "cuda:%d cannot give %d slices: its %u multiprocessors make at most %u of disjoint groups",
-                   gpu, slices, all->sm.smCount, groups_of(api, all, 1));
+    return td_fail(TD_UNSUPPORTED,
+                   "cuda:%d cannot give %d slices: its %u multiprocessors make at most %u of disjoint groups", gpu,
+                   slices, all->sm.smCount, groups_of(api, all, 1));
 }
 
 static td_status make(const driver *api, td_cuda_slice *self, int gpu, int slices, int slice, int *multiprocessors)
@@ -94,7 +96,8 @@ static td_status make(const driver *api, td_cuda_slice *self, int gpu, int slice
     TD_CHECK(TD_NEW_ZEROED(&groups, count, "groups of multiprocessors"));
     TD_TRY(check(api->split(groups, &count, &all, NULL, 0, size), gpu, "splitting the multiprocessors"));
     TD_TRY(check(api->describe(&described, &groups[slice], 1), gpu, "describing a group"));
-    TD_TRY(check(api->create(&self->context, described, device, CU_GREEN_CTX_DEFAULT_STREAM), gpu, "making a green context"));
+    TD_TRY(check(api->create(&self->context, described, device, CU_GREEN_CTX_DEFAULT_STREAM), gpu,
+                 "making a green context"));
     *multiprocessors = (int)groups[slice].sm.smCount;
 done:
     td_free(groups);

@@ -32,7 +32,9 @@ static inline void NAME(gather_stretch)(const td_cpu_job *job, const NAME(view) 
             return;
         }
         bool ahead = offsets[v + 1] + MESSAGES_AHEAD <= edges;
-        NAME(put_sum)(part, &view->context, (uint32_t)v, NAME(fold)(view, part->list, offsets[v], offsets[v + 1], ahead), part->adds);
+        NAME(put_sum)
+        (part, &view->context, (uint32_t)v, NAME(fold)(view, part->list, offsets[v], offsets[v + 1], ahead),
+         part->adds);
     }
 }
 
@@ -96,7 +98,8 @@ static inline uint64_t NAME(near)(td_cpu_job *job, const td_context *c, uint64_t
     const program_value *values = job->values;
     uint64_t near = 0, all = job->coop.pending[w] | job->next_active[w];
     for (uint64_t rest = all; rest != 0; rest &= rest - 1) {
-        uint64_t bit = (uint64_t)__builtin_ctzll(rest), priority = program_priority(c, values[w * 64 + bit], 1 / job->delta);
+        uint64_t bit = (uint64_t)__builtin_ctzll(rest),
+                 priority = program_priority(c, values[w * 64 + bit], 1 / job->delta);
         if (priority <= job->coop.bound) near |= UINT64_C(1) << bit;
         else if (priority < tally->lowest) tally->lowest = priority;
     }

@@ -154,7 +154,8 @@ static td_status join(spanning *self)
     for (uint64_t i = 0; i < self->count; i++) {
         const tree_edge *edge = &self->tree[i];
         uint32_t a = root_of(self, edge->source), b = root_of(self, edge->target);
-        if (a == b) return refute_edge(self, "listed edges form no cycle", edge, "closes a cycle with lighter listed ones");
+        if (a == b)
+            return refute_edge(self, "listed edges form no cycle", edge, "closes a cycle with lighter listed ones");
         uint32_t large = self->size[a] >= self->size[b] ? a : b, small = large == a ? b : a;
         self->above[small] = large;
         self->hung[small] = (uint32_t)i;

@@ -86,7 +86,10 @@ static double dangling_error(const void *context, uint32_t v)
     return td_degree(&replay->graph->out, v) == 0 ? replay->now[v].error : 0;
 }
 
-static void add_rounding(model *self) { self->dangling.error += td_float_rounding((uint64_t)self->sinks) * self->dangling.value; }
+static void add_rounding(model *self)
+{
+    self->dangling.error += td_float_rounding((uint64_t)self->sinks) * self->dangling.value;
+}
 
 static td_status iterate(td_replay *replay, model *self)
 {
@@ -114,7 +117,8 @@ static td_status replay_all(td_replay *replay, model *self)
 
 static td_status check_iterations(model *self, td_pool *pool)
 {
-    td_replay replay = {.program = "pagerank", .graph = self->graph, .pool = pool, .model = self, .lists = TD_LIST_IN, .step = step};
+    td_replay replay = {.program = "pagerank", .graph = self->graph, .pool = pool, .model = self, .lists = TD_LIST_IN,
+                        .step = step};
     td_status status = replay_all(&replay, self);
     td_free(replay.now);
     td_free(self->shares);
@@ -160,7 +164,8 @@ static double dangling_rank(const void *context, uint32_t v)
 static td_status step_once(model *self, stepped *words, td_pool *pool, stepped *all)
 {
     fixpoint state = {self, words};
-    if (self->claim->spread_dangling) TD_CHECK(td_sum_vertices(self->graph, pool, dangling_rank, self, &self->dangling.value));
+    if (self->claim->spread_dangling)
+        TD_CHECK(td_sum_vertices(self->graph, pool, dangling_rank, self, &self->dangling.value));
     add_rounding(self);
     TD_CHECK(td_over_edges(self->graph, TD_LIST_IN, pool, step_words, &state));
     for (uint64_t w = 0; w < td_bitmap_words(self->graph->vertices); w++) {
@@ -189,7 +194,8 @@ static td_status check_fixpoint(model *self, td_pool *pool)
     if (all.moved <= allowed) return TD_OK;
     return td_refute("pagerank", "one more step stays within the tolerance",
                      "it moves the ranks by %.3g, %.3g are allowed; most of all vertex %" PRIu64 ", from %.9g by %.9g",
-                     all.moved, allowed, td_graph_id(self->graph, all.vertex), (double)self->ranks[all.vertex], all.farthest);
+                     all.moved, allowed, td_graph_id(self->graph, all.vertex), (double)self->ranks[all.vertex],
+                     all.farthest);
 }
 
 static td_status check_ranks(const td_graph *graph, const float *ranks)

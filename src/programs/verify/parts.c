@@ -76,7 +76,8 @@ td_status td_over_vertices(const td_graph *graph, td_pool *pool, td_range_fn wor
 td_status td_over_edges(const td_graph *graph, unsigned lists, td_pool *pool, td_range_fn work, void *context)
 {
     if (graph->paged == NULL) return td_over_vertices(graph, pool, work, context);
-    return td_graph_for_vertices(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, pool, PAGED_AT_A_TIME, work, context);
+    return td_graph_for_vertices(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, pool, PAGED_AT_A_TIME, work,
+                                 context);
 }
 
 /* Each chunk of vertices has its own part, and the parts are added up in order. */
@@ -147,22 +148,25 @@ static td_status visit_waiting(void *context, uint64_t begin, uint64_t end, int 
     (void)worker;
     page_wave *self = context;
     for (uint64_t w = begin / 64; w < td_bitmap_words(end); w++)
-        for (uint64_t bits = __atomic_exchange_n(&self->queue->waiting[w], 0, __ATOMIC_RELAXED); bits != 0; bits &= bits - 1)
+        for (uint64_t bits = __atomic_exchange_n(&self->queue->waiting[w], 0, __ATOMIC_RELAXED); bits != 0;
+             bits &= bits - 1)
             self->visit(self->context, (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(bits)));
     return TD_OK;
 }
 
 /* A page is visited until nobody in it waits; who waits in another one does so for the next pass. */
-static td_status drain_pages(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit, void *context)
+static td_status drain_pages(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit,
+                             void *context)
 {
     page_wave now = {queue, visit, context};
     while (atomic_exchange(&queue->count, 0) > 0)
-        TD_CHECK(td_paged_for_marked(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, queue->waiting, pool, PAGED_AT_A_TIME,
-                                     visit_waiting, &now));
+        TD_CHECK(td_paged_for_marked(graph, lists & TD_LIST_BOTH, lists & TD_WITH_WEIGHTS, queue->waiting, pool,
+                                     PAGED_AT_A_TIME, visit_waiting, &now));
     return TD_OK;
 }
 
-td_status td_queue_drain(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit, void *context)
+td_status td_queue_drain(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit,
+                         void *context)
 {
     if (graph->paged != NULL) return drain_pages(queue, graph, lists, pool, visit, context);
     for (uint64_t begin = 0, end; begin < (end = queue->count); begin = end) {

@@ -52,8 +52,8 @@ unsigned td_view_lists(const td_graph *graph, const td_lists *view); /* for td_o
 /* Calls `work` for ranges of vertices, on the pool if there are enough of them. */
 td_status td_over_vertices(const td_graph *graph, td_pool *pool, td_range_fn work, void *context);
 
-/* The same, where `work` looks at the lists of its vertices; `lists` and TD_WITH_WEIGHTS as in store/paged.h. Ranges are whole
- * words of 64 vertices. */
+/* The same, where `work` looks at the lists of its vertices; `lists` and TD_WITH_WEIGHTS as in store/paged.h. Ranges
+ * are whole words of 64 vertices. */
 td_status td_over_edges(const td_graph *graph, unsigned lists, td_pool *pool, td_range_fn work, void *context);
 
 /* The sum of term(v) over all vertices, added up in an order fixed by the graph alone. */
@@ -79,7 +79,8 @@ static inline void td_queue_put(td_queue *queue, uint32_t v)
 
 /* Visits all that is in the queue and all that the visits put in; a visit looks at these lists of its vertex. */
 typedef void (*td_visit_fn)(void *context, uint32_t v);
-td_status td_queue_drain(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit, void *context);
+td_status td_queue_drain(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit,
+                         void *context);
 
 /* roots[v] = the smallest vertex of v's component of the undirected view, by a
  * concurrent union-find over the out-lists. */

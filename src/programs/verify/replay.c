@@ -73,7 +73,8 @@ static td_status step_and_compare(void *context, uint64_t begin, uint64_t end, i
 {
     (void)worker;
     const comparison *self = context;
-    for (uint64_t v = begin; v < end; v++) TD_CHECK(compare(self, (uint32_t)v, self->replay->step(self->replay, (uint32_t)v)));
+    for (uint64_t v = begin; v < end; v++)
+        TD_CHECK(compare(self, (uint32_t)v, self->replay->step(self->replay, (uint32_t)v)));
     return TD_OK;
 }
 
