@@ -18,6 +18,12 @@ const char *td_gpu_wanted(const td_run_options *options)
     return options->devices != NULL ? options->devices : "cuda:0";
 }
 
+static td_device *next_gpu(td_device *device)
+{
+    while (device != NULL && device->kind == TD_DEVICE_CPU) device = device->next;
+    return device;
+}
+
 td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first,
                       td_device **out)
 {
@@ -27,12 +33,10 @@ td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop
     if (status != TD_OK && options->devices == NULL)
         return td_fail_context(status, "the %s engine needs a GPU (--devices emu emulates one)", engine);
     TD_CHECK(status);
-    for (*out = *first; *out != NULL; *out = (*out)->next) {
-        if ((*out)->kind == TD_DEVICE_CPU) continue;
-        if ((*first)->next != NULL)
-            td_warn("the %s engine uses one GPU: of --devices %s it is %s", engine, devices, (*out)->name);
-        return TD_OK;
-    }
+    *out = next_gpu(*first);
+    if (*out != NULL && next_gpu((*out)->next) != NULL)
+        td_warn("the %s engine uses one GPU: of --devices %s it is %s", engine, devices, (*out)->name);
+    if (*out != NULL) return TD_OK;
     return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
                    engine);
 }

@@ -50,4 +50,9 @@ if ! "$TANDEM" devices --devices cuda:0 --quiet >/dev/null 2>&1; then
     fails 1 'cuda:0' run bfs g.tg --source 1 --engine resident --devices cuda:0 --quiet
     fails 1 'cuda:0' run bfs g.tg --source 1 --engine resident --quiet
 fi
+# One GPU is used, and the processor beside it is no second one.
+succeeds run wcc g.tg --engine resident --devices emu:2@unchecked --quiet
+contains "$err" 'uses one GPU: of --devices emu:2@unchecked it is emu:0' 'two GPUs'
+succeeds run wcc g.tg --engine resident --devices cpu,emu@unchecked --quiet
+equal "$err" '' 'a GPU beside the processor'
 finish
