@@ -13,11 +13,14 @@
 enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
 
 const td_setting td_hybrid_settings[] = {
-    [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both", "who works on pages; auto: cpu, and a GPU if one is among --devices"},
-    [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL, "edges in a page, about; 0: from the memory there is for them"},
+    [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
+                 "who works on pages; auto: cpu, and a GPU if one is among --devices"},
+    [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL,
+                  "edges in a page, about; 0: from the memory there is for them"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,
                     "most rounds on a page while it is in memory, where its edges stay near it"},
-    [SET_RATIO] = {"k", TD_SETTING_NUMBER, 0, 0, 1000, NULL, "sequential over random read speed of the disk; 0: measured"},
+    [SET_RATIO] = {"k", TD_SETTING_NUMBER, 0, 0, 1000, NULL,
+                   "sequential over random read speed of the disk; 0: measured"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify",
                        "whether all vertices pull or only notified ones; auto: f <= 1/(2k) decides"},
     [SETTINGS] = {0},
@@ -25,7 +28,7 @@ const td_setting td_hybrid_settings[] = {
 
 static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
 enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
-enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 };                 /* of a graph in memory, between two; edges in one of them */
+enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* of a graph in memory, between two; edges in one of them */
 
 bool td_hybrid_uses(const td_program *program, const char *setting)
 {
@@ -68,7 +71,8 @@ static uint64_t page_edges(const td_hybrid_job *self, double asked, uint64_t roo
     return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
 }
 
-/* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are one. */
+/* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are
+ * one. */
 static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -100,7 +104,9 @@ static td_status too_small(const td_hybrid_job *self)
     uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + (64 << 10)) / 63 * 64 + 64;
     td_format_size(has, memory.budget + td_machine_besides());
     td_format_least(least, needs + td_machine_besides());
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges and the process itself, and may use %s",
+    return td_fail(TD_NO_MEMORY,
+                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges and the process "
+                   "itself, and may use %s",
                    self->cpu.run->program->info->name, self->cpu.graph->name, least, has);
 }
 
@@ -128,7 +134,8 @@ static td_status choose_use(td_hybrid_job *self)
                !(k->first_hit && cpu->has_limit);
     if (self->use == TD_USE_AUTO) self->use = can && names_gpu(cpu->options->devices) ? TD_USE_BOTH : TD_USE_CPU;
     if (!asked || can) return TD_OK;
-    td_info("hybrid: pages of %s are the processor's alone: a GPU pulls, along one list of every vertex", cpu->run->program->info->name);
+    td_info("hybrid: pages of %s are the processor's alone: a GPU pulls, along one list of every vertex",
+            cpu->run->program->info->name);
     self->use = TD_USE_CPU;
     return TD_OK;
 }
@@ -176,7 +183,8 @@ static td_status run_schedule(td_hybrid_job *self)
 static void count_readers(td_paged *paged, td_reader_counts counts[TD_RUN_DIRECTORIES])
 {
     td_page_reader *reader = td_paged_reader(paged);
-    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++) counts[d] = td_page_reader_counts(reader, d);
+    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++)
+        counts[d] = td_page_reader_counts(reader, d);
 }
 
 static void note_start(td_hybrid_job *self)
@@ -204,9 +212,11 @@ static void note_disk(td_hybrid_job *self)
 {
     td_run_disk *disk = &self->cpu.run->disk;
     td_paged_counts now = td_paged_count(self->paged), *then = &self->at_start;
-    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits, .misses = now.misses - then->misses,
-                          .parts = now.parts - then->parts, .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
-                          .evictions = now.evictions - then->evictions, .wait_seconds = now.wait_seconds - then->wait_seconds,
+    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits,
+                          .misses = now.misses - then->misses, .parts = now.parts - then->parts,
+                          .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
+                          .evictions = now.evictions - then->evictions,
+                          .wait_seconds = now.wait_seconds - then->wait_seconds,
                           .reused_bytes = now.reused - then->reused, .pages = self->push->count};
     if (self->paged != NULL) note_readers(self, disk);
 }

@@ -1,6 +1,6 @@
-/* Garaph's dispatcher (section 5): alpha decides, iteration by iteration, whether the GPU takes part in a pull; if it does,
- * pages go to whichever of the two is free next. The processor's page is a task beside the loop, so that the GPU is
- * served while it is worked on, and the processor begins while the values still cross to the GPU. */
+/* Garaph's dispatcher (section 5): alpha decides, iteration by iteration, whether the GPU takes part in a pull; if it
+ * does, pages go to whichever of the two is free next. The processor's page is a task beside the loop, so that the GPU
+ * is served while it is worked on, and the processor begins while the values still cross to the GPU. */
 #include "engine/hybrid_gpu.h"
 
 #include "base/cancel.h"
@@ -11,7 +11,8 @@
 
 static const double HARDWARE_RATIO = 4; /* Tpull / Tgpu before anything was measured */
 static const double WORTH_IT = 1.1;     /* of a time that is a guess: less is not risked */
-static const double PUSH_IS_AHEAD = 1.5;/* who pushes tells what it heard in the same pass: a pull leaves more to be done afterwards */
+/* Who pushes tells what it heard in the same pass: a pull leaves more to be done afterwards. */
+static const double PUSH_IS_AHEAD = 1.5;
 enum { LOOK_AHEAD = 64 };               /* pages, when it is weighed who would be through first */
 
 void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns)
@@ -20,8 +21,8 @@ void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns)
     if (edges > 0) *rate = *rate > 0 ? 0.5 * (*rate + now) : now;
 }
 
-/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f is what telling and then pulling take; who pushes looks at active edges
- * once. Tgpu is what both take together, the values' way to the GPU included. */
+/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f is what telling and then pulling take; who pushes looks at active
+ * edges once. Tgpu is what both take together, the values' way to the GPU included. */
 bool td_hybrid_invites_gpu(const td_hybrid_job *self)
 {
     double all = (double)td_cpu_view_edges(&self->cpu) + 1, f = (double)self->row.active_edges / all;
@@ -73,7 +74,8 @@ static bool cpu_is_worth_it(const dispatch *self)
     if (!td_hybrid_gpu_takes(job->gpu, page)) return true;
     if (job->use == TD_USE_GPU) return false;
     if (!rates_known(job)) return true;
-    double there = (double)(edges_flying(job->gpu) + edges_left(self)) / job->gpu_rate + (job->gpu->ready ? 0 : job->gpu->setup_ns);
+    double there = (double)(edges_flying(job->gpu) + edges_left(self)) / job->gpu_rate +
+                   (job->gpu->ready ? 0 : job->gpu->setup_ns);
     return (double)td_page_edges(self->pass->set, page) / job->cpu_rate <= there;
 }
 
@@ -87,7 +89,8 @@ static bool gpu_is_worth_it(const dispatch *self)
     if (job->gpu_rate == 0) return job->gpu->flights == 0;
     if (job->cpu_rate == 0) return true;
     uint64_t here = edges_left(self) + (self->at_work ? td_page_edges(self->pass->set, job->order[self->place]) : 0);
-    return (double)(edges_flying(job->gpu) + td_page_edges(self->pass->set, page)) / job->gpu_rate <= (double)here / job->cpu_rate;
+    return (double)(edges_flying(job->gpu) + td_page_edges(self->pass->set, page)) / job->gpu_rate <=
+           (double)here / job->cpu_rate;
 }
 
 /* Pages for the GPU. */

@@ -1,6 +1,6 @@
-/* Pages on the GPU: pull only, as Garaph's. A page's edges are copied to a slot, added up (kernels/gpu/pull.h) and applied to its
- * vertices, whose values come back; every slot has a stream of its own, so that copies overlap kernels. The host's
- * values are the truth: they go over once an iteration. */
+/* Pages on the GPU: pull only, as Garaph's. A page's edges are copied to a slot, added up (kernels/gpu/pull.h) and
+ * applied to its vertices, whose values come back; every slot has a stream of its own, so that copies overlap kernels.
+ * The host's values are the truth: they go over once an iteration. */
 #include "engine/hybrid_gpu.h"
 
 #include "base/alloc.h"
@@ -34,9 +34,12 @@ static td_status send_heads(td_hybrid_gpu *self, uint32_t page)
     for (uint64_t i = 0; i < found.count; i++) found.lists[i] += of->begin;
     uint64_t piece = self->piece_of[page], words = found.pieces * (TD_GPU_TILE / 32);
     if (found.pieces > 0) {
-        TD_TRY(td_stream_copy(stream, self->heads + piece * (TD_GPU_TILE / 32), found.bits, words * sizeof(uint32_t), TD_TO_DEVICE));
-        TD_TRY(td_stream_copy(stream, self->before + piece, found.before, found.pieces * sizeof(uint32_t), TD_TO_DEVICE));
-        TD_TRY(td_stream_copy(stream, self->lists + self->list_of[page], found.lists, found.count * sizeof(uint32_t), TD_TO_DEVICE));
+        TD_TRY(td_stream_copy(stream, self->heads + piece * (TD_GPU_TILE / 32), found.bits, words * sizeof(uint32_t),
+                              TD_TO_DEVICE));
+        TD_TRY(td_stream_copy(stream, self->before + piece, found.before, found.pieces * sizeof(uint32_t),
+                              TD_TO_DEVICE));
+        TD_TRY(td_stream_copy(stream, self->lists + self->list_of[page], found.lists, found.count * sizeof(uint32_t),
+                              TD_TO_DEVICE));
         TD_TRY(td_stream_finish(stream));
     }
     self->list_of[page + 1] = self->list_of[page] + found.count;
@@ -53,9 +56,11 @@ static td_status make_heads(td_hybrid_gpu *self)
     TD_CHECK(TD_NEW_ZEROED(&self->piece_of, (uint64_t)set->count + 1, "pieces of pages"));
     TD_CHECK(TD_NEW_ZEROED(&self->list_of, (uint64_t)set->count + 1, "lists of pages"));
     for (uint32_t p = 0; p < set->count; p++) pieces += (td_page_edges(set, p) + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    TD_CHECK(td_gpu_new(&self->job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_new(&self->job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
+                        "begins of lists"));
     TD_CHECK(td_gpu_new(&self->job, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_new(&self->job, &self->lists, (uint64_t)self->job.graph->vertices + 1, sizeof(uint32_t), "vertices with lists"));
+    TD_CHECK(td_gpu_new(&self->job, &self->lists, (uint64_t)self->job.graph->vertices + 1, sizeof(uint32_t),
+                        "vertices with lists"));
     for (uint32_t p = 0; p < set->count; p++) TD_CHECK(send_heads(self, p));
     return TD_OK;
 }
@@ -67,13 +72,15 @@ static size_t page_weight_bytes(const td_hybrid_job *hybrid)
     return hybrid->needs & TD_WITH_WEIGHTS ? td_weight_bytes(hybrid->cpu.graph->weights) : 0;
 }
 
-/* Memory crosses faster, and without anybody waiting, from pages that stay where they are; what cannot be pinned crosses all the same. */
+/* Memory crosses faster, and without anybody waiting, from pages that stay where they are; what cannot be pinned
+ * crosses all the same. */
 static bool pin(td_hybrid_gpu *self, void *host, uint64_t bytes)
 {
     void *seen;
     for (int i = 0; i < self->pinned_count; i++)
         if (self->pinned[i] == host) return true;
-    if (host == NULL || bytes == 0 || self->pinned_count == (int)(sizeof self->pinned / sizeof *self->pinned)) return false;
+    if (host == NULL || bytes == 0 || self->pinned_count == (int)(sizeof self->pinned / sizeof *self->pinned))
+        return false;
     if (td_device_pin(self->job.device, host, bytes, &seen) != TD_OK) return false;
     self->pinned[self->pinned_count++] = host;
     return true;
@@ -104,7 +111,8 @@ static td_status make_slots(td_hybrid_gpu *self)
         slot->gpu = self;
         TD_CHECK(td_stream_open(self->job.device, &slot->stream));
         TD_CHECK(td_gpu_new(&self->job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
-        if (weight > 0) TD_CHECK(td_gpu_new(&self->job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
+        if (weight > 0)
+            TD_CHECK(td_gpu_new(&self->job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
     }
     return TD_OK;
 }
@@ -138,9 +146,10 @@ static td_status make_vertices(td_hybrid_gpu *self)
     uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
     TD_CHECK(td_stream_finish(job->stream));
-    self->setup_ns = (double)(td_device_clock(job->device) - began); /* of values, about, until they were seen to cross */
+    self->setup_ns = (double)(td_device_clock(job->device) - began); /* about that of values, until those crossed */
     self->end_ns = self->setup_ns;
-    self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) / (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
+    self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) /
+                      (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
     a->out = a->told = offsets;
     a->vertices = job->graph->vertices;
     a->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
@@ -162,7 +171,8 @@ static void pin_lists(td_hybrid_gpu *self)
 static void pin_values(td_hybrid_gpu *self)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
-    uint64_t values = cpu->graph->vertices * cpu->kernels->value_bytes, messages = cpu->graph->vertices * cpu->kernels->message_bytes;
+    uint64_t n = cpu->graph->vertices, values = n * cpu->kernels->value_bytes;
+    uint64_t messages = n * cpu->kernels->message_bytes;
     (void)pin(self, cpu->values, values);
     if (cpu->kernels->sends_value) (void)pin(self, cpu->next_values, values);
     else (void)(pin(self, cpu->messages, messages) && pin(self, cpu->next_messages, messages));
@@ -268,7 +278,8 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, (td_gpu_words(job) + 1) * sizeof(uint32_t)));
     TD_CHECK(td_stream_copy(job->stream, a->values, cpu->values, n * cpu->kernels->value_bytes, TD_TO_DEVICE));
     if (!cpu->kernels->sends_value)
-        TD_CHECK(td_stream_copy(job->stream, a->messages, cpu->messages, n * cpu->kernels->message_bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_copy(job->stream, a->messages, cpu->messages, n * cpu->kernels->message_bytes,
+                                TD_TO_DEVICE));
     return td_stream_notify(job->stream, on_ready, self, 0);
 }
 
@@ -309,12 +320,15 @@ static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_hel
     uint64_t first = page->begin, count = page->end - page->begin, word = first / 32, words = (count + 31) / 32;
     char *values = k->sends_value ? cpu->next_values : cpu->values;
     const char *found = k->sends_value ? a->next_values : a->values;
-    TD_CHECK(td_stream_copy(stream, values + first * k->value_bytes, found + first * k->value_bytes, count * k->value_bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(stream, values + first * k->value_bytes, found + first * k->value_bytes,
+                            count * k->value_bytes, TD_TO_HOST));
     if (!k->sends_value)
-        TD_CHECK(td_stream_copy(stream, (char *)cpu->next_messages + first * k->message_bytes, (const char *)a->next_messages + first * k->message_bytes,
-                                count * k->message_bytes, TD_TO_HOST));
+        TD_CHECK(td_stream_copy(stream, (char *)cpu->next_messages + first * k->message_bytes,
+                                (const char *)a->next_messages + first * k->message_bytes, count * k->message_bytes,
+                                TD_TO_HOST));
     if (!k->fused) return TD_OK;
-    return td_stream_copy(stream, (uint32_t *)cpu->next_active + word, a->next_active + word, words * sizeof(uint32_t), TD_TO_HOST);
+    return td_stream_copy(stream, (uint32_t *)cpu->next_active + word, a->next_active + word, words * sizeof(uint32_t),
+                          TD_TO_HOST);
 }
 
 /* Where a copy to the slot starts from. */
@@ -329,10 +343,12 @@ static td_status send_page(td_hybrid_slot *slot, const td_adjacency *list, uint6
 {
     uint64_t bytes = slot->edges * sizeof(uint32_t);
     if (slot->edges == 0) return TD_OK;
-    TD_CHECK(td_stream_copy(slot->stream, slot->targets, staged(slot, 0, list->targets + first, bytes), bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(slot->stream, slot->targets, staged(slot, 0, list->targets + first, bytes), bytes,
+                            TD_TO_DEVICE));
     if (weight == 0) return TD_OK;
     bytes = slot->edges * weight;
-    return td_stream_copy(slot->stream, slot->weights, staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
+    return td_stream_copy(slot->stream, slot->weights,
+                          staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
 }
 
 td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
@@ -362,7 +378,8 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
     a->first_vertex = page->begin;
     a->end_vertex = page->end;
     self->job.stream = slot->stream;
-    td_status status = a->end_piece > 0 ? td_gpu_launch(&self->job, &self->job.kernels->pull, a->end_piece * 32) : TD_OK;
+    td_status status = TD_OK;
+    if (a->end_piece > 0) status = td_gpu_launch(&self->job, &self->job.kernels->pull, a->end_piece * 32);
     if (status == TD_OK) status = td_gpu_launch(&self->job, &self->job.kernels->apply, page->end - page->begin);
     self->job.stream = control;
     TD_CHECK(status);

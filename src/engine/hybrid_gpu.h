@@ -49,7 +49,8 @@ void td_hybrid_gpu_close(td_hybrid_job *self);
 bool td_hybrid_gpu_takes(const td_hybrid_gpu *gpu, uint32_t page); /* whether a slot is large enough */
 
 void td_hybrid_gpu_note(td_hybrid_gpu *gpu, td_status status); /* keeps the first that is not TD_OK, with its message */
-uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *gpu);        /* when what is being handled was done, not when it is heard of */
+/* When what is being handled was done, not when it is heard of. */
+uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *gpu);
 
 /* An iteration: the host's values begin to go over, pages fly once they are there, what was counted is added. */
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *gpu);

@@ -45,7 +45,8 @@ static td_status count_pages(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
-td_status td_hybrid_count(td_hybrid_job *self, td_page_set *set, const uint64_t *map, uint64_t *vertices, uint64_t *edges)
+td_status td_hybrid_count(td_hybrid_job *self, td_page_set *set, const uint64_t *map, uint64_t *vertices,
+                          uint64_t *edges)
 {
     counting state = {.job = self, .set = set, .map = map};
     TD_CHECK(td_pool_for(self->cpu.pool, set->count, 4, count_pages, &state));
@@ -91,7 +92,8 @@ static void mark_ranges(td_hybrid_job *self)
     for (unsigned i = 0; i < TD_SUMMARY_WORDS; i++) self->active_ranges[i] = 0;
     for (uint64_t w = 0; w < td_cpu_words(cpu); w++) {
         if (cpu->active[w] == 0) continue;
-        uint64_t first = w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]), last = w * 64 + 63 - (uint64_t)__builtin_clzll(cpu->active[w]);
+        uint64_t first = w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]);
+        uint64_t last = w * 64 + 63 - (uint64_t)__builtin_clzll(cpu->active[w]);
         for (uint64_t range = first / span; range <= last / span; range++) td_bit_set(self->active_ranges, range);
     }
 }
@@ -159,12 +161,14 @@ bool td_hybrid_is_local(const td_hybrid_job *self, const td_page_set *set, uint3
 
 /* The pass. */
 
-td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_page_set *set, uint32_t page, td_cpu_tally *sum)
+td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_page_set *set, uint32_t page,
+                         td_cpu_tally *sum)
 {
     const td_held_page *of = &set->pages[page];
     uint64_t words = td_bitmap_words(of->end) - of->begin / 64;
     self->cpu.first_unit = of->begin / 64;
-    td_status status = td_cpu_step(&self->cpu, kernel, words, TD_WORDS_AT_A_TIME, words + td_page_edges(set, page), sum);
+    td_status status = td_cpu_step(&self->cpu, kernel, words, TD_WORDS_AT_A_TIME, words + td_page_edges(set, page),
+                                   sum);
     self->cpu.first_unit = 0;
     return status;
 }
@@ -185,7 +189,8 @@ static double value_of(const td_held_page *page, const uint64_t *next)
 {
     uint64_t active = 0;
     if (next == NULL) return 1;
-    for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++) active += (uint64_t)__builtin_popcountll(next[w]);
+    for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++)
+        active += (uint64_t)__builtin_popcountll(next[w]);
     return active > 0 ? (double)active : IDLE_VALUE;
 }
 

@@ -1,7 +1,7 @@
 /* Rounds by pages. Programs that may apply piece by piece push: a pass goes over the pages with active vertices, and a
  * page whose edges stay near it is used for several rounds while it is in memory. The others pull, Garaph's dual
- * mode (section 4.3): every page, or, when few vertices have something new to hear, active vertices notify and only pages
- * with notified ones are read. */
+ * mode (section 4.3): every page, or, when few vertices have something new to hear, active vertices notify and only
+ * pages with notified ones are read. */
 #include "engine/hybrid.h"
 
 #include "base/alloc.h"
@@ -70,7 +70,8 @@ static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 static td_status push_for_active(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_hybrid_order_useful(self, self->push);
-    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.active, .next = self->cpu.next_active, .work = push_page};
+    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.active,
+                           .next = self->cpu.next_active, .work = push_page};
     return td_hybrid_go(self, &pass, sum);
 }
 
@@ -82,11 +83,13 @@ static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
     return td_hybrid_dispatch(self, &pass, sum);
 }
 
-/* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be there. */
+/* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be
+ * there. */
 static void choose_local(td_hybrid_job *self)
 {
     bool rounds = self->most_rounds > 1 && !self->cpu.has_limit && self->cpu.lists == 1;
-    for (uint32_t p = 0; p < self->push->count; p++) self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
+    for (uint32_t p = 0; p < self->push->count; p++)
+        self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
 }
 
 /* Until nobody is active; a level of peeling, or all there is. */
@@ -167,7 +170,8 @@ static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
     td_cpu_job *cpu = &self->cpu;
     const td_cpu_kernels *k = cpu->kernels;
     if (cpu->next_values != cpu->values)
-        memcpy((char *)cpu->next_values + first * k->value_bytes, (char *)cpu->values + first * k->value_bytes, (end - first) * k->value_bytes);
+        memcpy((char *)cpu->next_values + first * k->value_bytes, (char *)cpu->values + first * k->value_bytes,
+               (end - first) * k->value_bytes);
     if (!k->sends_value && cpu->next_messages != cpu->messages)
         memcpy((char *)cpu->next_messages + first * k->message_bytes, (char *)cpu->messages + first * k->message_bytes,
                (end - first) * k->message_bytes);
@@ -220,7 +224,8 @@ static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
     TD_CHECK(td_hybrid_go(self, &telling, &told));
     TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
     td_hybrid_order_useful(self, self->pull);
-    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active, .work = pull_marked_page};
+    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active,
+                              .work = pull_marked_page};
     TD_CHECK(td_hybrid_go(self, &pulling, sum));
     sum->edges += told.edges;
     if (cpu->next_values == cpu->values && cpu->next_messages == cpu->messages) return TD_OK;
@@ -246,7 +251,8 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
     td_cpu_job *cpu = &self->cpu;
     uint64_t began = td_clock_ns();
     bool everyone = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
-    bool notify = !everyone && (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
+    bool notify = !everyone &&
+                  (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
     cpu->partial = notify;
     TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, everyone, sum));
     TD_CHECK(check_finite(cpu, sum));
@@ -261,7 +267,8 @@ td_status td_hybrid_pull_rounds(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    cpu->track = cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && cpu->kernels->measure == TD_MEASURE_MAX);
+    cpu->track = cpu->direction == TD_DIRECTION_NOTIFY ||
+                 (cpu->direction == TD_DIRECTION_AUTO && cpu->kernels->measure == TD_MEASURE_MAX);
     TD_CHECK(td_cpu_init(cpu, &sum));
     cpu->global_moved = cpu->resumed; /* it may have */
     while (cpu->context.iteration < cpu->limit) {

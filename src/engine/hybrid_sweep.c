@@ -1,5 +1,6 @@
-/* Sweeps by pages: every edge once per sweep, so every page is read once. Components need one sweep and no sample, which
- * would read the pages twice. Also what is found out about edges when a run is over: parents, and a forest's weights. */
+/* Sweeps by pages: every edge once per sweep, so every page is read once. Components need one sweep and no sample,
+ * which would read the pages twice. Also what is found out about edges when a run is over: parents, and a forest's
+ * weights. */
 #include "engine/hybrid.h"
 
 #include "base/alloc.h"
@@ -20,7 +21,8 @@ static td_status vertex_steps(td_cpu_job *cpu, uint64_t *total)
     *total = 0;
     for (cpu->step = 0; cpu->step < cpu->kernels->steps; cpu->step++) {
         td_cpu_tally sum;
-        TD_CHECK(td_cpu_step(cpu, cpu->kernels->between, td_cpu_words(cpu), TD_WORDS_AT_A_TIME * 8, cpu->graph->vertices, &sum));
+        TD_CHECK(td_cpu_step(cpu, cpu->kernels->between, td_cpu_words(cpu), TD_WORDS_AT_A_TIME * 8,
+                             cpu->graph->vertices, &sum));
         *total += sum.total;
     }
     return TD_OK;

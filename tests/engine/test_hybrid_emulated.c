@@ -1,5 +1,5 @@
-/* The same with an emulated GPU that takes pages, alone or beside the processor. Programs that no GPU takes pages of are
- * in test_hybrid_table.c. */
+/* The same with an emulated GPU that takes pages, alone or beside the processor. Programs that no GPU takes pages of
+ * are in test_hybrid_table.c. */
 #include "engine/hybrid_ways.h"
 
 #include "device/emulator/sanitizer.h"
@@ -35,7 +35,8 @@ typedef struct machine {
 
 static const machine machines[] = {{"emu@pcie3", 8e9}, {"emu@pcie5", 20e9}, {"emu@h200", 25e9}};
 static const char *const shared_programs[] = {"pagerank", "bfs", "sssp"};
-enum { MACHINES = sizeof machines / sizeof *machines, SHARED_PROGRAMS = sizeof shared_programs / sizeof *shared_programs };
+enum { MACHINES = sizeof machines / sizeof *machines };
+enum { SHARED_PROGRAMS = sizeof shared_programs / sizeof *shared_programs };
 
 typedef struct outcome {
     double seconds;
@@ -47,7 +48,8 @@ static outcome outcome_of(const td_graph *graph, td_pool *pool, const machine *o
 {
     char text[128];
     const td_program_info *info = program_of(program)->info;
-    td_run_options options = {.pool = pool, .engine = "hybrid", .devices = on->devices, .has_iterations = info->iterations > 0, .iterations = 4};
+    td_run_options options = {.pool = pool, .engine = "hybrid", .devices = on->devices,
+                              .has_iterations = info->iterations > 0, .iterations = 4};
     options.has_source = info->needs_source;
     options.source = busiest(graph);
     snprintf(text, sizeof text, "hybrid.page=16384 hybrid.use=%s", use);
@@ -79,9 +81,10 @@ static void check_both(const td_graph *graph, td_pool *pool, const machine *on, 
     outcome gpu = outcome_of(graph, pool, on, program, "gpu"), both = outcome_of(graph, pool, on, program, "both");
     double cpu = (double)outcome_of(graph, pool, on, program, "cpu").edges * TD_HYBRID_EDGE_BYTES / on->gather;
     double better = cpu < gpu.seconds ? cpu : gpu.seconds;
-    printf("     %s, %s: cpu %.0f us, gpu %.0f us, both %.0f us (%u and %u pages)\n", on->devices, program, cpu * 1e6, gpu.seconds * 1e6,
-           both.seconds * 1e6, both.cpu, both.gpu);
-    if (both.seconds > 1.05 * better) TEST_FAIL("%s on %s: both take %.2f of the better one", program, on->devices, both.seconds / better);
+    printf("     %s, %s: cpu %.0f us, gpu %.0f us, both %.0f us (%u and %u pages)\n", on->devices, program, cpu * 1e6,
+           gpu.seconds * 1e6, both.seconds * 1e6, both.cpu, both.gpu);
+    if (both.seconds > 1.05 * better)
+        TEST_FAIL("%s on %s: both take %.2f of the better one", program, on->devices, both.seconds / better);
     CHECK(gpu.gpu > 0);
     CHECK(gpu.peak > graph->vertices * 8);
     *shared |= both.cpu > 0 && both.gpu > 0 && both.seconds < 0.95 * better;
@@ -101,7 +104,8 @@ TEST(both_are_not_slower_than_the_better_of_the_two)
     td_pool_destroy(pool);
 }
 
-/* A GPU that is lost at its nth operation, while the processor may be in the middle of a page: an error, and nothing left. */
+/* A GPU that is lost at its nth operation, while the processor may be in the middle of a page: an error, and nothing
+ * left. */
 TEST(a_gpu_that_is_lost_ends_the_run_cleanly)
 {
     td_pool *pool;
@@ -113,9 +117,11 @@ TEST(a_gpu_that_is_lost_ends_the_run_cleanly)
         int lost = 0;
         for (uint64_t nth = 1; nth < 400; nth = nth * 5 / 4 + 1) {
             td_run *run = NULL;
-            td_run_options options = {.pool = pool, .engine = "hybrid", .devices = "emu@pcie4", .has_iterations = true, .iterations = 3};
+            td_run_options options = {.pool = pool, .engine = "hybrid", .devices = "emu@pcie4", .has_iterations = true,
+                                      .iterations = 3};
             td_device_fail_at(nth);
-            td_status status = try_run(&run, "pagerank", disk ? paged : graph, options, "hybrid.page=1024 hybrid.use=both");
+            td_status status = try_run(&run, "pagerank", disk ? paged : graph, options,
+                                       "hybrid.page=1024 hybrid.use=both");
             td_device_fail_at(0);
             if (status != TD_OK) CHECK_EQ(status, TD_DEVICE);
             lost += status != TD_OK;
