@@ -260,6 +260,7 @@ static td_status run_convert(const td_args *args, void *settings)
     TD_CHECK(td_report_check_target(&s->build.common, job.input));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
     TD_CHECK(td_output_check_stripes(s->output, s->to, s->stripe));
+    TD_CHECK(td_output_check_temporary(s->temporary));
     TD_CHECK(td_output_spares(job.input, s->output));
     TD_CHECK(td_build_settings_apply(&s->build, &job.build));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));

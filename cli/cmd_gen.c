@@ -191,17 +191,21 @@ static td_status make_inside(making *job, const td_gen_spec *spec, const td_buil
     return TD_OK;
 }
 
+static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
+{
+    bool outside = goes_outside(job, size, build);
+    if (!outside) TD_CHECK(check_size(spec, size));
+    td_status status = outside ? make_outside(job, spec, size, build) : make_inside(job, spec, build);
+    if (status != TD_NO_MEMORY || td_memory().budget == 0) return status;
+    return td_outside_too_small(td_inside_bytes(size.vertices, size.edges, true, build), job->settings->output, td_pool_threads(job->pool));
+}
+
 static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build,
                       td_report *out)
 {
     const td_common *common = &job->settings->build.common;
     TD_CHECK(td_common_pool(common, &job->pool));
-    if (goes_outside(job, size, build)) {
-        TD_CHECK(make_outside(job, spec, size, build));
-    } else {
-        TD_CHECK(check_size(spec, size));
-        TD_CHECK(make_inside(job, spec, build));
-    }
+    TD_CHECK(make_somewhere(job, spec, size, build));
     job->peak = td_memory().peak;
     tell(job);
     if (common->json == NULL) return TD_OK;
@@ -223,6 +227,7 @@ static td_status run_gen(const td_args *args, void *settings)
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, spec.seed));
     TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
     TD_CHECK(td_output_check_stripes(s->output, s->format, s->stripe));
+    TD_CHECK(td_output_check_temporary(s->temporary));
     job.seed = spec.seed;
     td_status status = make(&job, &spec, size, &build, &out);
     td_graph_destroy(job.graph);

@@ -22,8 +22,8 @@
 const td_arg_option td_common_options[] = {
     OPTION("threads", COUNT, threads, "N", "workers (default: all processors it may use)", .least = 1, .most = 1024),
     OPTION("memory", MEMORY, memory_given, "SIZE",
-           "most memory to hold at once: 4G, 512M, or 25% of the machine's, of the graph's file for run (default: nine "
-           "tenths of what is free)"),
+           "most memory to hold at once: 4G, 512M, or a share: 25% of the .tg that is run, of the machine's memory for "
+           "everything else (default: nine tenths of what is free)"),
     OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
     OPTION("quiet", FLAG, quiet, NULL, "say nothing but warnings and errors", .letter = 'q', .excludes = "verbose"),
     OPTION("verbose", FLAG, verbose, NULL, "say more", .letter = 'v'),

@@ -6,8 +6,11 @@
 #include "store/input.h"
 #include "store/packed.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *format_name(const void *unused, int index)
 {
@@ -42,6 +45,36 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     return td_place_check(path);
 }
 
+/* Whether it is used or not: a wrong name is noticed now, not when memory is short one day. */
+td_status td_output_check_temporary(const char *directory)
+{
+    struct stat facts;
+    if (directory == NULL) return TD_OK;
+    if (stat(directory, &facts) != 0) return td_fail_errno(TD_IO, errno, "--temp %s", directory);
+    if (!S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "--temp %s is no directory", directory);
+    if (access(directory, W_OK | X_OK) != 0) return td_fail_errno(TD_IO, errno, "--temp %s", directory);
+    return TD_OK;
+}
+
+/* One file beside another on the same disk brings nothing but seeks, and both would have one name. */
+static td_status check_stripes_differ(const char *directories)
+{
+    struct stat seen[TD_MOST_STRIPES];
+    uint32_t count = 0;
+    char name[4096];
+    for (const char *at = directories; *at != '\0' && count < TD_MOST_STRIPES; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        at += length;
+        if (stat(name, &seen[count]) != 0) continue; /* whoever writes there says so */
+        for (uint32_t i = 0; i < count; i++)
+            if (seen[i].st_dev == seen[count].st_dev && seen[i].st_ino == seen[count].st_ino)
+                return td_fail(TD_USAGE, "--stripe %s names the directory %s twice", directories, name);
+        count++;
+    }
+    return TD_OK;
+}
+
 td_status td_output_check_stripes(const char *path, const char *format, const char *directories)
 {
     const td_format *chosen = NULL;
@@ -49,7 +82,7 @@ td_status td_output_check_stripes(const char *path, const char *format, const ch
     TD_CHECK(td_format_for_output(path, format, &chosen));
     if (chosen != &td_format_tg)
         return td_fail(TD_USAGE, "--stripe is for packed graphs (.tg); %s is %s", path, chosen->description);
-    return TD_OK;
+    return check_stripes_differ(directories);
 }
 
 td_status td_output_write(const td_graph *graph, const char *path, const char *format, const char *directories,

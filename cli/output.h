@@ -10,6 +10,7 @@
 td_status td_output_check(const td_common *common, const char *path, const char *format);
 
 /* The same for a graph whose edges are to be striped over `directories`, which may be NULL. */
+td_status td_output_check_temporary(const char *directory_or_null);
 td_status td_output_check_stripes(const char *path, const char *format, const char *directories);
 
 /* Writes the graph, striped unless `directories` is NULL. */

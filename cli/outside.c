@@ -9,6 +9,7 @@
 /* What the builder in memory takes at its peak (docs/performance.md): the list, two sets of buckets or the
  * buckets and the rows. */
 enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
+enum { INSIDE_BYTES = 12 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* and however small the graph is */
 
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
 {
@@ -23,6 +24,17 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
 {
     uint64_t budget = td_memory().budget;
     return budget != 0 && td_inside_bytes(vertices, edges, weighted, build) > (double)budget;
+}
+
+td_status td_outside_too_small(double inside_bytes, const char *output, int threads)
+{
+    char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
+    double inside = inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+    double outside = (double)(td_external_least(threads) + td_machine_besides() + (4 << 20));
+    td_format_size(given, td_memory().budget);
+    td_format_size(least, (uint64_t)(inside < outside ? inside : outside));
+    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d threads; --memory %s is enough%s", given, output, threads, least,
+                   inside < outside ? "" : " (fewer --threads need less)");
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

@@ -97,6 +97,9 @@ typedef struct td_hybrid_bytes {
     uint64_t reads;    /* from disk in an iteration that needs all of them */
     uint64_t least;    /* memory that is enough */
 } td_hybrid_bytes;
+/* Instead of an allocator's message: TD_NO_MEMORY with about the least that is enough for a run from disk. */
+td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options);
+
 td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options, uint64_t memory,
                                 td_hybrid_bytes *out);
 

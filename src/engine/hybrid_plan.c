@@ -2,9 +2,13 @@
  * compare them with what runs really took. */
 #include "engine/hybrid.h"
 
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
+
 #include <string.h>
 
-enum { FIRST_PAGES = 4 << 20 }; /* the least for two pages, where no vertex has more than half of that */
+enum { FIRST_PAGES = 5 << 20 }; /* the least for two pages of a list, where no vertex has more than half of that */
 
 static const td_cpu_kernels *kernels_of(const td_program *program, const td_packed_info *file)
 {
@@ -29,13 +33,17 @@ static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
     return 2 + (!k->fused && k->measure == TD_MEASURE_MAX) + (k->schedule == TD_SCHEDULE_PEEL);
 }
 
-/* A pass over all that a program goes over: one direction, or both where it looks at in- and out-edges alike. */
+/* In- and out-edges alike. */
+static bool looks_at_both(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
+{
+    return program->info->kind == TD_KIND_GAS && k->view == TD_VIEW_BOTH && !file->symmetric;
+}
+
+/* A pass over all that a program goes over. */
 static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
 {
-    bool weights = k != program->cpu, gas = program->info->kind == TD_KIND_GAS;
-    uint64_t edge = sizeof(uint32_t) + (weights ? td_weight_bytes(file->weights) : 0);
-    bool both = gas && k->view == TD_VIEW_BOTH && !file->symmetric;
-    return file->edges * edge * (both ? 2 : 1);
+    uint64_t edge = sizeof(uint32_t) + (k != program->cpu ? td_weight_bytes(file->weights) : 0);
+    return file->edges * edge * (looks_at_both(program, k, file) ? 2 : 1);
 }
 
 td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options, uint64_t memory,
@@ -51,6 +59,36 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info 
     uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20;
     uint64_t kept = out->room >= out->edges ? out->edges : out->room - ahead;
     out->reads = out->edges > kept ? out->edges - kept : 0;
-    out->least = (out->vertices + FIRST_PAGES) / 63 * 64;
+    uint64_t pages = looks_at_both(program, k, file) ? 2 * FIRST_PAGES : FIRST_PAGES;
+    out->least = (out->vertices + pages) / 63 * 64;
     return TD_OK;
+}
+
+/* The most edges that 64 vertices have, which no page can do without. */
+static uint64_t largest_word(const td_graph *graph)
+{
+    uint64_t largest = 0;
+    for (uint64_t v = 0; v < graph->vertices; v += 64) {
+        uint64_t end = v + 64 < graph->vertices ? v + 64 : graph->vertices;
+        uint64_t edges = graph->out.offsets[end] - graph->out.offsets[v];
+        if (!graph->symmetric && graph->in.offsets != NULL) edges += graph->in.offsets[end] - graph->in.offsets[v];
+        if (edges > largest) largest = edges;
+    }
+    return largest;
+}
+
+td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    enum { PAGE_EDGES = 1 << 14, BLOCKS = 16 }; /* of the smallest pages; at both ends of what two have in four sections */
+    td_hybrid_bytes need;
+    char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights), word = largest_word(graph), budget = td_memory().budget;
+    TD_CHECK(td_hybrid_count_bytes(program, td_paged_describe(graph->paged), options, budget, &need));
+    uint64_t page = (word > PAGE_EDGES ? word : PAGE_EDGES) * edge + BLOCKS * TD_PACKED_BLOCK;
+    uint64_t directories = td_paged_describe(graph->paged)->sections[TD_SECTION_OUT_PAGES].bytes * 2;
+    uint64_t bytes = (need.vertices + 2 * page + directories + (256 << 10)) / 63 * 64;
+    td_format_size(has, budget + td_machine_besides());
+    td_format_size(least, bytes + td_machine_besides());
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices, pages of edges and the process itself, and may use %s",
+                   program->info->name, graph->name, least, has);
 }

@@ -233,7 +233,7 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
                         .source = options->has_source ? options->source : 0};
 }
 
-td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_status status = TD_OK;
     const td_program_info *info = program->info;
@@ -263,4 +263,11 @@ done:
     if (run != NULL) td_checkpoints_close(run);
     td_run_destroy(run);
     return status;
+}
+
+td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_status status = run_program(out, program, graph, options);
+    bool limited = graph->paged != NULL && td_memory().budget > 0 && strstr(td_last_message(), "needs at least") == NULL;
+    return status == TD_NO_MEMORY && limited ? td_hybrid_too_small(program, graph, options) : status;
 }

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SCAN_EDGES = 1 << 18 };              /* of a page when all edges are looked at once */
-static const uint64_t SCAN_ROOM = 64 << 20; /* bytes for that, where memory has no budget */
+enum { SCAN_EDGES = 1 << 18, SCAN_LEAST = 1 << 14 }; /* of a page when all edges are looked at once */
+static const uint64_t SCAN_ROOM = 64 << 20;          /* bytes for that, where memory has no budget */
 
 static td_status make_section(td_paged *self, int index, td_section_kind kind, void **place)
 {
@@ -269,12 +269,17 @@ static td_status scan_range(void *context, uint64_t begin, uint64_t end, int wor
     return self->work(self->context, self->base + begin, self->base + end, worker);
 }
 
-static uint64_t scan_room(const td_page_set *set)
+static uint64_t scan_room(void)
 {
     td_memory_stats memory = td_memory();
     uint64_t left = memory.budget > memory.now ? (memory.budget - memory.now) / 2 : 0;
-    uint64_t room = memory.budget == 0 ? SCAN_ROOM : left;
-    return room > 2 * set->largest ? room : 2 * set->largest;
+    return memory.budget == 0 ? SCAN_ROOM : left;
+}
+
+static uint64_t scan_edges(const td_graph *graph)
+{
+    uint64_t edges = scan_room() / 8 / (sizeof(uint32_t) + td_weight_bytes(graph->weights));
+    return edges > SCAN_EDGES ? SCAN_EDGES : edges < SCAN_LEAST ? SCAN_LEAST : edges;
 }
 
 static bool concerns(const scan *self, const td_held_page *page)
@@ -301,7 +306,7 @@ static td_status scan_pages(scan *self, td_page_set *set, unsigned needs)
     TD_CHECK(TD_NEW(&order, set->count, "order of pages"));
     for (uint32_t p = 0; p < set->count; p++)
         if (concerns(self, &set->pages[p])) order[count++] = p;
-    TD_TRY(td_paged_set_room(paged, scan_room(set)));
+    TD_TRY(td_paged_set_room(paged, scan_room() > 2 * set->largest ? scan_room() : 2 * set->largest));
     TD_TRY(td_paged_begin(paged, &(td_page_pass){.set = set, .needs = needs, .order = order, .count = count}));
     for (uint32_t i = 0; i < count; i++) {
         TD_TRY(td_paged_wait(paged, i));
@@ -316,7 +321,7 @@ done:
 static td_status scan_graph(scan *self, const td_graph *graph, unsigned lists, unsigned needs)
 {
     td_page_set *set = NULL;
-    TD_CHECK(td_page_set_create(&set, graph, lists, SCAN_EDGES));
+    TD_CHECK(td_page_set_create(&set, graph, lists, scan_edges(graph)));
     td_status status = scan_pages(self, set, needs);
     td_page_set_destroy(set);
     return status;

@@ -153,7 +153,15 @@ else
 fi
 
 # A memory budget is kept.
-fails 1 'is the least' gen rmat --scale 16 -o out.tg --memory 10M
+fails 1 'is enough' gen rmat --scale 16 -o out.tg --memory 10M
+for what in 'rmat --scale 8' 'grid --width 100 --height 100' 'path --vertices 1000' 'rmat --scale 14 --weights 1:9'; do # and it is
+    fails 1 'is enough' gen $what --threads 2 -o out.tg --memory 1M
+    enough=$(echo "$err" | sed 's/.*--memory \([0-9.]*\) MiB is enough.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
+    succeeds gen $what --threads 2 -o out.tg --memory "$enough"
+done
+rm -f out.tg
+fails 1 '--temp nowhere' gen rmat --scale 4 -o out.tg --temp nowhere
+fails 1 '--temp in.txt is no directory' convert in.txt -o out.tg --temp in.txt
 fails 1 'do not fit the memory budget' gen rmat --scale 30 -o out.mtx --memory 1G
 fails 1 'do not fit the memory budget' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
 fails 1 'on the disk of' gen rmat --scale 20 --degree 1e8 -o out.tg --memory 1G

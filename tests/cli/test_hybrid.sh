@@ -46,7 +46,15 @@ succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'
 
 # Too little memory says what would do; a check of the result that does not fit is made by one that does where there is one.
-fails 1 'needs at least --memory' run -q pagerank g.tg --engine hybrid --memory 8M
+for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named, and enough
+    for memory in 6M 8M 12M; do
+        t run -q $program g.tg --engine hybrid --iterations 2 --memory $memory
+        if [ "$status" = 0 ]; then continue; fi
+        contains "$err" 'needs at least --memory' "$program under $memory"
+        enough=$(echo "$err" | sed 's/.*needs at least --memory \([0-9.]*\) MiB.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
+        succeeds run -q $program g.tg --engine hybrid --iterations 2 --memory "$enough"
+    done
+done
 succeeds run pagerank g.tg --iterations 3 --engine hybrid --memory 14M --verify
 contains "$err" 'verified: one more step changes no more than the last one did' 'a replay that does not fit'
 fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tpu

@@ -12,6 +12,8 @@ contains "$out" 'stripes      3' 'info'
 succeeds run bfs g.tg --source 1
 fails 2 '--stripe is for packed graphs' convert plain.tg -o g.mtx --stripe disk1
 fails 1 'nowhere' convert plain.tg -o g2.tg --stripe disk1,nowhere
+fails 2 'names the directory disk1/../disk1 twice' convert plain.tg -o g2.tg --stripe disk1,disk2,disk1/../disk1
+fails 2 'names the directory disk1 twice' gen rmat --scale 4 -o g2.tg --stripe disk1,disk1
 absent g2.tg disk1/g2.tg.1of2
 mv disk2/g.tg.2of3 kept
 fails 1 'disk2/g.tg.2of3' run bfs g.tg --source 1
