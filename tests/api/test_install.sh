@@ -36,8 +36,10 @@ export LD_LIBRARY_PATH=$libraries
 for file in include/tandem.h bin/tandem; do
     check "$file is there" test -f "$(dirname "$libraries")/$file" -o -f "$(dirname "$(dirname "$libraries")")/$file"
 done
-check 'the shared library has a version and a soname' test -L "$libraries/libtandem.so" -a -e "$libraries/libtandem.so.0"
-check 'pkg-config knows the version' test "$(pkg-config --modversion tandem)" = "$("$TANDEM" --version | sed 's/tandem //')"
+check 'the shared library has a version and a soname' \
+    test -L "$libraries/libtandem.so" -a -e "$libraries/libtandem.so.0"
+check 'pkg-config knows the version' \
+    test "$(pkg-config --modversion tandem)" = "$("$TANDEM" --version | sed 's/tandem //')"
 
 read -ra cflags <<<"$(pkg-config --cflags tandem)"
 read -ra libs <<<"$(pkg-config --libs tandem)"
@@ -46,11 +48,13 @@ check 'the header stands alone in C' "$cc" "${flags[@]}" "${cflags[@]}" -fsyntax
 check 'the example builds with the shared library' \
     "$cc" "${flags[@]}" "${cflags[@]}" "$here/examples/shortest.c" "${libs[@]}" "${link[@]}" -o "$folder/shared"
 check 'the example builds with the static library' \
-    "$cc" "${flags[@]}" "${cflags[@]}" "$here/examples/shortest.c" "$libraries/libtandem.a" "${private[@]}" "${link[@]}" -o "$folder/static"
+    "$cc" "${flags[@]}" "${cflags[@]}" "$here/examples/shortest.c" "$libraries/libtandem.a" "${private[@]}" \
+        "${link[@]}" -o "$folder/static"
 
 expect() { grep -q -- "$2" "$folder/out" || { fail "$1: no line '$2'"; cat "$folder/out"; }; }
 for kind in shared static; do
-    "$folder/$kind" >"$folder/out" 2>"$folder/err" && ok "the $kind example runs" || { fail "the $kind example runs"; cat "$folder/err"; }
+    if "$folder/$kind" >"$folder/out" 2>"$folder/err"; then ok "the $kind example runs"
+    else fail "the $kind example runs"; cat "$folder/err"; fi
     expect "$kind" '^1600 vertices, 6240 edges, weights u8$'
     expect "$kind" '^farthest vertices:$'
     expect "$kind" '^ranks add up to 1.0000 '
@@ -79,7 +83,8 @@ grep -q '99' "$folder/err" || fail 'an unknown source is named'
 
 if command -v nm >/dev/null; then
     sed -n 's/^TD_API .*[ *]\(td_[a-z0-9_]*\)(.*/\1/p' "$here/include/tandem.h" | sort >"$folder/declared"
-    nm -D --defined-only "$libraries/libtandem.so" | awk '{print $3}' | sed 's/@.*//' | grep -v '^_\|^$' | sort >"$folder/exported"
+    nm -D --defined-only "$libraries/libtandem.so" | awk '{print $3}' | sed 's/@.*//' | grep -v '^_\|^$' |
+        sort >"$folder/exported"
     [ -n "$sanitize" ] && grep '^td_' "$folder/exported" >"$folder/own" && mv "$folder/own" "$folder/exported"
     check 'the API is exported, all of it and nothing else' diff "$folder/declared" "$folder/exported"
 fi
@@ -104,7 +109,8 @@ int main()
     request.size = sizeof request;
     request.has_source = true;
     request.source = 1;
-    bool good = td_session_create(1, &session) == TD_OK && td_graph_from_edges(session, &edges, nullptr, &graph) == TD_OK &&
+    bool good = td_session_create(1, &session) == TD_OK &&
+                td_graph_from_edges(session, &edges, nullptr, &graph) == TD_OK &&
                 td_session_run(session, graph, "bfs", &request, &result) == TD_OK && td_result_u32(result)[2] == 2;
     if (!good) std::printf("%s\n", td_last_message());
     td_result_destroy(result);
@@ -113,7 +119,8 @@ int main()
     return good ? 0 : 1;
 }
 END
-    check 'a C++ program builds' g++ -std=c++17 -Wall -Wextra -Werror -pedantic "${cflags[@]}" "$folder/first.cpp" "${libs[@]}" "${link[@]}" -o "$folder/first"
+    check 'a C++ program builds' g++ -std=c++17 -Wall -Wextra -Werror -pedantic "${cflags[@]}" "$folder/first.cpp" \
+        "${libs[@]}" "${link[@]}" -o "$folder/first"
     check 'a C++ program runs' "$folder/first"
 fi
 exit $failed

@@ -57,6 +57,16 @@ contains() { # TEXT PART WHAT
     if [[ $1 == *"$2"* ]]; then good; else bad "$3: no '$2' in: $1"; fi
 }
 
+contains_all() { # TEXT WHAT PARTS
+    local text=$1 what=$2 part
+    shift 2
+    for part in "$@"; do contains "$text" "$part" "$what"; done
+}
+
+narrow() { # TEXT WHAT: it fits a terminal
+    if [ "$(awk 'length > 80' <<<"$1" | wc -l)" -eq 0 ]; then good; else bad "$2 is wider than 80 columns: $1"; fi
+}
+
 absent() { # FILES: none of them is there
     local file
     for file in "$@"; do

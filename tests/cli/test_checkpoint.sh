@@ -30,7 +30,8 @@ if [ "$(number resumed.json resumed_iterations)" -gt 0 ]; then good; else bad 'i
 succeeds gen path --vertices 100000 --weights 1:9 --symmetrize -o path.tg
 mkdir volts
 for signal in INT TERM; do
-    env --default-signal=$signal "$TANDEM" run circuit path.tg --threads 1 --quiet --tolerance 0 --checkpoint volts --resume volts 2>.err &
+    env --default-signal=$signal "$TANDEM" run circuit path.tg --threads 1 --quiet --tolerance 0 --checkpoint volts \
+        --resume volts 2>.err &
     job=$!
     sleep 0.5
     kill -$signal $job
@@ -47,16 +48,20 @@ succeeds run kcore small.tg --json whole.json
 wanted=$(digest whole.json)
 mkdir cores
 succeeds run kcore small.tg --checkpoint cores --every 1 --iterations 6
-succeeds run kcore small.tg --engine resident --devices emu:1@unchecked --checkpoint cores --resume cores --every 1 --iterations 15
-succeeds run kcore small.tg --engine stream --devices emu:1@unchecked --gpu-edges 40% --resume cores --verify --json resumed.json
+succeeds run kcore small.tg --engine resident --devices emu:1@unchecked --checkpoint cores --resume cores --every 1 \
+    --iterations 15
+succeeds run kcore small.tg --engine stream --devices emu:1@unchecked --gpu-edges 40% --resume cores --verify \
+    --json resumed.json
 equal "$(digest resumed.json)" "$wanted" 'the digest of three engines, one after another'
 
-# A search that the hybrid engine began is not one by levels, and a GPU takes more memory to go on with it: that is planned for.
+# A search that the hybrid engine began is not one by levels, and a GPU takes more memory to go on with it: that is
+# planned for.
 mkdir levels
 succeeds run bfs small.tg --source 0 --engine hybrid --checkpoint levels --every 1
 succeeds run bfs small.tg --source 0 --engine resident --devices emu:1@unchecked --resume levels --json resumed.json
 planned=$(($(number resumed.json device_graph_bytes) + $(number resumed.json device_program_bytes)))
-if [ "$(number resumed.json peak_bytes)" -le $planned ]; then good; else bad "it took more than the $planned bytes planned"; fi
+if [ "$(number resumed.json peak_bytes)" -le $planned ]; then good
+else bad "it took more than the $planned bytes planned"; fi
 
 # Refused.
 fails 2 'give a folder that exists' run kcore small.tg --checkpoint nowhere

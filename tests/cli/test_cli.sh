@@ -4,7 +4,8 @@
 
 # Usage errors end with 2 and name what was wrong and where to look.
 fails 2 "unknown command 'cnovert' (did you mean 'convert'?); see 'tandem help'" cnovert
-fails 2 "unknown option '--symmetrise' (did you mean '--symmetrize'?); see 'tandem help convert'" convert a -o b --symmetrise
+fails 2 "unknown option '--symmetrise' (did you mean '--symmetrize'?); see 'tandem help convert'" convert a -o b \
+    --symmetrise
 fails 2 "option --output needs a value (OUT)" convert a -o
 fails 2 "option -o FILE is missing" convert a
 fails 2 "an argument is missing: IN" convert -o b.tg
@@ -37,7 +38,7 @@ only_files
 for topic in '' gen convert reorder info run devices bench help formats generators; do
     succeeds help $topic
     equal "$err" '' "help $topic on stderr"
-    if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "help $topic is wider than 80 columns"; fi
+    narrow "$out" "help $topic"
 done
 for command in gen convert reorder info run devices bench help; do
     t help $command
@@ -57,7 +58,7 @@ succeeds gen rmat --scale 12 --seed 7 -o h.tg --quiet
 equal "$err" '' 'gen --quiet says'
 succeeds info g.tg
 equal "$err" '' 'info says'
-for word in vertices edges weights symmetric sinks 'out targets' checksum 'max degree'; do contains "$out" "$word" info; done
+contains_all "$out" info vertices edges weights symmetric sinks 'out targets' checksum 'max degree'
 LC_ALL=C t info g.tg
 if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "info is wider than 80 columns"; fi
 if LC_ALL=C grep -q '[^ -~]' <<<"$out"; then bad 'not ASCII in the C locale'; else good; fi

@@ -38,14 +38,16 @@ read=$(sum wcc.json disk_bytes) all=$((edges * 4))
 if [ "$read" -le $((all * 105 / 100)) ]; then good; else bad "wcc read $read bytes of $all"; fi
 succeeds run pagerank g.tg --iterations 4 --memory 25% --json pr.json
 pages=$(figure pr.json pages)
-if sed -n 's/.*"page_misses": *\([0-9]*\).*/\1/p' pr.json | sed 1d | awk -v most="$pages" '$1 > most { exit 1 }'; then good
+if sed -n 's/.*"page_misses": *\([0-9]*\).*/\1/p' pr.json | sed 1d |
+    awk -v most="$pages" '$1 > most { exit 1 }'; then good
 else bad 'pagerank read a page twice in an iteration'; fi
 
 # Asked for by name on a graph that fits: it stays in memory.
 succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'
 
-# Too little memory says what would do; a check of the result that does not fit is made by one that does where there is one.
+# Too little memory says what would do; a check of the result that does not fit is made by one that does where there
+# is one.
 for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named, and enough
     for memory in 6M 8M 12M; do
         t run -q $program g.tg --engine hybrid --iterations 2 --memory $memory

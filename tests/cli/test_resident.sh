@@ -7,7 +7,8 @@ resident='--engine resident --devices emu --quiet'
 
 # The report.
 succeeds run sssp g.tg --source 1 $resident --set resident.delta=20 --verify --json one.json
-for word in '"engine": "resident"' '"device_graph_bytes"' '"device_program_bytes"' '"name": "emu:0"' '"launches"' '"peak_bytes"' \
+for word in '"engine": "resident"' '"device_graph_bytes"' '"device_program_bytes"' '"name": "emu:0"' '"launches"' \
+    '"peak_bytes"' \
     '"grid_barriers"' '"bytes_read"' '"atomics"' '"resident.delta": 20' '"resident.balance": "warp"' '"verified": "'; do
     contains "$(cat one.json)" "$word" 'the report'
 done
@@ -19,10 +20,14 @@ without_times() {
         sed -E '/"device": \{/,/\}/!s/"(seconds|start)": [0-9.e+-]+//g' |
         awk '/"processing": \[/ { inside = 1 } !inside { print } /\]/ { inside = 0 }'
 }
-for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst pagerank adsorption 'nn --iterations 3' heat 'circuit --iterations 5'; do
-    for i in 1 2; do succeeds run ${program%% *} g.tg $(sed 's/^[a-z]* *//' <<<"$program") $resident --json $i.json; done
+for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst pagerank adsorption \
+    'nn --iterations 3' heat 'circuit --iterations 5'; do
+    for i in 1 2; do
+        succeeds run ${program%% *} g.tg $(sed 's/^[a-z]* *//' <<<"$program") $resident --json $i.json
+    done
     equal "$(without_times <1.json)" "$(without_times <2.json)" "two reports of $program"
-    if without_times <1.json | grep -q '^    "seconds": [0-9]'; then good; else bad "no time of the device: $program"; fi
+    if without_times <1.json | grep -q '^    "seconds": [0-9]'; then good
+    else bad "no time of the device: $program"; fi
 done
 
 # What people are told.
@@ -30,7 +35,9 @@ succeeds run wcc g.tg --engine resident --devices emu
 contains "$err" 'on the device: graph' 'the plan'
 contains "$err" 'emu:0: 0.000' 'the device'
 succeeds help resident
-for word in direction balance gather replication heavy small rounds delta samples; do contains "$out" "resident.$word" 'help resident'; done
+for word in direction balance gather replication heavy small rounds delta samples; do
+    contains "$out" "resident.$word" 'help resident'
+done
 if [[ $out == *e+0* ]]; then bad "help resident has numbers that nobody types: $out"; else good; fi
 succeeds run --help
 contains "$out" 'cpu, resident' 'run --help'

@@ -29,7 +29,8 @@ fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters o
     run bfs g.tg --source 0 --set pagerank.damping=0.9
 fails 2 "unknown setting 'damping' (did you mean 'pagerank.damping'?)" run pagerank g.tg --set damping=0.9
 fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run labels g.tg --set cpu.direction=sideways
-fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg --set cpu.direction=pull
+fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg \
+    --set cpu.direction=pull
 fails 2 "the setting 'cpu.delta' changes nothing about bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
 fails 2 'cpu.delta is the width of the buckets' run sssp g.tg -s 1 --iterations 3 --set cpu.delta=2 --quiet
 fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg --set pagerank.damping=2
@@ -78,7 +79,8 @@ for program in circuit mst; do
     run=$(sed -n 's/^    "run_peak": \([0-9]*\),$/\1/p' <<<"$out")
     if [ "$run" -gt "$load" ]; then good; else bad "$program needs $run to run, $load to load"; fi
     for part in 1 2 3 4 5 6 7 8; do
-        fails 1 "budget" run $program sparse.tg --engine cpu --iterations 3 --threads 2 --quiet --memory $((load + (run - load) * part / 9))
+        fails 1 "budget" run $program sparse.tg --engine cpu --iterations 3 --threads 2 --quiet \
+            --memory $((load + (run - load) * part / 9))
     done
     succeeds run $program sparse.tg --iterations 3 --threads 2 --quiet --memory $((run + 4096))
 done
@@ -134,7 +136,8 @@ contains "$err" 'stopped by --iterations after 3' 'iterations'
 succeeds run pagerank g.tg --tolerance 0.01
 contains "$err" 'converged after' 'tolerance'
 printf '1 2\n2 1\n' >swap.txt
-t run adsorption swap.txt --tolerance 0 --set adsorption.injection=0 --set adsorption.continuation=1 -o kept.tsv --verify
+t run adsorption swap.txt --tolerance 0 --set adsorption.injection=0 --set adsorption.continuation=1 -o kept.tsv \
+    --verify
 equal $status 1 'a tolerance that cannot be reached'
 contains "$err" 'adsorption did not converge: after 1000 iterations' 'a tolerance that cannot be reached'
 contains "$err" 'above the tolerance of 0' 'a tolerance that cannot be reached'
@@ -177,7 +180,7 @@ for word in plan why settings parameters result digest directions times processi
     if grep -q "\"$word\"" facts.json; then good; else bad "run --json has no $word"; fi
 done
 equal "$(grep -c '"number":' facts.json)" "$(key iterations <facts.json)" 'rows of the report'
-for word in traceEvents '"load"' '"prepare"' '"verify"' '"0 bucket"'; do contains "$(cat trace.json)" "$word" trace; done
+contains_all "$(cat trace.json)" trace traceEvents '"load"' '"prepare"' '"verify"' '"0 bucket"'
 if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
     for program in 'bfs --source 1' 'sssp --source 1' wcc mst pagerank heat circuit; do
         succeeds run $program g.tg --json --trace t.json --iterations 9 --quiet
@@ -191,7 +194,7 @@ fi
 # Help, from the tables.
 for topic in bfs sssp wcc labels pagerank mst kcore adsorption nn heat circuit cpu programs engines; do
     succeeds help $topic
-    if [ "$(awk 'length > 80' <<<"$out" | wc -l)" -eq 0 ]; then good; else bad "help $topic is wider than 80 columns"; fi
+    narrow "$out" "help $topic"
 done
 t help pagerank
 contains "$out" 'pagerank.damping' 'help pagerank'
@@ -206,7 +209,8 @@ fails 2 "unknown help topic 'ssps' (did you mean 'sssp'?)" help ssps
 mkdir stop
 succeeds gen path --vertices 200000 --weights 1:9 --symmetrize -o path.tg
 for signal in INT TERM; do
-    env --default-signal=$signal "$TANDEM" run circuit path.tg --threads 1 --quiet --tolerance 0 -o stop/volts --json stop/facts 2>.err &
+    env --default-signal=$signal "$TANDEM" run circuit path.tg --threads 1 --quiet --tolerance 0 -o stop/volts \
+        --json stop/facts 2>.err &
     job=$!
     sleep 0.5
     kill -$signal $job

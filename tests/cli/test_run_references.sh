@@ -46,7 +46,9 @@ for graph in example-directed example-undirected; do
     input=$data/graphalytics/$graph
     for threads in 1 2 8; do
         for mode in --sync --async; do
-            run() { succeeds run "$@" "$input.properties" --threads $threads --verify -o out --output-format graphalytics; }
+            run() {
+                succeeds run "$@" "$input.properties" --threads $threads --verify -o out --output-format graphalytics
+            }
             run bfs $mode --source "$(property $graph bfs.source-vertex)"
             agree cmp "$input-BFS" out
             run sssp $mode --source "$(property $graph sssp.source-vertex)"

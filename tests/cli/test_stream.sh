@@ -6,7 +6,8 @@ succeeds gen rmat --scale 9 --degree 16 --weights 1:50 --seed 3 -o g.tg
 stream='--engine stream --devices emu --gpu-edges 25% --quiet'
 
 # Every program, verified.
-for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst 'pagerank --iterations 5' 'adsorption --iterations 5' \
+for program in 'bfs --source 1 --parents' 'sssp --source 1' wcc labels kcore mst 'pagerank --iterations 5' \
+    'adsorption --iterations 5' \
     'nn --iterations 3' 'heat --iterations 3' 'circuit --iterations 5'; do
     succeeds run ${program%% *} g.tg $(sed 's/^[a-z]* *//' <<<"$program") $stream --verify --json one.json
     contains "$(cat one.json)" '"engine": "stream"' "the report of $program"
@@ -17,7 +18,8 @@ done
 small='--set stream.subgraph=1K'
 succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=hvsp --json whole.json --trace whole.trace
 succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=lvsp --json picked.json --trace picked.trace
-for word in subgraphs_resident subgraphs_whole subgraphs_extracted subgraphs_direct bytes_whole bytes_extracted bytes_direct \
+for word in subgraphs_resident subgraphs_whole subgraphs_extracted subgraphs_direct bytes_whole bytes_extracted \
+    bytes_direct \
     bytes_useful useful_over_moved rounds evictions copy_seconds compute_seconds both_seconds; do
     contains "$(cat whole.json)" "\"$word\": " 'the rows'
 done
@@ -38,14 +40,17 @@ contains "$(cat all.json)" '"engine": "stream"' 'a graph that fits'
 
 # What people are told.
 succeeds help stream
-for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples survivors compress; do
+for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples \
+    survivors compress; do
     contains "$out" "stream.$word" 'help stream'
 done
 contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
 succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --json told.json
 contains "$err" 'over the link: ' 'the summary'
 contains "$err" 'edges cross in subgraphs of' 'the plan'
-for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do contains "$(cat told.json)" "\"$word\": " 'the plan'; done
+for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do
+    contains "$(cat told.json)" "\"$word\": " 'the plan'
+done
 
 # What is refused.
 fails 2 'full|hvsp|lvsp|hbase|lbase' run bfs g.tg --source 1 $stream --set stream.variant=graphie
@@ -58,13 +63,16 @@ for pair in alpha=0.4:rules=paper beta=0.2:rules=paper repeats=3:variant=hbase; 
     succeeds run sssp g.tg --source 1 $stream --set stream.${pair%%:*} --set stream.${pair##*:}
 done
 for word in rules=paper low=direct prefix=0.5 lists=hot small=0 compress=on; do
-    fails 2 'changes nothing with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg --source 1 $stream --set stream.variant=lbase \
+    fails 2 'changes nothing with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg \
+        --source 1 $stream --set stream.variant=lbase \
         --set stream.$word
 done
 for variant in lvsp hbase lbase; do
-    fails 2 "changes nothing with stream.variant=$variant; it is for stream.variant=hvsp" run labels g.tg $stream --set stream.variant=$variant --set stream.levels=2
+    fails 2 "changes nothing with stream.variant=$variant; it is for stream.variant=hvsp" run labels g.tg $stream \
+        --set stream.variant=$variant --set stream.levels=2
 done
-fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp --set stream.survivors=off
+fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp \
+    --set stream.survivors=off
 fails 2 'a share from 0 to 1, or -1' run bfs g.tg --source 1 $stream --set stream.prefix=-0.5
 fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.low=direct
 contains "$err" "'tandem help stream'" 'where to look'
@@ -72,7 +80,8 @@ fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set strea
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
-fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 5%
+fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu \
+    --quiet --gpu-edges 5%
 contains "$err" '--gpu-edges' 'what to do'
 fails 1 "vertices' arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
 finish

@@ -46,7 +46,8 @@ for name in $(graph_names "$few"); do
         succeeds run $program graph.tg --engine cpu --quiet --json cpu.json $(arguments $program) $more
         for mode in $(modes $program); do
             rm -f resident.json
-            succeeds run $program graph.tg $mode --engine resident --devices "$devices" --quiet --verify --json resident.json \
+            succeeds run $program graph.tg $mode --engine resident --devices "$devices" --quiet --verify \
+                --json resident.json \
                 $(arguments $program) $more
             # Values that change while others read them settle elsewhere within the tolerance: --verify looks at those.
             case $program$mode in circuit--async | pagerank--async | adsorption--async) continue ;; esac

@@ -4,7 +4,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 page=$root/docs/programs.md
-awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" | diff - "$root/examples/programs/bottleneck.h"
+awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" |
+    diff - "$root/examples/programs/bottleneck.h"
 
 described() { # TEXT
     if ! grep -qF "$1" "$page"; then
