@@ -203,6 +203,7 @@ typedef struct td_iteration {
      * part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had nothing to do. */
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
     double gpu_idle_seconds, cpu_idle_seconds;
+    double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
 } td_iteration;
 
 /* Called after every iteration by the thread that runs; false cancels. */

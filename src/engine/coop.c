@@ -49,6 +49,13 @@ bool td_coop_uses(const td_program *program, const char *setting)
 
 /* Settings. */
 
+bool td_coop_compresses(const td_run_options *options)
+{
+    double set[SETTINGS];
+    if (td_settings_resolve(options->settings, "coop", td_coop_settings, set, NULL) != TD_OK) return true; /* refused in time */
+    return set[SET_COMPRESS] == 0 && set[SET_LINK] == 0;
+}
+
 static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
 
 static td_status check_sinks(const td_coop_job *self)
@@ -252,9 +259,10 @@ static void tear_down(td_coop_job *self, td_status status)
     td_free(self->given);
     td_free(self->pending);
     td_free(self->sums);
-    td_free(self->messages);
-    td_free(self->snapshot[0]);
-    td_free(self->snapshot[1]);
+    for (int i = 0; i < 2; i++) {
+        if (self->messages[i] != self->snapshot[i]) td_free(self->messages[i]);
+        td_free(self->snapshot[i]);
+    }
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
     bool keeps = kept != NULL && kept->state == held;
@@ -295,7 +303,7 @@ static td_status name_components(td_coop_job *self)
 static td_status hand_over(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
-    TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[0]));
+    TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
     if (run->program->info->vertex_values) TD_CHECK(name_components(self));
     run->device_peak = self->gpu.device->peak;
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;

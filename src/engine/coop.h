@@ -27,6 +27,13 @@ typedef struct td_coop_heads {
     void *bits, *lists, *before;
 } td_coop_heads;
 
+/* Windows of one part of the lists that stay on the device in fewer bits. */
+typedef struct td_coop_narrow {
+    uint32_t *words;           /* NULL: there are none */
+    uint64_t *at, base;        /* where each begins, and the first at the host */
+    uint32_t first, end;       /* windows */
+} td_coop_narrow;
+
 /* What stays from run to run of one graph. */
 typedef struct td_coop_graph {
     const td_graph *graph;
@@ -46,7 +53,8 @@ typedef struct td_coop_graph {
     td_coop_heads heads[2];    /* of programs that add up */
     bool compress;             /* was asked for */
     td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read as they are */
-    void *narrow[TD_COOP_WINDOWS], *window[TD_COOP_WINDOWS]; /* on the device: as they crossed, and whole again */
+    td_coop_narrow kept[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
+    void *narrow[TD_COOP_WINDOWS]; /* on the device: windows that cross */
     td_mark *freed[TD_COOP_WINDOWS];
     uint32_t next_window;
     double copy_rate;          /* bytes a ns */
@@ -67,6 +75,10 @@ typedef struct td_coop_piece {
     uint64_t edges, asked;     /* asked: when it was queued */
 } td_coop_piece;
 enum { TD_COOP_FLIGHTS = 2 };
+
+typedef struct td_coop_range {
+    uint64_t begin, end;       /* vertices */
+} td_coop_range;
 
 /* When values are from. */
 typedef struct td_coop_moment {
@@ -91,7 +103,7 @@ typedef struct td_coop_job {
     td_stream *lane[TD_POTS];  /* where the GPU's pieces of a pot go: side by side, if they do not get in each other's way */
     td_coop_piece flight[TD_POTS][TD_COOP_FLIGHTS];
     uint32_t flights[TD_POTS], first_flight[TD_POTS];
-    uint64_t busy_since;       /* the GPU, while there are any */
+    uint64_t busy_until;       /* the GPU, as far as it is known */
     bool gpu_takes;            /* part in this iteration */
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
@@ -99,7 +111,7 @@ typedef struct td_coop_job {
     double overhead;           /* ns that the frontier's way to the GPU and back takes, as measured */
     bool grown;                /* there has been a frontier that was worth it */
     bool leaves;               /* there is none to be expected: the run is the CPU's */
-    uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy;
+    uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy, cpu_began;
     td_iteration *row;
     td_status status;          /* of a handler */
     char message[TD_MESSAGE_BYTES];
@@ -111,11 +123,16 @@ typedef struct td_coop_job {
     void *told, *given;
     uint64_t *pending;
     /* Programs that add up. */
-    void *sums, *snapshot[2];  /* the host's sums; values before the last two iterations */
+    void *sums, *snapshot[2];  /* the host's sums; values of two moments */
     td_coop_moment snapshot_of[2];
     int safe;                  /* the one that has arrived last; -1: none */
-    void *messages;            /* the host's */
     uint32_t snapshots;
+    uint64_t snapshot_at;      /* when the last was taken */
+    uint32_t last_snapshot, snapshots_under_way;
+    void *messages[2];         /* the host's, of this iteration and the next; the snapshots, where values are sent */
+    int next_messages;
+    td_coop_range settled[TD_POTS]; /* vertices that have got their values, by what the GPU did of either pot */
+    uint64_t hot_end;          /* vertices from here on have no hot edges */
     uint64_t sums_begin, sums_end; /* vertices that the host has sums of */
     uint64_t taking;           /* vertices that take part: sinks may wait */
     uint64_t heard;            /* vertices that anyone hears: none of those behind has out-edges */
@@ -131,6 +148,8 @@ bool td_coop_uses(const td_program *program, const char *setting);
 
 /* Whether the CPU and a GPU can work on the program together; otherwise the CPU does it alone. */
 bool td_coop_cooperates(const td_program *program);
+
+bool td_coop_compresses(const td_run_options *options);
 
 /* coop_plan.c */
 typedef struct td_coop_bytes {
@@ -166,6 +185,17 @@ td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* of distances */
 td_status td_coop_pulls(td_coop_job *self);
 td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
+td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from);
+td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
+
+/* coop_tiles.c: pieces of programs that add up. */
+td_status td_coop_make_pots(td_coop_job *self);
+void td_coop_fill_pots(td_coop_job *self);
+td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece);
+td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece);
+uint64_t td_coop_crossing_end(const td_coop_job *self);
+td_status td_coop_clear_until(td_coop_job *self, uint64_t end);                     /* the host's sums */
+td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds);
 
 /* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
 td_status td_coop_renumber_resumed(td_coop_job *self);

@@ -19,10 +19,14 @@ static void free_lists(td_coop_graph *held)
     held->link = (td_link_list){0};
     for (int i = 0; i < TD_COOP_WINDOWS; i++) {
         td_device_free(held->device, held->narrow[i]);
-        td_device_free(held->device, held->window[i]);
         if (held->freed[i] != NULL) td_mark_destroy(held->device, held->freed[i]);
-        held->narrow[i] = held->window[i] = NULL;
+        held->narrow[i] = NULL;
         held->freed[i] = NULL;
+    }
+    for (int i = 0; i < TD_POTS; i++) {
+        td_device_free(held->device, held->kept[i].words);
+        td_device_free(held->device, held->kept[i].at);
+        held->kept[i] = (td_coop_narrow){0};
     }
     td_device_free(held->device, own(held->hot.offsets));
     td_device_free(held->device, own(held->hot.targets));
@@ -119,40 +123,86 @@ static td_status measure_copies(td_coop_graph *held)
     return status;
 }
 
-static td_status send_lists(td_coop_graph *held, bool adds_up)
+static td_status send_hot(td_coop_graph *held)
 {
-    uint64_t n = held->split.vertices, hot_edges = held->cut->hot.offsets[n];
     const td_adjacency *hot = &held->cut->hot;
+    uint64_t edges = hot->offsets[held->split.vertices];
     size_t weight = held->split.weight_bytes;
-    TD_CHECK(td_gpu_send(held->stream, &held->hot.offsets, hot->offsets, n + 1, sizeof(uint64_t), "the hot part's offsets"));
-    TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, hot_edges, sizeof(uint32_t), "the hot part"));
-    if (weight > 0) TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, hot_edges, weight, "the hot part's weights"));
-    TD_CHECK(td_gpu_send(held->stream, &held->rest.offsets, held->cut->rest.offsets, n + 1, sizeof(uint64_t), "the rest's offsets"));
+    TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
+    if (weight > 0) TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
+    return TD_OK;
+}
+
+static td_status send_offsets(td_coop_graph *held, bool adds_up)
+{
+    uint64_t n = held->split.vertices;
+    const uint64_t *hot = held->cut->hot.offsets, *rest = held->cut->rest.offsets;
+    TD_CHECK(td_gpu_send(held->stream, &held->hot.offsets, hot, n + 1, sizeof(uint64_t), "the hot part's offsets"));
+    TD_CHECK(td_gpu_send(held->stream, &held->rest.offsets, rest, n + 1, sizeof(uint64_t), "the rest's offsets"));
     TD_CHECK(td_gpu_send(held->stream, &held->out, held->split.out, n + 1, sizeof(uint64_t), "out-degrees"));
     TD_CHECK(td_stream_finish(held->stream));
     if (!adds_up) return TD_OK;
-    TD_CHECK(send_heads(held, hot->offsets, &held->heads[TD_POT_HOT]));
-    return send_heads(held, held->cut->rest.offsets, &held->heads[TD_POT_REST]);
+    TD_CHECK(send_heads(held, hot, &held->heads[TD_POT_HOT]));
+    return send_heads(held, rest, &held->heads[TD_POT_REST]);
 }
 
-/* The rest in windows that cross in fewer bits, if they do. */
-static td_status make_windows(td_coop_graph *held, uint32_t shift, td_pool *pool)
+/* Windows: lists in fewer bits, for programs that add up along edges without weights. */
+
+static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift, td_pool *pool)
 {
-    const td_adjacency *rest = &held->cut->rest;
-    uint64_t edges = rest->offsets[held->split.vertices], size = UINT64_C(1) << shift;
-    held->link = (td_link_list){.offsets = rest->offsets, .targets = rest->targets, .edges = edges, .shift = shift,
-                                .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-    TD_CHECK(td_stream_narrow(&held->link, held->device, pool));
-    if (held->link.narrow == NULL || held->link.narrow_most > size) { /* no fewer bits */
-        td_stream_free_narrow(held->device, &held->link);
-        held->link = (td_link_list){0};
-        return TD_OK;
-    }
-    for (int i = 0; i < TD_COOP_WINDOWS; i++) {
-        TD_CHECK(td_device_new(held->device, &held->narrow[i], held->link.narrow_most, sizeof(uint32_t), "a window in fewer bits"));
-        TD_CHECK(td_device_new(held->device, &held->window[i], size, sizeof(uint32_t), "a window"));
-    }
+    uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
+    *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
+                           .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
+    TD_CHECK(td_stream_narrow(link, held->device, pool));
+    if (link->narrow != NULL && link->narrow_most <= size) return TD_OK;
+    td_stream_free_narrow(held->device, link); /* no fewer bits */
     return TD_OK;
+}
+
+/* Windows from `first` on stay on the device. */
+static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uint32_t first, td_coop_narrow *kept)
+{
+    uint64_t base = link->narrow_at[first], words = link->narrow_at[link->subgraphs] - base;
+    if (words == 0) return TD_OK;
+    kept->first = first;
+    kept->end = link->subgraphs;
+    kept->base = base;
+    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t), "edges in fewer bits"));
+    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1), sizeof(uint64_t),
+                         "where they begin"));
+    return td_stream_finish(held->stream);
+}
+
+/* As many windows of the rest, from its end, as there is room for. */
+static uint32_t first_kept(const td_link_list *link, uint64_t room)
+{
+    uint32_t first = link->subgraphs;
+    while (first > 0 && (link->narrow_at[link->subgraphs] - link->narrow_at[first - 1]) * sizeof(uint32_t) +
+                                (link->subgraphs - first + UINT64_C(2)) * sizeof(uint64_t) <= room)
+        first--;
+    return first;
+}
+
+/* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
+static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room, td_pool *pool)
+{
+    td_link_list hot, *link = &held->link;
+    td_status status = TD_OK;
+    TD_CHECK(make_windows(held, link, &held->cut->rest, shift, pool));
+    if (link->narrow == NULL) return send_hot(held);
+    TD_CHECK(make_windows(held, &hot, &held->cut->hot, shift, pool));
+    if (hot.narrow == NULL) TD_TRY(send_hot(held));
+    else TD_TRY(keep_windows(held, &hot, 0, &held->kept[TD_POT_HOT]));
+    uint64_t taken = hot.narrow != NULL ? hot.narrow_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
+    taken += TD_COOP_WINDOWS * link->narrow_most;
+    if (room > taken * sizeof(uint32_t))
+        TD_TRY(keep_windows(held, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
+    for (int i = 0; i < TD_COOP_WINDOWS; i++)
+        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t), "a window in fewer bits"));
+done:
+    if (status != TD_OK) (void)td_stream_finish(held->stream);
+    td_stream_free_narrow(held->device, &hot);
+    return status;
 }
 
 static void find_longest(td_coop_graph *held)
@@ -174,7 +224,7 @@ static void make_shadow(td_coop_graph *held)
                               .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out}, .name = graph->name};
 }
 
-static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift)
+static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
 {
     td_coop_graph *held = self->held;
     TD_CHECK(td_split_make(&held->split, held->graph, wish, self->gpu.options->pool));
@@ -184,17 +234,21 @@ static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32
     if (held->split.inside == 0) return TD_OK; /* nothing for the GPU */
     find_longest(held);
     TD_CHECK(pin_rest(held));
-    TD_CHECK(send_lists(held, !wish->pushes));
-    if (self->compress && !wish->pushes && !wish->weighted && shift > 0) TD_CHECK(make_windows(held, shift, self->gpu.options->pool));
+    TD_CHECK(send_offsets(held, !wish->pushes));
+    if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
+    else TD_CHECK(send_hot(held));
+    TD_CHECK(td_stream_finish(held->stream));
     return measure_copies(held);
 }
+
+static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }
 
 /* Windows take a small part of the room for edges; 0: there is none for them. */
 static uint32_t window_shift(uint64_t room)
 {
     enum { LEAST = 10, MOST = 22, PART = 16 };
     uint32_t shift = MOST;
-    while (shift >= LEAST && (TD_COOP_WINDOWS * 2 * sizeof(uint32_t) << shift) > room / PART) shift--;
+    while (shift >= LEAST && windows_bytes(shift) > room / PART) shift--;
     return shift >= LEAST ? shift : 0;
 }
 
@@ -211,11 +265,11 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.pushes = k->fused;
     wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
     uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
-    wish.room = shift > 0 ? room - (TD_COOP_WINDOWS * 2 * sizeof(uint32_t) << shift) : room;
+    wish.room = shift > 0 ? room - windows_bytes(shift) : room;
     if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress) return TD_OK;
     free_lists(held);
     held->compress = self->compress;
-    td_status status = make_lists(self, &wish, shift);
+    td_status status = make_lists(self, &wish, shift, room);
     if (status == TD_OK) return TD_OK;
     (void)td_stream_finish(held->stream);
     free_lists(held);

@@ -49,6 +49,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);
+    if (!k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options)) out->host += out->edges; /* at most, in fewer bits */
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
     if (cap > 0) {

@@ -1,6 +1,8 @@
-/* Programs that add up all their neighbours: every edge once an iteration, shared out between the GPU and the CPU by tiles of
- * edges; then every vertex, on the GPU. The CPU hands over its sums and gets the new messages; while they are on
- * their way the GPU is at the next iteration already. */
+/* Programs that add up all their neighbours: every edge once an iteration, shared out between the GPU and the CPU
+ * (coop_tiles.c); every vertex gets its value on the GPU. The CPU takes lists from the begin, the GPU from the end:
+ * vertices behind those that anyone still works at get their values at once, and their messages are on the way to the
+ * host while the iteration goes on. At its end the CPU hands over its sums, the others follow, and the CPU has all it
+ * needs for the next one. */
 #include "engine/coop.h"
 
 #include "base/alloc.h"
@@ -8,17 +10,11 @@
 
 #include <string.h>
 
-enum { STRETCHES_PER_WORKER = 8, LEAST_STRETCH = 2048 };
-
-static const td_adjacency *list_of(const td_coop_job *self, int pot)
-{
-    return pot == TD_POT_HOT ? &self->held->cut->hot : &self->held->cut->rest;
-}
-
-/* The GPU's pieces. */
+static const uint64_t SNAPSHOT_NS = 250000000; /* between values kept at the host, in case the GPU is lost */
+enum { EARLY_PARTS = 16 };                     /* fewer vertices than such a part are not worth a launch */
 
 /* What is queued on one stream from now on waits for what the other has. */
-static td_status follow(td_coop_job *self, td_stream *stream, td_stream *other)
+td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
 {
     td_mark *mark = NULL;
     TD_CHECK(td_stream_mark(other, &mark));
@@ -27,169 +23,146 @@ static td_status follow(td_coop_job *self, td_stream *stream, td_stream *other)
     return status;
 }
 
-/* Tiles of one part of the lists, wherever its edges are at the time. */
-static td_status launch_tiles(td_coop_job *self, int pot, const td_gpu_list *list, uint64_t first, uint64_t end)
+/* Messages. */
+
+/* Of the vertices first .. end - 1, as far as anyone hears them, from where they will be read in the next iteration. */
+static td_status send_messages(td_coop_job *self, const void *from, uint64_t first, uint64_t end)
 {
-    td_gpu_args a = self->gpu.args;
-    const td_coop_heads *heads = &self->held->heads[pot];
-    td_gpu_args *args = &self->gpu.args;
-    args->pull = *list;
-    args->heads = heads->bits;
-    args->lists = heads->lists;
-    args->lists_before = heads->before;
-    args->pull_edges = self->pot[pot].edges;
-    args->sums = pot == TD_POT_HOT ? a.sums : a.more_sums;
-    args->first_piece = first;
-    args->end_piece = end;
-    self->gpu.stream = self->lane[pot];
-    td_status status = td_gpu_launch(&self->gpu, &self->gpu.kernels->pull, (end - first) * 32);
-    self->gpu.stream = self->held->stream;
-    *args = a;
-    return status;
+    bool values = self->gpu.traits->sends_value;
+    uint64_t bytes = values ? self->gpu.traits->value_bytes : self->gpu.traits->message_bytes, heard = values ? end : self->heard;
+    if (end > heard) end = heard;
+    if (first >= end) return TD_OK;
+    self->row->bytes_synchronised += (end - first) * bytes;
+    return td_stream_copy(self->held->copies, (char *)self->messages[self->next_messages] + first * bytes,
+                          (const char *)from + first * bytes, (end - first) * bytes, TD_TO_HOST);
 }
 
-/* A window comes in fewer bits, is made whole and gone over; the next one is on its way meanwhile. */
-static td_status launch_window(td_coop_job *self, uint32_t w, uint64_t last)
+/* Vertices that nobody works at any more, because the GPU has come down to this edge of the rest from its end, or from the end
+ * of what crosses: those without hot edges get their values. */
+td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from)
 {
-    td_coop_graph *held = self->held;
-    td_link_list *link = &held->link;
-    td_stream *stream = self->gpu.stream;
-    td_gpu_args *a = &self->gpu.args;
-    uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
-    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], first = td_link_begin(link, w), end = td_link_end(link, w);
-    if (held->freed[at] != NULL) {
-        TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
-        td_mark_destroy(held->device, held->freed[at]);
-        held->freed[at] = NULL;
-    }
-    TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w], words * sizeof(uint32_t), TD_TO_DEVICE));
-    TD_CHECK(follow(self, stream, held->incoming));
-    a->narrow = held->narrow[at];
-    a->narrow_edges = end - first;
-    a->window = held->window[at];
-    TD_CHECK(td_gpu_launch(&self->gpu, &self->gpu.kernels->widen, (end - first + TD_GPU_TILE - 1) / TD_GPU_TILE * 32));
-    TD_CHECK(td_stream_mark(stream, &held->freed[at]));
-    td_gpu_list list = {held->rest.offsets, (const uint32_t *)held->window[at] - first, NULL};
-    if (end > last) end = last;
-    return launch_tiles(self, TD_POT_REST, &list, first / TD_GPU_TILE, (end + TD_GPU_TILE - 1) / TD_GPU_TILE);
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    td_stream *lane = self->lane[pot];
+    uint64_t first = td_first_list(self->held->cut->rest.offsets, self->taking, from), least = self->held->split.vertices / EARLY_PARTS;
+    uint64_t end = self->settled[pot].begin, lowest = pot == TD_POT_HOT ? self->settled[TD_POT_REST].end : self->hot_end;
+    if (first < self->hot_end) first = self->hot_end;
+    if (first < lowest) first = lowest;
+    if (first >= end || end - first < least) return TD_OK;
+    self->settled[pot].begin = first;
+    void *sums = a->sums;
+    a->sums = a->more_sums;
+    a->first_vertex = (uint32_t)first;
+    a->end_vertex = (uint32_t)end;
+    gpu->stream = lane;
+    td_status status = self->snapshots_under_way > 0 ? td_coop_follow(self, lane, self->held->copies) : TD_OK;
+    if (status == TD_OK) status = td_gpu_launch(gpu, &gpu->kernels->apply, end - first);
+    gpu->stream = self->held->stream;
+    a->sums = sums;
+    TD_CHECK(status);
+    TD_CHECK(td_coop_follow(self, self->held->copies, lane));
+    return send_messages(self, gpu->traits->sends_value ? a->next_values : a->next_messages, first, end);
 }
 
-static td_status launch(td_coop_job *self, const td_coop_piece *piece)
+static void begin_settling(td_coop_job *self)
 {
-    const td_coop_pot *pot = &self->pot[piece->pot];
-    bool hot = piece->pot == TD_POT_HOT;
-    if (hot || self->held->link.narrow == NULL) {
-        uint64_t tiles = pot->unit / TD_GPU_TILE;
-        return launch_tiles(self, piece->pot, hot ? &self->held->hot : &self->held->rest, piece->begin * tiles, piece->end * tiles);
-    }
-    for (uint64_t w = piece->begin; w < piece->end; w++) TD_CHECK(launch_window(self, (uint32_t)w, pot->edges));
-    return TD_OK;
-}
-
-/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added. */
-
-static td_status clear_until(td_coop_job *self, uint64_t end)
-{
-    td_cpu_job *cpu = &self->cpu;
-    if (self->sums_end >= end) return TD_OK;
-    uint64_t count = end - self->sums_end;
-    cpu->coop.begin = self->sums_end;
-    TD_CHECK(td_cpu_step(cpu, cpu->kernels->clear_sums, count, 4096, count, NULL));
-    self->sums_end = end;
-    return TD_OK;
-}
-
-/* Sums along edges begin .. end - 1. */
-static td_status gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds)
-{
-    td_cpu_job *cpu = &self->cpu;
-    uint64_t length = end - begin, most = (uint64_t)cpu->workers * STRETCHES_PER_WORKER, piece = length / most + 1;
-    if (piece < LEAST_STRETCH) piece = LEAST_STRETCH;
-    uint64_t pieces = (length + piece - 1) / piece;
-    cpu->coop.list = list;
-    cpu->coop.adds = adds;
-    cpu->coop.begin = begin;
-    cpu->coop.end = end;
-    cpu->coop.piece = piece;
-    TD_CHECK(td_cpu_step(cpu, cpu->kernels->gather, pieces, 1, length, NULL));
-    cpu->kernels->gather_cut(cpu, pieces);
-    return TD_OK;
-}
-
-static td_status work(td_coop_job *self, const td_coop_piece *piece)
-{
-    const td_adjacency *list = list_of(self, piece->pot);
-    uint64_t n = self->held->split.vertices, most = self->pot[piece->pot].edges;
-    uint64_t unit = self->pot[piece->pot].unit, begin = piece->begin * unit, end = piece->end * unit < most ? piece->end * unit : most;
-    uint64_t behind = end == list->offsets[n] ? n : td_first_list(list->offsets, n, end);
-    if (piece->pot == TD_POT_HOT) TD_CHECK(clear_until(self, behind));
-    TD_CHECK(gather(self, list, begin, end, piece->pot == TD_POT_HOT));
-    if (behind > self->sums_end) self->sums_end = behind;
-    return TD_OK;
-}
-
-/* Iterations. */
-
-static void fill_pots(td_coop_job *self)
-{
-    for (int i = 0; i < TD_POTS; i++) {
-        td_coop_pot *pot = &self->pot[i];
-        pot->edges = list_of(self, i)->offsets[self->taking];
-        pot->unit = i == TD_POT_REST && self->held->link.narrow != NULL ? UINT64_C(1) << self->held->link.shift : TD_GPU_TILE;
-        pot->before = NULL;
-        pot->front = 0;
-        pot->back = (pot->edges + pot->unit - 1) / pot->unit;
-    }
+    const uint64_t *offsets = self->held->cut->rest.offsets;
+    uint64_t all = self->taking, crossing = td_coop_crossing_end(self);
+    uint64_t end = crossing == offsets[all] ? all : td_first_list(offsets, all, crossing + 1) - 1; /* its list goes on behind */
+    self->settled[TD_POT_REST] = (td_coop_range){end, end};
+    self->settled[TD_POT_HOT] = (td_coop_range){all, all};
+    if (self->gpu.traits->sends_value && self->safe == self->next_messages) self->safe = -1; /* it is written over from now on */
 }
 
 static void on_messages(void *context, td_status status, uint64_t which)
 {
+    (void)which;
     td_coop_job *self = context;
     td_coop_note(self, status);
-    if (status == TD_OK && which < 2) self->safe = (int)which;
     if (self->status == TD_OK && self->cpu_waits) td_coop_let_cpu_begin(self);
 }
 
-/* What the CPU needs for its next sums, and values from which it could go on alone. */
-static td_status fetch(td_coop_job *self, uint32_t next)
+static void on_snapshot(void *context, td_status status, uint64_t which)
+{
+    td_coop_job *self = context;
+    td_coop_note(self, status);
+    if (status == TD_OK) self->safe = (int)which;
+    self->snapshots_under_way--;
+}
+
+/* Values from which the CPU could go on alone. */
+static td_status take_snapshot(td_coop_job *self, uint32_t next)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_stream *copies = self->held->copies;
-    uint64_t n = gpu->graph->vertices, values = n * gpu->traits->value_bytes, messages = self->heard * gpu->traits->message_bytes;
-    uint32_t to = self->snapshots++ % 2;
+    uint64_t bytes = gpu->graph->vertices * gpu->traits->value_bytes;
+    uint32_t to = gpu->traits->sends_value ? (uint32_t)self->next_messages : self->snapshots % 2;
+    self->snapshots++;
     if (self->safe == (int)to) self->safe = -1;
     self->snapshot_of[to] = (td_coop_moment){next, gpu->args.context.global};
-    TD_CHECK(follow(self, copies, gpu->stream));
-    self->cpu_waits = true;
+    self->snapshot_at = td_device_clock(self->held->device);
+    self->snapshots_under_way++;
+    self->last_snapshot = to;
     if (!gpu->traits->sends_value) {
-        TD_CHECK(td_stream_copy(copies, self->messages, gpu->args.messages, messages, TD_TO_HOST));
-        TD_CHECK(td_stream_notify(copies, on_messages, self, 2));
+        TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[to], gpu->args.values, bytes, TD_TO_HOST));
+        self->row->bytes_synchronised += bytes;
     }
-    TD_CHECK(td_stream_copy(copies, self->snapshot[to], gpu->args.values, values, TD_TO_HOST));
-    TD_CHECK(td_stream_notify(copies, on_messages, self, to));
-    self->cpu.messages = gpu->traits->sends_value ? self->snapshot[to] : self->messages;
-    self->row->bytes_synchronised += values + (gpu->traits->sends_value ? 0 : messages);
+    return td_stream_notify(self->held->copies, on_snapshot, self, to);
+}
+
+static bool wants_snapshot(const td_coop_job *self)
+{
+    bool first = self->snapshots == 0, due = td_device_clock(self->held->device) - self->snapshot_at > SNAPSHOT_NS;
+    bool always = self->gpu.traits->sends_value || self->gpu.run->checkpoints != NULL;
+    return always || first || (due && self->snapshots_under_way == 0);
+}
+
+/* The rest of what the CPU needs for its next sums: messages of two ranges of vertices. */
+static td_status fetch(td_coop_job *self, uint32_t next, td_coop_range low, td_coop_range high)
+{
+    td_gpu_job *gpu = &self->gpu;
+    const void *from = gpu->traits->sends_value ? gpu->args.values : gpu->args.messages;
+    TD_CHECK(td_coop_follow(self, self->held->copies, gpu->stream));
+    self->cpu_waits = true;
+    TD_CHECK(send_messages(self, from, low.begin, low.end));
+    TD_CHECK(send_messages(self, from, high.begin, high.end));
+    TD_CHECK(td_stream_notify(self->held->copies, on_messages, self, 0));
+    self->cpu.messages = self->messages[self->next_messages];
+    if (wants_snapshot(self)) TD_CHECK(take_snapshot(self, next));
+    self->next_messages = 1 - self->next_messages;
     return TD_OK;
 }
 
-static td_status apply(td_coop_job *self, uint64_t first, uint64_t end)
+/* Values. */
+
+static td_status send_sums(td_coop_job *self)
 {
-    td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    uint64_t sum = gpu->traits->accum_bytes, given = self->sums_end - self->sums_begin;
+    td_gpu_args *a = &self->gpu.args;
+    uint64_t sum = self->gpu.traits->accum_bytes, given = self->sums_end - self->sums_begin;
     a->given_first = (uint32_t)self->sums_begin;
     a->given_count = (uint32_t)given;
-    if (given > 0) TD_CHECK(td_stream_copy(gpu->stream, a->given, (char *)self->sums + self->sums_begin * sum, given * sum, TD_TO_DEVICE));
     self->row->bytes_synchronised += given * sum;
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->add_given, gpu->graph->vertices));
-    a->first_vertex = (uint32_t)first;
-    a->end_vertex = (uint32_t)end;
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->apply, end - first));
-    TD_CHECK(td_gpu_read(gpu, 0));
-    TD_CHECK(td_gpu_check_finite(gpu, &gpu->control->tally));
-    td_gpu_turn_values(gpu);
+    return given == 0 ? TD_OK : td_stream_copy(self->gpu.stream, a->given, (char *)self->sums + self->sums_begin * sum, given * sum, TD_TO_DEVICE);
+}
+
+static td_status apply(td_coop_job *self, td_coop_range vertices)
+{
+    td_gpu_job *gpu = &self->gpu;
+    if (vertices.begin >= vertices.end) return TD_OK;
+    gpu->args.first_vertex = (uint32_t)vertices.begin;
+    gpu->args.end_vertex = (uint32_t)vertices.end;
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->add_given, vertices.end - vertices.begin));
+    return td_gpu_launch(gpu, &gpu->kernels->apply, vertices.end - vertices.begin);
+}
+
+static td_status end_values(td_coop_job *self)
+{
+    TD_CHECK(td_gpu_read(&self->gpu, 0));
+    TD_CHECK(td_gpu_check_finite(&self->gpu, &self->gpu.control->tally));
+    td_gpu_turn_values(&self->gpu);
     return TD_OK;
 }
+
+/* Iterations. */
 
 static td_status pull(td_coop_job *self)
 {
@@ -198,17 +171,23 @@ static td_status pull(td_coop_job *self)
     td_iteration row = {.direction = "pull", .active_vertices = self->taking};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));
-    fill_pots(self);
+    td_coop_fill_pots(self);
+    begin_settling(self);
     row.active_edges = self->pot[TD_POT_HOT].edges + self->pot[TD_POT_REST].edges;
     self->sums_begin = self->sums_end = 0;
-    TD_CHECK(follow(self, self->held->hot_stream, gpu->stream));
+    TD_CHECK(td_coop_follow(self, self->held->hot_stream, gpu->stream));
     TD_CHECK(td_coop_share(self));
-    TD_CHECK(follow(self, gpu->stream, self->held->hot_stream));
+    TD_CHECK(td_coop_follow(self, gpu->stream, self->held->hot_stream));
     row.edges = row.edges_gpu + row.edges_link + row.edges_cpu + row.edges_on_demand;
-    TD_CHECK(apply(self, 0, self->taking));
+    td_coop_range low = {0, self->settled[TD_POT_REST].begin}, high = {self->settled[TD_POT_REST].end, self->settled[TD_POT_HOT].begin};
+    if (self->snapshots_under_way > 0) TD_CHECK(td_coop_follow(self, gpu->stream, self->held->copies));
+    TD_CHECK(send_sums(self));
+    TD_CHECK(apply(self, low));
+    TD_CHECK(apply(self, high));
+    TD_CHECK(end_values(self));
     gpu->args.context.global = gpu->control->tally.share;
     row.change = gpu->control->tally.change;
-    TD_CHECK(fetch(self, gpu->args.context.iteration + 1));
+    TD_CHECK(fetch(self, gpu->args.context.iteration + 1, low, high));
     TD_CHECK(td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began)));
     self->cpu.context = gpu->args.context;
     return TD_OK;
@@ -239,10 +218,12 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     TD_CHECK(wait_for_messages(self));
     TD_CHECK(td_gpu_reset(&self->gpu));
     self->sums_begin = self->sums_end = first;
-    TD_CHECK(clear_until(self, n));
-    if (row.edges > 0) TD_CHECK(gather(self, rest, rest->offsets[first], rest->offsets[n], false));
+    TD_CHECK(td_coop_clear_until(self, n));
+    if (row.edges > 0) TD_CHECK(td_coop_gather(self, rest, rest->offsets[first], rest->offsets[n], false));
     self->gpu.args.next_values = self->gpu.args.values; /* nobody hears them: everyone else stays as it is */
-    TD_CHECK(apply(self, first, n));
+    TD_CHECK(send_sums(self));
+    TD_CHECK(apply(self, (td_coop_range){first, n}));
+    TD_CHECK(end_values(self));
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
 
@@ -251,7 +232,7 @@ td_status td_coop_make_sums(td_coop_job *self)
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
     const td_cpu_kernels *k = gpu->traits;
-    uint64_t n = gpu->graph->vertices, stretches = (uint64_t)self->cpu.workers * STRETCHES_PER_WORKER + 2;
+    uint64_t n = gpu->graph->vertices;
     TD_CHECK(td_gpu_make_values(gpu));
     TD_CHECK(td_gpu_new(gpu, &a->active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(gpu, &a->sums, n, k->accum_bytes, "sums"));
@@ -263,11 +244,20 @@ td_status td_coop_make_sums(td_coop_job *self)
     a->sums = first;
     TD_CHECK(td_gpu_new(gpu, &a->given, n, k->accum_bytes, "the host's sums"));
     TD_CHECK(td_coop_new_pinned(self, &self->sums, n, k->accum_bytes, "sums"));
-    if (!k->sends_value) TD_CHECK(td_coop_new_pinned(self, &self->messages, n, k->message_bytes, "messages"));
-    for (int i = 0; i < 2; i++) TD_CHECK(td_coop_new_pinned(self, &self->snapshot[i], n, k->value_bytes, "vertex values"));
+    for (int i = 0; i < 2; i++) {
+        TD_CHECK(td_coop_new_pinned(self, &self->snapshot[i], n, k->value_bytes, "vertex values"));
+        self->messages[i] = self->snapshot[i];
+        if (!k->sends_value) TD_CHECK(td_coop_new_pinned(self, &self->messages[i], n, k->message_bytes, "messages"));
+    }
     self->cpu.coop.sums = self->sums;
-    TD_CHECK(td_new_bytes(&self->cpu.coop.partials, stretches, 2 * k->accum_bytes, "partial sums"));
-    return TD_NEW(&self->cpu.coop.cut, stretches, "partial sums");
+    return td_coop_make_pots(self);
+}
+
+/* Behind the last vertex that has hot edges. */
+static uint64_t hot_end(const td_coop_job *self)
+{
+    const uint64_t *offsets = self->held->cut->hot.offsets;
+    return td_first_list(offsets, self->held->split.vertices, offsets[self->held->split.vertices]);
 }
 
 td_status td_coop_pulls(td_coop_job *self)
@@ -280,25 +270,27 @@ td_status td_coop_pulls(td_coop_job *self)
     self->heard = gpu->traits->view == TD_VIEW_FORWARD ? first_sink(self) : n;
     self->lane[TD_POT_HOT] = self->held->hot_stream;
     self->lane[TD_POT_REST] = self->held->stream;
+    self->hot_end = hot_end(self);
     self->safe = -1;
-    self->launch = launch;
-    self->work = work;
+    self->launch = td_coop_launch_pull;
+    self->work = td_coop_work_pull;
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
     TD_CHECK(td_resident_start(gpu, &now));
     if (self->taking < n && gpu->args.next_values != gpu->args.values) /* those who wait keep what they start with in both */
         TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes, TD_ON_DEVICE));
     self->cpu.context = gpu->args.context;
-    TD_CHECK(fetch(self, gpu->args.context.iteration));
+    TD_CHECK(fetch(self, gpu->args.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
         if (gpu->run->checkpoints == NULL) continue;
         TD_CHECK(td_stream_finish(self->held->copies)); /* the values are here */
-        TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[(self->snapshots - 1) % 2]));
+        TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[self->last_snapshot]));
     }
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
     TD_CHECK(wait_for_messages(self));
-    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[0], gpu->args.values, n * gpu->traits->value_bytes, TD_TO_HOST));
+    self->last_snapshot = self->safe == 0; /* over the other one */
+    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->args.values, n * gpu->traits->value_bytes, TD_TO_HOST));
     return td_stream_finish(self->held->copies);
 }

@@ -13,7 +13,8 @@
 static const double GPU_GUESS = 10;      /* edges a ns, before anything was measured */
 static const double CPU_GUESS = 0.1;
 static const double SLOWER = 0.5;        /* how much of a new measurement counts */
-static const double PART = 0.3;          /* of the time that is left */
+static const double GPU_PART = 0.3;      /* of the time that is left */
+static const double CPU_PART = 0.12;     /* less: what the GPU has queued must last longer than a piece of the workers' */
 enum { GPU_WORKERS = 16, LEAST_SEEN = 1 << 12 }; /* a worker's least piece is so much smaller; edges from which a rate is learned */
 
 uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
@@ -83,9 +84,9 @@ static double time_left(const td_coop_job *self)
     return self->on_demand ? on_cpu + (hot - gpu_rate(self, TD_POT_HOT) * on_cpu) / (cpu + gpu_rate(self, TD_POT_HOT)) : on_gpu;
 }
 
-static uint64_t piece_edges(const td_coop_job *self, double rate, uint64_t least)
+static uint64_t piece_edges(const td_coop_job *self, double part, double rate, uint64_t least)
 {
-    uint64_t edges = (uint64_t)(time_left(self) * PART * rate);
+    uint64_t edges = (uint64_t)(time_left(self) * part * rate);
     return edges < least ? least : edges;
 }
 
@@ -109,10 +110,9 @@ static uint32_t flights(const td_coop_job *self) { return self->flights[TD_POT_H
 static td_status fly_from(td_coop_job *self, int which)
 {
     while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->pot[which])) {
-        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, gpu_rate(self, which), self->piece));
+        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
         TD_CHECK(self->launch(self, &piece));
         TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
-        if (flights(self) == 0) self->busy_since = piece.asked;
         self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
         if (which == TD_POT_HOT) self->row->edges_gpu += piece.edges;
         else self->row->edges_link += piece.edges;
@@ -146,7 +146,11 @@ static void on_flown(void *context, td_status status, uint64_t which)
     self->gpu_free[which] = now;
     self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
     self->flights[which]--;
-    if (flights(self) == 0 && now > self->busy_since) self->gpu_busy += now - self->busy_since;
+    if (began < self->busy_until) began = self->busy_until;
+    if (now > began) {
+        self->gpu_busy += now - began;
+        self->busy_until = now;
+    }
     td_coop_note(self, status);
     if (self->status == TD_OK) td_coop_note(self, fly(self));
 }
@@ -174,7 +178,7 @@ static td_status work(td_coop_job *self)
     int which = cpu_may_take(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
     if (!cpu_may_take(self, which)) return TD_OK;
     uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
-    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, cpu_rate(self), least));
+    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, CPU_PART, cpu_rate(self), least));
     TD_CHECK(self->work(self, &piece));
     td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->held->device) - piece.asked;
@@ -198,6 +202,7 @@ static void on_turn(void *context, td_status status, uint64_t value)
 void td_coop_let_cpu_begin(td_coop_job *self)
 {
     self->cpu_waits = false;
+    self->cpu_began = td_device_clock(self->held->device);
     if (!self->cpu_posted) post_turn(self);
 }
 
@@ -207,6 +212,7 @@ td_status td_coop_share(td_coop_job *self)
 {
     uint64_t began = td_device_clock(self->held->device);
     self->cpu_busy = self->gpu_busy = 0;
+    self->cpu_began = self->busy_until = began;
     for (int i = 0; i < TD_POTS; i++) {
         self->gpu_free[i] = began;
         self->flights[i] = self->first_flight[i] = 0;
@@ -215,6 +221,7 @@ td_status td_coop_share(td_coop_job *self)
     if (!self->cpu_waits) post_turn(self);
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
+    self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
     if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;

@@ -118,6 +118,7 @@ static void put_shares(td_json *json, const td_iteration *row)
     td_json_u64(json, "bytes_synchronised", row->bytes_synchronised);
     td_json_real(json, "gpu_idle_seconds", row->gpu_idle_seconds);
     td_json_real(json, "cpu_idle_seconds", row->cpu_idle_seconds);
+    td_json_real(json, "cpu_waited_seconds", row->cpu_waited_seconds);
 }
 
 /* Of an engine that goes page by page. */

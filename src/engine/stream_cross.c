@@ -74,7 +74,8 @@ static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
     td_gpu_args *a = &self->gpu.args;
     a->first_piece = first / TD_GPU_TILE;
     a->end_piece = (end + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    return td_gpu_launch(&self->gpu, &self->gpu.kernels->pull, (a->end_piece - a->first_piece) * 32);
+    const td_kernel *pull = self->crossing->narrow != NULL && !a->from_host ? &self->gpu.kernels->pull_narrow : &self->gpu.kernels->pull;
+    return td_gpu_launch(&self->gpu, pull, (a->end_piece - a->first_piece) * 32);
 }
 
 static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
@@ -142,7 +143,8 @@ static td_status launch_slot(td_stream_job *self, uint32_t slot, bool again)
     const td_link_list *list = self->crossing;
     const td_slot *it = &self->held->slots.slots[slot];
     uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
-    const uint32_t *targets = (const uint32_t *)(list->narrow != NULL ? self->held->window : it->targets) - first;
+    bool widened = list->narrow != NULL && self->held->window != NULL;
+    const uint32_t *targets = (const uint32_t *)(widened ? self->held->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
     self->gpu.args.again = again;
     td_status status = td_stream_launch_part(self, first, end, targets, weights);

@@ -327,20 +327,21 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
 
 /* Slots and chunks. */
 
-/* Lists in fewer bits need a window and smaller slots, of which there are more in the same memory; where they do not
- * shrink, or there is no room for two beside the window, they cross as they are. */
+/* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where they
+ * do not shrink, or there is no room for two, they cross as they are. */
 static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
     td_link_list *lists = held->lists;
     bool two = lists[1].offsets != NULL, narrows = lists[0].narrow != NULL && (!two || lists[1].narrow != NULL);
     uint64_t most = two && lists[1].narrow_most > lists[0].narrow_most ? lists[1].narrow_most : lists[0].narrow_most;
     uint64_t weights = slot_edges * lists[0].weight_bytes, room = *slots * (slot_edges * sizeof(uint32_t) + weights);
-    uint64_t fits = narrows ? (room - slot_edges * sizeof(uint32_t)) / (most * sizeof(uint32_t) + weights) : 0;
+    uint64_t window = held->shape.pushes ? slot_edges * sizeof(uint32_t) : 0;
+    uint64_t fits = narrows ? (room - window) / (most * sizeof(uint32_t) + weights) : 0;
     uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
     if (fits < 2) {
         if (held->shape.narrows == TD_NARROW_ASKED)
             td_warn("stream.compress=on: %s; subgraphs cross as they are",
-                    narrows ? "there is no room for a window beside two subgraphs" : "the lists hardly shrink");
+                    narrows ? "there is no room for two subgraphs" : "the lists hardly shrink");
         for (int i = 0; i < 2; i++) td_stream_free_narrow(held->device, &lists[i]);
         return;
     }
@@ -353,7 +354,7 @@ static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
     uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
     fit_narrow(held, edges, &words, &slots);
-    if (held->lists[0].narrow != NULL)
+    if (held->lists[0].narrow != NULL && shape->pushes)
         TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
     TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
     for (uint32_t i = 0; i < held->slots.count; i++) {

@@ -1,6 +1,6 @@
 /* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made
- * once by the workers, and a window on the device where a subgraph's targets come to whole before they are gone over.
- * Slots hold subgraphs as they crossed, so that more of them stay. Lists that hardly shrink are left as they are. */
+ * once by the workers, and for sweeps a window on the device where a subgraph's targets come to whole before they are
+ * gone over; sums are made along them as they are. Slots hold subgraphs as they crossed, so that more of them stay. Lists that hardly shrink are left as they are. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"
@@ -106,13 +106,16 @@ void td_stream_free_narrow(td_device *device, td_link_list *list)
     list->narrow_pinned = false;
 }
 
-/* A subgraph's targets into the window. */
+/* A subgraph's targets into the window; sums are made along them as they crossed. */
 td_status td_stream_widen(td_stream_job *self, const td_slot *slot)
 {
     td_gpu_args *a = &self->gpu.args;
     a->narrow = slot->targets;
+    a->narrow_at = NULL;
+    a->subgraph_shift = self->crossing->shift;
     a->narrow_edges = td_link_end(self->crossing, slot->subgraph) - td_link_begin(self->crossing, slot->subgraph);
     a->window = self->held->window;
+    if (self->work == TD_WORK_SUM) return TD_OK;
     return td_gpu_launch(&self->gpu, &self->gpu.kernels->widen,
                          (a->narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32);
 }

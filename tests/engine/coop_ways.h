@@ -5,6 +5,7 @@
 
 #include "engine/coop.h"
 #include "engine/table.h"
+#include "store/gen.h"
 
 static const double coop_caps[] = {0.05, 0.1, 0.25, 0.5, 0.9};
 static const char *const coop_orders[] = {"hot", "none", "indegree", "rcm", "random"};
@@ -58,6 +59,17 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
     if (strcmp(run->engine, "coop") == 0) coop_check_edges(about, run);
     else if (strcmp(run->engine, "cpu") != 0 && about->graph->edges > 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;
+}
+
+/* One that has room for windows. */
+static inline td_graph *large_graph(void)
+{
+    td_gen_spec spec;
+    td_build_options build;
+    td_graph *graph = NULL;
+    CHECK(td_gen_named("k13", &spec, &build));
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    return graph;
 }
 
 #endif

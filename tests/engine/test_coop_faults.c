@@ -213,11 +213,13 @@ static double seconds_of(const td_graph *graph, const char *program, const char 
 
 TEST(idle_workers_and_an_idle_gpu_that_help_each_other_save_time)
 {
-    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
+    td_graph *graph = large_graph();
     const char *devices = "emu@unchecked";
-    double none = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
-    double link = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1 coop.link=on coop.on_demand=off");
+    double none = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1024 coop.link=off coop.on_demand=off");
+    double link = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1024 coop.link=on coop.on_demand=off");
     CHECK(link < none);
+    td_graph_destroy(graph);
+    graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     none = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
     double demand = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=on");
     CHECK(demand < none);

@@ -2,7 +2,6 @@
 #include "engine/coop_ways.h"
 
 #include "programs/verify_run.h"
-#include "store/gen.h"
 
 typedef struct counts {
     uint64_t gpu, link, cpu, on_demand, launches, to_device, sinks;
@@ -61,31 +60,52 @@ TEST(smaller_pieces_are_more_launches)
     CHECK(count("pagerank", 0.25, ALWAYS).launches > count("pagerank", 0.25, "coop.invoke=always").launches);
 }
 
-/* Windows need some room: on a graph that has it, what crosses in fewer bits is copied, what does not is read, and the
- * answers are right. */
-static td_run *run_large(td_graph *graph, const char *settings)
+/* Windows need some room: on a graph that has it, what crosses in fewer bits is copied, what does not is read, more of
+ * it stays on the device, and the answers are right. */
+static td_run *run_large(td_graph *graph, double cap, const char *settings)
 {
     const char *claims;
-    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = 0.6, .has_iterations = true, .iterations = 2};
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap, .has_iterations = strstr(settings, "defer") == NULL,
+                              .iterations = 2};
     td_run *run = run_of("pagerank", graph, options, settings);
     CHECK_STR(run->engine, "coop");
-    CHECK(run->rows[0].edges_link > 0);
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_iteration *row = &run->rows[i];
+        CHECK_EQ(row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand, row->active_edges);
+    }
     CHECK_OK(td_run_verify(run, NULL, &claims));
     return run;
 }
 
+#define WINDOWS "coop.invoke=always coop.piece=1024 "
+
 TEST(fewer_bits_are_copied_and_others_read)
 {
-    td_gen_spec spec;
-    td_build_options build;
-    td_graph *graph = NULL;
-    CHECK(td_gen_named("k13", &spec, &build));
-    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
-    td_run *on = run_large(graph, "coop.invoke=always coop.piece=1024");
-    td_run *off = run_large(graph, "coop.invoke=always coop.piece=1024 coop.compress=off");
-    CHECK(on->bytes_to_device > off->bytes_to_device + graph->edges / 4);
+    td_graph *graph = large_graph();
+    td_run *on = run_large(graph, 0.25, WINDOWS), *off = run_large(graph, 0.25, WINDOWS "coop.compress=off");
+    CHECK(on->rows[0].edges_link > 0);
+    CHECK(off->rows[0].edges_link > 0);
+    CHECK(on->bytes_to_device > off->bytes_to_device + on->rows[0].edges_link);
+    CHECK(on->rows[0].edges_gpu > off->rows[0].edges_gpu + graph->edges / 10);
     td_run_destroy(on);
     td_run_destroy(off);
+    td_graph_destroy(graph);
+}
+
+TEST(windows_add_up_at_every_cap_whoever_takes_them)
+{
+    static const double caps[] = {0.2, 0.45, 0.95};
+    static const char *const ways[] = {WINDOWS, WINDOWS "coop.order=none", WINDOWS "coop.extract=vertex", WINDOWS "coop.on_demand=off",
+                                       WINDOWS "coop.sinks=defer pagerank.dangling=ignore"};
+    td_graph *graph = large_graph();
+    uint64_t on_demand = 0;
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++)
+        for (size_t j = 0; j < sizeof ways / sizeof *ways; j++) {
+            td_run *run = run_large(graph, caps[i], ways[j]);
+            on_demand += run->rows[0].edges_on_demand;
+            td_run_destroy(run);
+        }
+    CHECK(on_demand > 0);
     td_graph_destroy(graph);
 }
 

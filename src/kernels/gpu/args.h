@@ -123,7 +123,8 @@ typedef struct td_gpu_args {
     const td_gpu_extract *extracts; /* extracted lists of a launch, so many, and one that tells where the last ends */
     uint32_t extract_count;
     const uint32_t *narrow;       /* a subgraph's targets in fewer bits, so many of them, and where they come to whole */
-    uint64_t narrow_edges;
+    const uint64_t *narrow_at;    /* of several subgraphs in a row: where each begins, counted from narrow_base; 0: it is one */
+    uint64_t narrow_base, narrow_edges;
     uint32_t *window;
     td_gpu_edge *kept, *aside;    /* sweeps: room for edges kept; for those of a stretch of them that stay */
     uint64_t kept_room, kept_first, kept_end; /* the stretch that a launch goes over */

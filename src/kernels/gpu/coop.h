@@ -8,7 +8,7 @@ TD_KERNEL(add_given, td_gpu_args)
     const td_context c = kernel_context(&a);
     program_accum *sums = (program_accum *)a.sums, *more = (program_accum *)a.more_sums;
     const program_accum *given = (const program_accum *)a.given;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
         program_accum sum = program_sum(sums[v], more[v]);
         if (v >= a.given_first && v - a.given_first < a.given_count) sum = program_sum(sum, given[v - a.given_first]);
         sums[v] = sum;

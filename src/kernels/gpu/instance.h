@@ -46,7 +46,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if !PROGRAM_FUSED
-    KERNEL(add_given),
+    KERNEL(pull_narrow), KERNEL(add_given),
 #endif
 #if PROGRAM_FUSED
     KERNEL(list_words), KERNEL(map_queue),

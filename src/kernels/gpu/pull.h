@@ -93,17 +93,21 @@ TD_DEVICE void accumulate(program_accum *place, program_accum value)
 
 enum { PULL_LANE = 4, PULL_STEP = PULL_LANE * TD_WARP };
 
-/* What four edges bring; those from `last` on bring nothing. */
-TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, uint64_t last, program_accum *brought)
+/* The lane's next four sources; none from `last` on. */
+TD_DEVICE void read_four(const td_gpu_args *a, uint64_t first, uint64_t last, uint32_t *sources)
 {
-    uint32_t sources[PULL_LANE];
-    program_message messages[PULL_LANE];
     if (first + PULL_LANE <= last) {
         TD_READ_FOUR(sources, &a->pull.targets[first]);
     } else {
         TD_UNROLL
         for (uint32_t k = 0; k < PULL_LANE; k++) sources[k] = first + k < last ? a->pull.targets[first + k] : TD_NO_VERTEX;
     }
+}
+
+/* What four edges bring. */
+TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, const uint32_t *sources, program_accum *brought)
+{
+    program_message messages[PULL_LANE];
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++) {
         messages[k] = 0;
@@ -174,22 +178,76 @@ TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *s
     state->lists_before += total;
 }
 
+TD_DEVICE uint64_t piece_end(const td_gpu_args *a, uint64_t piece)
+{
+    uint64_t end = (piece + 1) * TD_GPU_TILE;
+    return end < a->pull_edges ? end : a->pull_edges;
+}
+
+TD_DEVICE void pull_step(const td_gpu_args *a, const td_context *c, pull_state *state, uint64_t first, const uint32_t *sources)
+{
+    program_accum brought[PULL_LANE];
+    uint32_t heads = TD_READ_ONLY(&a->heads[first / 32]) >> (first & 31u) & ((1u << PULL_LANE) - 1);
+    gather_four(a, c, first, sources, brought);
+    add_step(a, c, state, brought, heads);
+}
+
+TD_DEVICE void close_piece(const td_gpu_args *a, const pull_state *state)
+{
+    if (td_lane() == 0) accumulate((program_accum *)a->sums + a->lists[state->lists_before - 1], state->open);
+}
+
 TD_KERNEL(pull, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece; piece += td_global_threads() / TD_WARP) {
-        uint64_t first = piece * TD_GPU_TILE, last = first + TD_GPU_TILE < a.pull_edges ? first + TD_GPU_TILE : a.pull_edges;
+        uint64_t last = piece_end(&a, piece);
         pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
-        for (uint64_t base = first; base < last; base += PULL_STEP) {
-            uint64_t mine = base + td_lane() * PULL_LANE;
-            program_accum brought[PULL_LANE];
-            uint32_t heads = TD_READ_ONLY(&a.heads[mine / 32]) >> (mine & 31u) & ((1u << PULL_LANE) - 1);
-            gather_four(&a, &c, mine, last, brought);
-            add_step(&a, &c, &state, brought, heads);
+        for (uint64_t base = piece * TD_GPU_TILE; base < last; base += PULL_STEP) {
+            uint32_t sources[PULL_LANE];
+            read_four(&a, base + td_lane() * PULL_LANE, last, sources);
+            pull_step(&a, &c, &state, base + td_lane() * PULL_LANE, sources);
         }
-        if (td_lane() == 0) accumulate((program_accum *)a.sums + a.lists[state.lists_before - 1], state.open);
+        close_piece(&a, &state);
     }
 }
+
+#if !PROGRAM_FUSED
+/* Where a piece's targets are in fewer bits: a piece is a group of them. Of several subgraphs the places are known. */
+TD_DEVICE const uint32_t *narrow_group(const td_gpu_args *a, uint64_t piece)
+{
+    uint64_t subgraph = (piece * TD_GPU_TILE) >> a->subgraph_shift;
+    const uint32_t *narrow = a->narrow + (a->narrow_at != 0 ? a->narrow_at[subgraph] - a->narrow_base : 0);
+    return narrow + narrow[piece - (subgraph << a->subgraph_shift) / TD_GPU_TILE];
+}
+
+/* The same along lists in fewer bits (widen.h), which are made whole step by step: four blocks are decoded by the
+ * warp, a target a lane, and come to the lanes that add them up by way of shared memory. */
+TD_KERNEL(pull_narrow, td_gpu_args)
+{
+    const td_context c = kernel_context(&a);
+    TD_SHARED(uint32_t, decoded, TD_GPU_THREADS * PULL_LANE);
+    uint32_t *step = decoded + td_thread() / TD_WARP * PULL_STEP;
+    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece; piece += td_global_threads() / TD_WARP) {
+        uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a, piece);
+        pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
+        widening it = open_group(narrow_group(&a, piece));
+        for (uint64_t base = first; base < last; base += PULL_STEP) {
+            uint32_t sources[PULL_LANE], block = (uint32_t)(base - first) / TD_NARROW_BLOCK;
+            TD_UNROLL
+            for (uint32_t k = 0; k < PULL_LANE; k++) step[k * TD_WARP + td_lane()] = widen_block(&it, block + k);
+            TD_WARP_BARRIER(TD_ALL_LANES);
+            uint64_t mine = base + td_lane() * PULL_LANE;
+            TD_UNROLL
+            for (uint32_t k = 0; k < PULL_LANE; k++)
+                sources[k] = mine + k < last ? step[td_lane() * PULL_LANE + k] : TD_NO_VERTEX;
+            TD_WARP_BARRIER(TD_ALL_LANES);
+            pull_step(&a, &c, &state, mine, sources);
+        }
+        close_piece(&a, &state);
+    }
+}
+#endif
 
 TD_KERNEL(apply, td_gpu_args)
 {

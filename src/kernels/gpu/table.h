@@ -9,7 +9,7 @@ typedef struct td_gpu_kernels {
     td_kernel init, useful, widen;
     /* gas */
     td_kernel pull, apply, clear_sums, pull_shards;
-    td_kernel add_given;
+    td_kernel pull_narrow, add_given;
     td_kernel list_words, map_queue;
     td_kernel pull_hit, pull_late;
     td_kernel levels, levels_otherwise, find_parents;
