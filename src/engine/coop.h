@@ -107,7 +107,7 @@ typedef struct td_coop_job {
     bool gpu_takes;            /* part in this iteration */
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
-    double cpu_rate;           /* edges a ns, of all workers together; 0: not yet measured */
+    double cpu_rate[TD_POTS];  /* edges a ns, of all workers together; 0: not yet measured */
     double overhead;           /* ns that the frontier's way to the GPU and back takes, as measured */
     bool grown;                /* there has been a frontier that was worth it */
     bool leaves;               /* there is none to be expected: the run is the CPU's */
@@ -173,8 +173,8 @@ void td_coop_let_cpu_begin(td_coop_job *self);
 void td_coop_note(td_coop_job *self, td_status status);
 uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end);
 
-/* What the CPU did by itself, for its rate; bytes that an edge costs it, for virtual clocks. */
-void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns);
+/* What the CPU did of a pot (TD_POTS: of both), for its rate; bytes that an edge costs it, for virtual clocks. */
+void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns);
 enum { TD_COOP_EDGE_BYTES = 16, TD_COOP_HEAVY = 256 }; /* the latter: degree from which a vertex is cut into pieces for all warps */
 
 /* Whether the GPU is to take part in an iteration of so many active edges. */

@@ -201,7 +201,7 @@ static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_f
     TD_CHECK(td_cpu_iterate(&self->cpu, direction, now, &sum));
     row->edges = row->edges_cpu = sum.edges;
     td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
-    td_coop_learn_cpu(self, sum.edges, td_device_clock(self->held->device) - began);
+    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
     return TD_OK;
 }
 
@@ -263,7 +263,7 @@ static td_status step_alone(td_coop_job *self, td_iteration *row)
     TD_CHECK(push(cpu, 0, cpu->queue_count, row->active_edges, &sum));
     row->edges = row->edges_cpu = sum.edges;
     td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
-    td_coop_learn_cpu(self, sum.edges, td_device_clock(self->held->device) - began);
+    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
     return TD_OK;
 }
 

@@ -67,9 +67,12 @@ static double gpu_rate(const td_coop_job *self, int which)
     return self->held->copy_rate / (double)(sizeof(uint32_t) + self->held->split.weight_bytes);
 }
 
-static double cpu_rate(const td_coop_job *self)
+/* Of all workers together: lists of the rest may be far shorter than hot ones, and cost more an edge. */
+static double cpu_rate(const td_coop_job *self, int which)
 {
-    return self->cpu_rate > 0 ? self->cpu_rate : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
+    const double *rate = self->cpu_rate;
+    if (rate[which] > 0) return rate[which];
+    return rate[!which] > 0 ? rate[!which] : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
 }
 
 static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
@@ -77,11 +80,13 @@ static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot-
 /* How long both would still take, each with its own pot first and then with the other's where it may. */
 static double time_left(const td_coop_job *self)
 {
-    double hot = (double)left_in(&self->pot[TD_POT_HOT]), rest = (double)left_in(&self->pot[TD_POT_REST]), cpu = cpu_rate(self);
-    if (!self->gpu_takes) return (hot + rest) / cpu;
-    double on_gpu = hot / gpu_rate(self, TD_POT_HOT), on_cpu = rest / cpu;
-    if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu * on_gpu) / (cpu + gpu_rate(self, TD_POT_REST)) : on_cpu;
-    return self->on_demand ? on_cpu + (hot - gpu_rate(self, TD_POT_HOT) * on_cpu) / (cpu + gpu_rate(self, TD_POT_HOT)) : on_gpu;
+    double hot = (double)left_in(&self->pot[TD_POT_HOT]), rest = (double)left_in(&self->pot[TD_POT_REST]);
+    double cpu_hot = cpu_rate(self, TD_POT_HOT), cpu_rest = cpu_rate(self, TD_POT_REST);
+    if (!self->gpu_takes) return hot / cpu_hot + rest / cpu_rest;
+    double gpu_hot = gpu_rate(self, TD_POT_HOT), gpu_rest = gpu_rate(self, TD_POT_REST);
+    double on_gpu = hot / gpu_hot, on_cpu = rest / cpu_rest;
+    if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu_rest * on_gpu) / (cpu_rest + gpu_rest) : on_cpu;
+    return self->on_demand ? on_cpu + (hot - gpu_hot * on_cpu) / (cpu_hot + gpu_hot) : on_gpu;
 }
 
 static uint64_t piece_edges(const td_coop_job *self, double part, double rate, uint64_t least)
@@ -96,9 +101,11 @@ static void learn(double *rate, uint64_t edges, uint64_t ns)
     *rate = *rate == 0 ? seen : *rate * (1 - SLOWER) + seen * SLOWER;
 }
 
-void td_coop_learn_cpu(td_coop_job *self, uint64_t edges, uint64_t ns)
+void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns)
 {
-    if (edges >= LEAST_SEEN) learn(&self->cpu_rate, edges, ns);
+    if (edges < LEAST_SEEN) return;
+    for (int i = 0; i < TD_POTS; i++)
+        if (which == i || which == TD_POTS) learn(&self->cpu_rate[i], edges, ns);
 }
 
 /* The GPU. */
@@ -173,16 +180,27 @@ static bool cpu_may_take(const td_coop_job *self, int which)
     return !is_empty(&self->pot[which]) && (which == TD_POT_REST || self->on_demand || !self->gpu_takes);
 }
 
+/* Whether the GPU would be through with all of a pot before the workers were with one unit of it. */
+static bool is_gpus(const td_coop_job *self, int which)
+{
+    const td_coop_pot *pot = &self->pot[which];
+    if (!self->gpu_takes || is_empty(pot) || (which == TD_POT_REST && !self->link)) return false;
+    uint64_t unit = self->cpu_in_front ? td_coop_edges(pot, pot->front, pot->front + 1) : td_coop_edges(pot, pot->back - 1, pot->back);
+    uint64_t ahead = left_in(pot);
+    for (uint32_t i = 0; i < self->flights[which]; i++) ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
+    return (double)unit / cpu_rate(self, which) > (double)ahead / gpu_rate(self, which);
+}
+
 static td_status work(td_coop_job *self)
 {
-    int which = cpu_may_take(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
-    if (!cpu_may_take(self, which)) return TD_OK;
+    int which = cpu_may_take(self, TD_POT_REST) && !is_gpus(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
+    if (!cpu_may_take(self, which) || is_gpus(self, which)) return TD_OK;
     uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
-    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, CPU_PART, cpu_rate(self), least));
+    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, CPU_PART, cpu_rate(self, which), least));
     TD_CHECK(self->work(self, &piece));
     td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->held->device) - piece.asked;
-    td_coop_learn_cpu(self, piece.edges, took);
+    td_coop_learn_cpu(self, which, piece.edges, took);
     self->cpu_busy += took;
     if (which == TD_POT_REST) self->row->edges_cpu += piece.edges;
     else self->row->edges_on_demand += piece.edges;
@@ -233,8 +251,9 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
 {
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
     if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
-    double alone = (double)active / cpu_rate(self);
-    double rest = (double)(active - hot) / (cpu_rate(self) + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
+    double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_POT_REST);
+    double alone = (double)hot / cpu_rate(self, TD_POT_HOT) + left / cpu_rest;
+    double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
     double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
     return self->overhead + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
 }

@@ -85,3 +85,22 @@ done:
     td_free(place);
     return status;
 }
+
+double td_share_near(const td_graph *graph)
+{
+    enum { DRAWN = 4096, PART = 64 };
+    const td_adjacency *list = &graph->out;
+    uint64_t near = 0, n = graph->vertices;
+    if (graph->edges == 0) return 0;
+    for (uint64_t i = 0; i < DRAWN; i++) {
+        uint64_t edge = (uint64_t)((double)graph->edges * ((double)i / DRAWN)), low = 0, high = n;
+        while (low + 1 < high) { /* whose list it is in */
+            uint64_t middle = low + (high - low) / 2;
+            if (list->offsets[middle] <= edge) low = middle;
+            else high = middle;
+        }
+        uint64_t target = list->targets[edge], apart = target > low ? target - low : low - target;
+        near += apart * PART < n;
+    }
+    return (double)near / DRAWN;
+}

@@ -25,6 +25,10 @@ const char *td_order_name(td_order order);
 const char *td_order_text(td_order order);
 td_status td_order_named(const char *name, td_order *out);
 
+/* Of edges drawn from all over the graph, the share whose ends' numbers are less than a 64th of all apart: about a 32nd
+ * where numbers mean nothing, most where neighbours were numbered one after another. */
+double td_share_near(const td_graph *graph);
+
 /* Fills `vertices` with the graph's vertices in that order, which is not NONE. */
 td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool);
 

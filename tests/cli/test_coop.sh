@@ -7,7 +7,7 @@ coop='--engine coop --devices emu@unchecked --gpu-edges 25%'
 
 succeeds run sssp g.tg --source 1 $coop --set coop.invoke=always --set coop.piece=1 --verify --json one.json --quiet
 for word in '"engine": "coop"' '"edges_gpu"' '"edges_link"' '"edges_cpu"' '"edges_on_demand"' '"bytes_synchronised"' '"gpu_idle_seconds"' \
-    '"cpu_idle_seconds"' '"coop.order": "hot"' '"coop.invoke": "always"' '"verified": "'; do
+    '"cpu_idle_seconds"' '"coop.order": "auto"' '"coop.invoke": "always"' '"verified": "'; do
     contains "$(cat one.json)" "$word" 'the report'
 done
 succeeds run pagerank g.tg $coop --set coop.invoke=always --set coop.piece=1 --iterations 3

@@ -7,9 +7,9 @@ typedef struct counts {
     uint64_t gpu, link, cpu, on_demand, launches, to_device, sinks;
 } counts;
 
-static counts count(const char *program, double cap, const char *settings)
+static counts count_on(const char *name, const char *program, double cap, const char *settings)
 {
-    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
+    td_graph *graph = test_graph(test_graph_named(name), TEST_UNWEIGHTED, NULL);
     const td_program_info *info = program_of(program)->info;
     bool defers = strstr(settings, "defer") != NULL;
     td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap, .has_source = info->needs_source,
@@ -28,6 +28,8 @@ static counts count(const char *program, double cap, const char *settings)
     td_graph_destroy(graph);
     return sum;
 }
+
+static counts count(const char *program, double cap, const char *settings) { return count_on("rmat 10", program, cap, settings); }
 
 #define ALWAYS "coop.invoke=always coop.piece=1 "
 
@@ -53,6 +55,21 @@ TEST(order_and_extraction_decide_what_is_hot)
     CHECK(hot != none);
     CHECK(count("bfs", 0.25, ALWAYS "coop.extract=vertex").gpu != hot);
     CHECK(count("bfs", 0.25, ALWAYS "coop.extract=random").gpu != hot);
+}
+
+TEST(an_order_that_has_neighbours_near_each_other_is_kept)
+{
+    static const char *const graphs[] = {"web", "rmat 10"}, *const orders[] = {ALWAYS "coop.order=none", ALWAYS "coop.order=hot"};
+    for (int i = 0; i < 2; i++) {
+        uint64_t by_itself = count_on(graphs[i], "pagerank", 0.25, ALWAYS "coop.link=off").gpu, as_asked[2];
+        for (int j = 0; j < 2; j++) {
+            char settings[128];
+            snprintf(settings, sizeof settings, "%s coop.link=off", orders[j]);
+            as_asked[j] = count_on(graphs[i], "pagerank", 0.25, settings).gpu;
+        }
+        CHECK(as_asked[0] != as_asked[1]);
+        CHECK_EQ(by_itself, as_asked[i]);
+    }
 }
 
 TEST(smaller_pieces_are_more_launches)

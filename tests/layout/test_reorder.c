@@ -127,6 +127,19 @@ TEST(weights_of_every_kind_stay_with_their_edges)
             check_orders(test_graph_named(names[i]), (test_weights)kind, NULL);
 }
 
+TEST(numbers_that_mean_something_are_told_from_those_that_do_not)
+{
+    static const char *const names[] = {"path", "rmat 10"};
+    for (int i = 0; i < 2; i++) {
+        td_graph *graph = test_graph(test_graph_named(names[i]), TEST_UNWEIGHTED, NULL);
+        CHECK(i == 0 ? td_share_near(graph) > 0.9 : td_share_near(graph) < 0.2);
+        td_graph_destroy(graph);
+    }
+    td_graph *shuffled = reordered(test_graph_named("path"), TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
+    CHECK(td_share_near(shuffled) < 0.2);
+    td_graph_destroy(shuffled);
+}
+
 TEST(the_order_none_leaves_the_graph_as_it_is)
 {
     td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL), *before = graph;
