@@ -59,6 +59,7 @@ bool td_coop_compresses(const td_run_options *options)
     return set[SET_COMPRESS] == 0 && set[SET_LINK] == 0;
 }
 
+static const double STEP = 0.6;     /* of the resident engine's width: an edge done again costs more here than a round */
 static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
 
 static td_status check_sinks(const td_coop_job *self)
@@ -88,12 +89,13 @@ static bool keeps_numbers(const td_coop_job *self)
 }
 
 /* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in caches. */
-static td_order choose_order(const td_coop_job *self, double set)
+static td_order choose_order(td_coop_job *self, double set)
 {
     static const double LOCAL = 0.25;
     if (keeps_numbers(self)) return TD_ORDER_NONE;
     if (set != ORDER_AUTO) return (td_order)set;
-    return !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL ? TD_ORDER_NONE : TD_ORDER_HOT;
+    self->kept_order = !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL;
+    return self->kept_order ? TD_ORDER_NONE : TD_ORDER_HOT;
 }
 
 static td_status read_settings(td_coop_job *self)
@@ -240,7 +242,7 @@ static td_status set_up(td_coop_job *self)
     TD_CHECK(td_cpu_job_open(cpu, gpu->run, gpu->options));
     cpu->coop.hot = self->held->cut->hot.offsets;
     cpu->coop.rest = self->held->cut->rest.offsets;
-    if (gpu->prioritised) cpu->delta = td_resident_step(cpu->graph, gpu->delta);
+    if (gpu->prioritised) cpu->delta = gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP;
     self->link = self->link && self->held->readable;
     fill_args(self);
     self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
@@ -336,6 +338,13 @@ static td_status stand_aside(td_run *run, const td_run_options *options, const c
     return td_cpu_run(run, options);
 }
 
+/* A search over a graph whose own order is kept goes a long way in small steps, which a GPU does not pay for. */
+static bool walks_alone(const td_coop_job *self)
+{
+    return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED && self->gpu.run->program->info->needs_source &&
+           self->gpu.run->resumed == NULL;
+}
+
 /* The edges that the GPU can have: none, all, or so many bytes of them. */
 static td_status find_room(td_coop_job *self, uint64_t *room, bool *all)
 {
@@ -410,6 +419,10 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     TD_TRY(td_coop_open(&self));
     TD_TRY(find_room(&self, &room, &all));
     if (all) goto done;
+    if (walks_alone(&self)) {
+        aside = "neighbours have near numbers, so a search's frontiers stay small";
+        goto done;
+    }
     TD_TRY(td_coop_hold(&self, room));
     if (self.held->split.inside == 0) aside = "no vertex and its edges fit what the GPU may hold";
     else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges))

@@ -66,6 +66,7 @@ typedef struct td_coop_pot {
     uint64_t front, back;      /* units that nobody has taken */
     const uint64_t *before;    /* edges before every unit */
     uint64_t unit, edges;      /* where that is NULL: edges of a unit, and of all */
+    uint64_t window;           /* units that come to the GPU together, from a multiple of them on; 0: one by one */
     double gpu_rate;           /* edges a ns that the GPU does of it, measured; 0: not yet */
 } td_coop_pot;
 
@@ -91,6 +92,7 @@ typedef struct td_coop_job {
     td_cpu_job cpu;
     td_coop_graph *held;
     td_order order;
+    bool kept_order;           /* the graph's own, because it has neighbours near each other */
     td_split_extract extract;
     td_coop_invoke invoke;
     bool on_demand, link, compress, defer_sinks;

@@ -246,7 +246,7 @@ static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(
 /* Windows take a small part of the room for edges; 0: there is none for them. */
 static uint32_t window_shift(uint64_t room)
 {
-    enum { LEAST = 10, MOST = 21, PART = 16 };
+    enum { LEAST = 10, MOST = 22, PART = 16 };
     uint32_t shift = MOST;
     while (shift >= LEAST && windows_bytes(shift) > room / PART) shift--;
     return shift >= LEAST ? shift : 0;

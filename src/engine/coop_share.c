@@ -51,7 +51,10 @@ static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t 
         piece.end = pot->front += low;
     } else {
         piece.end = pot->back;
-        piece.begin = pot->back -= low;
+        pot->back -= low;
+        if (pot->window > 0) pot->back = pot->back / pot->window * pot->window;
+        if (pot->back < pot->front) pot->back = pot->front;
+        piece.begin = pot->back;
     }
     piece.edges = td_coop_edges(pot, piece.begin, piece.end);
     piece.asked = td_device_clock(self->held->device);

@@ -45,19 +45,13 @@ uint64_t td_coop_crossing_end(const td_coop_job *self)
 static stretch part_of(const td_coop_job *self, const td_coop_piece *piece, int part)
 {
     uint64_t begin = piece->begin, end = piece->end, most = edges_of(self, part), unit = TD_GPU_TILE;
-    if (in_windows(self)) {
-        uint64_t hot = windows_of(self, TD_POT_HOT);
+    if (part != piece->pot && (piece->pot == TD_POT_REST || !in_windows(self))) return (stretch){0, 0};
+    if (piece->pot == TD_POT_HOT && in_windows(self)) {
+        uint64_t hot = windows_of(self, TD_POT_HOT), crossing = crossing_windows(self);
         unit = UINT64_C(1) << self->held->link.shift;
-        if (piece->pot == TD_POT_HOT && part == TD_POT_HOT) {
-            begin = begin < hot ? begin : hot;
-            end = end < hot ? end : hot;
-        } else if (piece->pot == TD_POT_HOT) {
-            begin = (begin > hot ? begin - hot : 0) + crossing_windows(self);
-            end = (end > hot ? end - hot : 0) + crossing_windows(self);
-        }
+        begin = part == TD_POT_HOT ? (begin < hot ? begin : hot) : (begin > hot ? begin - hot : 0) + crossing;
+        end = part == TD_POT_HOT ? (end < hot ? end : hot) : (end > hot ? end - hot : 0) + crossing;
     }
-    if (part != piece->pot && piece->pot == TD_POT_REST) begin = end = 0;
-    if (part != piece->pot && !in_windows(self)) begin = end = 0;
     return (stretch){begin * unit < most ? begin * unit : most, end * unit < most ? end * unit : most};
 }
 
@@ -98,13 +92,13 @@ static td_status launch_narrow(td_coop_job *self, td_stream *lane, int part, con
     return launch_tiles(self, lane, part, &self->gpu.kernels->pull_narrow, edges);
 }
 
-/* A window crosses and is gone over; the next one is on its way meanwhile. */
-static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, uint64_t end)
+/* A window crosses, and what the piece has of it is gone over; the next one is on its way meanwhile. */
+static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, stretch piece)
 {
     td_coop_graph *held = self->held;
     td_link_list *link = &held->link;
     uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
-    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], begin = td_link_begin(link, w);
+    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], begin = td_link_begin(link, w), end = td_link_end(link, w);
     td_coop_narrow window = {.words = held->narrow[at]};
     if (held->freed[at] != NULL) {
         TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
@@ -113,7 +107,7 @@ static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, u
     }
     TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w], words * sizeof(uint32_t), TD_TO_DEVICE));
     TD_CHECK(td_coop_follow(self, lane, held->incoming));
-    stretch edges = {begin, td_link_end(link, w) < end ? td_link_end(link, w) : end};
+    stretch edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
     TD_CHECK(launch_narrow(self, lane, TD_POT_REST, &window, edges));
     return td_stream_mark(lane, &held->freed[at]);
 }
@@ -130,7 +124,8 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
     if (rest.begin >= rest.end) return TD_OK;
     if (piece->pot == TD_POT_HOT) return launch_narrow(self, lane, TD_POT_REST, &kept[TD_POT_REST], rest);
     if (!in_windows(self)) return launch_wide(self, lane, TD_POT_REST, rest);
-    for (uint64_t w = piece->begin; w < piece->end; w++) TD_CHECK(launch_window(self, lane, (uint32_t)w, rest.end));
+    uint32_t shift = self->held->link.shift;
+    for (uint64_t w = rest.begin >> shift; w <= (rest.end - 1) >> shift; w++) TD_CHECK(launch_window(self, lane, (uint32_t)w, rest));
     return TD_OK;
 }
 
@@ -193,31 +188,30 @@ td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
 
 /* Pots. */
 
-static void fill_with_tiles(td_coop_job *self, int which)
+static td_coop_pot pot_of_tiles(const td_coop_job *self, int which, uint64_t edges)
 {
-    uint64_t edges = edges_of(self, which);
-    self->pot[which] = (td_coop_pot){.back = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE, .unit = TD_GPU_TILE, .edges = edges,
-                                     .gpu_rate = self->pot[which].gpu_rate};
+    return (td_coop_pot){.back = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE, .unit = TD_GPU_TILE, .edges = edges,
+                         .gpu_rate = self->pot[which].gpu_rate};
 }
 
-static void fill_with_windows(td_coop_job *self)
+/* The hot part and what stays of the rest. */
+static td_coop_pot pot_of_windows(const td_coop_job *self)
 {
-    uint64_t hot = windows_of(self, TD_POT_HOT), crossing = crossing_windows(self), count = hot + windows_of(self, TD_POT_REST) - crossing;
-    uint64_t unit = UINT64_C(1) << self->held->link.shift, *before = self->before[TD_POT_HOT], rest = edges_of(self, TD_POT_REST);
+    uint64_t count = windows_of(self, TD_POT_HOT) + windows_of(self, TD_POT_REST) - crossing_windows(self), *before = self->before[TD_POT_HOT];
     for (uint64_t i = 0; i <= count; i++) {
         td_coop_piece all = {.pot = TD_POT_HOT, .end = i};
         stretch inside = part_of(self, &all, TD_POT_HOT), kept = part_of(self, &all, TD_POT_REST);
         before[i] = inside.end - inside.begin + kept.end - kept.begin;
     }
-    self->pot[TD_POT_HOT] = (td_coop_pot){.back = count, .before = before, .edges = before[count], .gpu_rate = self->pot[TD_POT_HOT].gpu_rate};
-    self->pot[TD_POT_REST] = (td_coop_pot){.back = crossing, .unit = unit, .edges = crossing * unit < rest ? crossing * unit : rest,
-                                           .gpu_rate = self->pot[TD_POT_REST].gpu_rate};
+    return (td_coop_pot){.back = count, .before = before, .edges = before[count], .gpu_rate = self->pot[TD_POT_HOT].gpu_rate};
 }
 
 void td_coop_fill_pots(td_coop_job *self)
 {
-    if (in_windows(self)) fill_with_windows(self);
-    else for (int i = 0; i < TD_POTS; i++) fill_with_tiles(self, i);
+    bool windows = in_windows(self);
+    self->pot[TD_POT_HOT] = windows ? pot_of_windows(self) : pot_of_tiles(self, TD_POT_HOT, edges_of(self, TD_POT_HOT));
+    self->pot[TD_POT_REST] = pot_of_tiles(self, TD_POT_REST, td_coop_crossing_end(self));
+    if (windows) self->pot[TD_POT_REST].window = (UINT64_C(1) << self->held->link.shift) / TD_GPU_TILE;
 }
 
 td_status td_coop_make_pots(td_coop_job *self)

@@ -187,7 +187,7 @@ TEST(a_graph_of_long_ways_is_left_to_the_cpu_after_a_few_rounds)
     for (int p = 0; p < 2; p++) {
         td_log_set_level(TD_LOG_INFO);
         td_log_set_sink(note_line, said);
-        td_run *run = run_of(programs[p], graph, options_for(programs[p], graph), "coop.piece=1");
+        td_run *run = run_of(programs[p], graph, options_for(programs[p], graph), "coop.piece=1 coop.order=hot");
         td_log_set_sink(NULL, NULL);
         td_log_set_level(TD_LOG_WARN);
         check_right(programs[p], run);
@@ -209,6 +209,21 @@ static double seconds_of(const td_graph *graph, const char *program, const char 
     double seconds = run->device_seconds;
     td_run_destroy(run);
     return seconds;
+}
+
+TEST(a_search_among_near_numbers_is_the_cpus)
+{
+    char said[256] = "";
+    td_graph *graph = test_graph(test_graph_named("path"), TEST_U8, NULL);
+    td_log_set_level(TD_LOG_INFO);
+    td_log_set_sink(note_line, said);
+    td_run *run = run_of("sssp", graph, options_for("sssp", graph), "");
+    td_log_set_sink(NULL, NULL);
+    td_log_set_level(TD_LOG_WARN);
+    CHECK_STR(run->engine, "cpu");
+    CHECK_CONTAINS(said, "neighbours have near numbers");
+    td_run_destroy(run);
+    td_graph_destroy(graph);
 }
 
 TEST(idle_workers_and_an_idle_gpu_that_help_each_other_save_time)
