@@ -172,7 +172,7 @@ static td_status work_on(td_coop_job *self, int part, stretch edges, bool adds)
     const td_adjacency *list = list_of(self, part);
     uint64_t n = self->held->split.vertices;
     if (edges.begin >= edges.end) return TD_OK;
-    uint64_t behind = edges.end == list->offsets[n] ? n : td_first_list(list->offsets, n, edges.end);
+    uint64_t behind = td_first_list(list->offsets, n, edges.end);
     if (adds) TD_CHECK(td_coop_clear_until(self, behind));
     TD_CHECK(td_coop_gather(self, list, edges.begin, edges.end, adds));
     if (behind > self->sums_end) self->sums_end = behind;

@@ -25,7 +25,7 @@ static inline void NAME(gather_stretch)(const td_cpu_job *job, const NAME(view) 
         part->cut[piece][0] = (uint32_t)v - 1;
         partials[piece][0] = NAME(fold)(view, part->list, begin, stop, false);
     }
-    for (; v < n && (offsets[v] < end || end == edges); v++) {
+    for (; v < n && offsets[v] < end; v++) {
         if (offsets[v + 1] > end) {
             part->cut[piece][1] = (uint32_t)v;
             partials[piece][1] = NAME(fold)(view, part->list, offsets[v], end, false);
