@@ -242,7 +242,7 @@ static td_status set_up(td_coop_job *self)
     TD_CHECK(td_cpu_job_open(cpu, gpu->run, gpu->options));
     cpu->coop.hot = self->held->cut->hot.offsets;
     cpu->coop.rest = self->held->cut->rest.offsets;
-    if (gpu->prioritised) cpu->delta = gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP;
+    if (gpu->prioritised) cpu->delta = td_resident_step(cpu->graph, gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP);
     self->link = self->link && self->held->readable;
     fill_args(self);
     self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
