@@ -197,7 +197,8 @@ static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_siz
     if (!outside) TD_CHECK(check_size(spec, size));
     td_status status = outside ? make_outside(job, spec, size, build) : make_inside(job, spec, build);
     if (status != TD_NO_MEMORY || td_memory().budget == 0) return status;
-    return td_outside_too_small(td_inside_bytes(size.vertices, size.edges, true, build), job->settings->output, td_pool_threads(job->pool));
+    return td_outside_too_small(td_inside_bytes(size.vertices, size.edges, true, build), job->settings->output,
+                                td_pool_threads(job->pool));
 }
 
 static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build,

@@ -33,8 +33,8 @@ td_status td_outside_too_small(double inside_bytes, const char *output, int thre
     double outside = (double)(td_external_least(threads) + td_machine_besides() + (4 << 20));
     td_format_size(given, td_memory().budget);
     td_format_size(least, (uint64_t)(inside < outside ? inside : outside));
-    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d threads; --memory %s is enough%s", given, output, threads, least,
-                   inside < outside ? "" : " (fewer --threads need less)");
+    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d threads; --memory %s is enough%s",
+                   given, output, threads, least, inside < outside ? "" : " (fewer --threads need less)");
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

@@ -103,10 +103,11 @@ typedef struct td_graph td_graph;
 
 #define TD_NO_VERTEX UINT32_C(0xffffffff)
 
-/* Where the edges of a .tg are while the graph is open. On disk: vertices are in memory, edges are read page by page as a
- * run needs them, within the memory budget; the file must stay as it is. */
+/* Where the edges of a .tg are while the graph is open. On disk: vertices are in memory, edges are read page by page as
+ * a run needs them, within the memory budget; the file must stay as it is. */
 typedef enum td_place {
-    TD_PLACE_DEFAULT, /* in memory where graph and a run fit the budget (without one: the machine's memory), otherwise on disk */
+    TD_PLACE_DEFAULT, /* in memory where graph and a run fit the budget (without one: the machine's memory), otherwise
+                       * on disk */
     TD_PLACE_MEMORY,
     TD_PLACE_DISK,
 } td_place;
@@ -156,7 +157,7 @@ TD_API bool td_graph_on_disk(const td_graph *graph); /* its edges are */
  * may be NULL); their targets stand in the array returned, in ascending order. Of
  * a graph on disk there is no array: NULL and no edges; td_graph_read_targets reads. */
 TD_API const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first);
-TD_API uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex); /* edges that leave it; 0 if there is no such vertex */
+TD_API uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex); /* out-edges; 0 if there is no such vertex */
 
 /* Copies the targets of a vertex, of any graph, to an array with room for its degree. */
 TD_API td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets);
@@ -195,12 +196,14 @@ typedef struct td_iteration {
     uint32_t evictions;
     uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
     double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
-    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be read. */
+    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be
+     * read. */
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;
     double disk_wait_seconds; /* with nothing else to do */
-    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU on its
-     * part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had nothing to do. */
+    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU
+     * on its part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had
+     * nothing to do. */
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
     double gpu_idle_seconds, cpu_idle_seconds;
     double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
@@ -224,8 +227,8 @@ typedef struct td_request {
     const char *devices;  /* what may be used, separated by commas: "cpu", "cuda:0", ...; NULL for Tandem's choice */
     uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
     double gpu_edges;     /* of those for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
-    /* A run that is killed, or cancelled, can go on: on any engine and device, with the same graph, program and parameters.
-     * Iterations and tolerance may differ. docs/checkpoints.md */
+    /* A run that is killed, or cancelled, can go on: on any engine and device, with the same graph, program and
+     * parameters. Iterations and tolerance may differ. docs/checkpoints.md */
     const char *checkpoint;    /* a folder that the run's state is written to while it runs, or NULL */
     uint32_t checkpoint_every; /* iterations between two writes; 0: every ten seconds at most */
     const char *resume;        /* a folder whose last checkpoint the run goes on from, or NULL */
@@ -283,7 +286,7 @@ TD_API td_status td_result_edge(const td_result *result, uint64_t index, td_edge
 TD_API double td_result_total_weight(const td_result *result);                    /* of those edges */
 
 TD_API bool td_result_converged(const td_result *result); /* it ended by itself, not at its limit of iterations */
-TD_API uint32_t td_result_iterations(const td_result *result); /* those before a checkpoint that it went on from counted too */
+TD_API uint32_t td_result_iterations(const td_result *result); /* with those before a checkpoint that it went on from */
 TD_API const td_iteration *td_result_iteration(const td_result *result, uint32_t number); /* NULL if not kept */
 TD_API uint32_t td_result_resumed(const td_result *result); /* iterations done before it went on from a checkpoint */
 TD_API uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes); /* written; `bytes` may be NULL */

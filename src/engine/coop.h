@@ -2,15 +2,16 @@
  * VLDB'24, and beyond it).
  *
  * The graph is cut in two along an order of its vertices (layout/split.h): the hot part is loaded onto the device once,
- * the rest stays at the host. An iteration is two pots of edges. The GPU takes from the hot one and, when that is empty,
- * from the rest, which it reads over the link; the CPU's workers take from the rest and, when that is empty, from
- * what still waits for the GPU (on-demand allocation). A pot has two ends, one for each, and one thread hands out
+ * the rest stays at the host. An iteration is two pots of edges. The GPU takes from the hot one and, when that is
+ * empty, from the rest, which it reads over the link; the CPU's workers take from the rest and, when that is empty,
+ * from what still waits for the GPU (on-demand allocation). A pot has two ends, one for each, and one thread hands out
  * from both: no edge is done twice, none is lost (coop_share.c).
  *
- * Of programs that push (coop_rounds.c) the values at the host are the valid ones: the GPU is given the frontier, and what it
- * changes is merged at the end of the iteration. Of programs that add up (coop_pull.c) the GPU has the valid values: the
- * CPU hands over its sums and gets the messages. Either way the host has consistent values from which the CPU can end
- * the run alone. coop.c sets a run up, coop_graph.c holds what stays from run to run, coop_plan.c counts bytes. */
+ * Of programs that push (coop_rounds.c) the values at the host are the valid ones: the GPU is given the frontier, and
+ * what it changes is merged at the end of the iteration. Of programs that add up (coop_pull.c) the GPU has the valid
+ * values: the CPU hands over its sums and gets the messages. Either way the host has consistent values from which the
+ * CPU can end the run alone. coop.c sets a run up, coop_graph.c holds what stays from run to run, coop_plan.c counts
+ * bytes. */
 #ifndef TD_ENGINE_COOP_H
 #define TD_ENGINE_COOP_H
 
@@ -45,14 +46,15 @@ typedef struct td_coop_graph {
     td_loop *loop;
     td_device *first, *device;
     td_stream *stream, *hot_stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
-    td_gpu_list hot, rest;     /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
+    td_gpu_list hot, rest; /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
     const td_split_lists *cut; /* the same at the host */
     uint64_t longest;          /* list */
     bool pinned[2], readable;
     void *out;                 /* offsets, for out-degrees */
     td_coop_heads heads[2];    /* of programs that add up */
     bool compress;             /* was asked for */
-    td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read as they are */
+    td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read
+                                * as they are */
     td_coop_narrow kept[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
     void *narrow[TD_COOP_WINDOWS]; /* on the device: windows that cross */
     td_mark *freed[TD_COOP_WINDOWS];
@@ -102,7 +104,7 @@ typedef struct td_coop_job {
     bool cpu_in_front;         /* which end of the pots is the CPU's */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
     td_status (*work)(struct td_coop_job *self, const td_coop_piece *piece);
-    td_stream *lane[TD_POTS];  /* where the GPU's pieces of a pot go: side by side, if they do not get in each other's way */
+    td_stream *lane[TD_POTS]; /* where the GPU's pieces of a pot go: side by side, if none gets in the other's way */
     td_coop_piece flight[TD_POTS][TD_COOP_FLIGHTS];
     uint32_t flights[TD_POTS], first_flight[TD_POTS];
     uint64_t busy_until;       /* the GPU, as far as it is known */
@@ -161,8 +163,8 @@ typedef struct td_coop_bytes {
     uint64_t host;     /* held at the host besides the graph */
     bool all;          /* it fits whole: it runs as the resident engine does */
 } td_coop_bytes;
-td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
-                       td_coop_bytes *out);
+td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
+                       uint64_t device_free, td_coop_bytes *out);
 
 /* coop_graph.c */
 td_status td_coop_open(td_coop_job *self);
@@ -177,7 +179,8 @@ uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end);
 
 /* What the CPU did of a pot (TD_POTS: of both), for its rate; bytes that an edge costs it, for virtual clocks. */
 void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns);
-enum { TD_COOP_EDGE_BYTES = 16, TD_COOP_HEAVY = 256 }; /* the latter: degree from which a vertex is cut into pieces for all warps */
+enum { TD_COOP_EDGE_BYTES = 16 };
+enum { TD_COOP_HEAVY = 256 }; /* degree from which a vertex is cut into pieces for all warps */
 
 /* Whether the GPU is to take part in an iteration of so many active edges. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
@@ -199,7 +202,8 @@ uint64_t td_coop_crossing_end(const td_coop_job *self);
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end);                     /* the host's sums */
 td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds);
 
-/* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
+/* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone,
+ * in run->resumed. */
 td_status td_coop_renumber_resumed(td_coop_job *self);
 td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
 td_status td_coop_recover(td_coop_job *self);

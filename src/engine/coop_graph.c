@@ -74,7 +74,8 @@ static td_status pin_rest(td_coop_graph *held)
     if (edges == 0) return TD_OK;
     held->pinned[0] = td_device_pin(held->device, rest->targets, edges * sizeof(uint32_t), &targets) == TD_OK;
     if (held->pinned[0] && rest->weights != NULL)
-        held->pinned[1] = td_device_pin(held->device, rest->weights, edges * held->split.weight_bytes, &weights) == TD_OK;
+        held->pinned[1] =
+            td_device_pin(held->device, rest->weights, edges * held->split.weight_bytes, &weights) == TD_OK;
     bool all = held->pinned[0] && (rest->weights == NULL || held->pinned[1]);
     if (!all) td_warn("%s; the GPU cannot help the CPU with the rest of the edges", td_last_message());
     held->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
@@ -129,7 +130,8 @@ static td_status send_hot(td_coop_graph *held)
     uint64_t edges = hot->offsets[held->split.vertices];
     size_t weight = held->split.weight_bytes;
     TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
-    if (weight > 0) TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
+    if (weight > 0)
+        TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
     return TD_OK;
 }
 
@@ -148,7 +150,8 @@ static td_status send_offsets(td_coop_graph *held, bool adds_up)
 
 /* Windows: lists in fewer bits, for programs that add up along edges without weights. */
 
-static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift, td_pool *pool)
+static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift,
+                              td_pool *pool)
 {
     uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
@@ -167,9 +170,10 @@ static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uin
     kept->first = first;
     kept->end = link->subgraphs;
     kept->base = base;
-    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t), "edges in fewer bits"));
-    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1), sizeof(uint64_t),
-                         "where they begin"));
+    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t),
+                         "edges in fewer bits"));
+    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1),
+                         sizeof(uint64_t), "where they begin"));
     return td_stream_finish(held->stream);
 }
 
@@ -198,7 +202,8 @@ static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room,
     if (room > taken * sizeof(uint32_t))
         TD_TRY(keep_windows(held, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t), "a window in fewer bits"));
+        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
+                             "a window in fewer bits"));
 done:
     if (status != TD_OK) (void)td_stream_finish(held->stream);
     td_stream_free_narrow(held->device, &hot);
@@ -219,9 +224,11 @@ static void find_longest(td_coop_graph *held)
 static void make_shadow(td_coop_graph *held)
 {
     const td_graph *graph = held->graph;
-    held->shadow = (td_graph){.vertices = graph->vertices, .edges = held->split.edges, .symmetric = graph->symmetric || held->wish.both,
-                              .weights = graph->weights, .weight_min = graph->weight_min, .weight_max = graph->weight_max,
-                              .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out}, .name = graph->name};
+    held->shadow = (td_graph){.vertices = graph->vertices, .edges = held->split.edges,
+                              .symmetric = graph->symmetric || held->wish.both, .weights = graph->weights,
+                              .weight_min = graph->weight_min, .weight_max = graph->weight_max,
+                              .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out},
+                              .name = graph->name};
 }
 
 static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
@@ -260,13 +267,15 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     memset(&wish, 0, sizeof wish); /* compared byte by byte */
     wish.order = self->order;
     wish.extract = self->extract;
-    wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED && held->graph->weights != TD_WEIGHT_NONE;
+    wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
+                    held->graph->weights != TD_WEIGHT_NONE;
     wish.both = self->gpu.both;
     wish.pushes = k->fused;
     wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
     uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
     wish.room = shift > 0 ? room - windows_bytes(shift) : room;
-    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress) return TD_OK;
+    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress)
+        return TD_OK;
     free_lists(held);
     held->compress = self->compress;
     td_status status = make_lists(self, &wish, shift, room);

@@ -30,13 +30,14 @@ static uint64_t device_bytes(const td_cpu_kernels *k, uint64_t n, uint64_t edges
 
 static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint64_t lists, size_t edge, uint64_t n)
 {
-    uint64_t bytes = lists * (graph->edges * edge + 2 * (n + 1) * sizeof(uint64_t)) + 2 * n * sizeof(uint32_t) + (n + 1) * sizeof(uint64_t);
+    uint64_t bytes = lists * (graph->edges * edge + 2 * (n + 1) * sizeof(uint64_t)) + 2 * n * sizeof(uint32_t) +
+                     (n + 1) * sizeof(uint64_t);
     if (k->fused) return bytes + values_bytes(k, n) + n * (2 * sizeof(uint32_t) + 2 * k->value_bytes) + n / 2;
     return bytes + values_bytes(k, n) + n * (k->accum_bytes + 2 * k->value_bytes);
 }
 
-td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t device_free,
-                       td_coop_bytes *out)
+td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
+                       uint64_t device_free, td_coop_bytes *out)
 {
     td_weight_kind kind = program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     const td_cpu_kernels *k = &program->cpu[kind];
@@ -45,18 +46,21 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     td_resident_bytes whole;
     *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
     TD_CHECK(td_resident_count_bytes(program, graph, options, &whole));
-    out->vertices = device_bytes(k, n, graph->edges * ways, (int)(td_run_input_bytes(program, graph, options) / (n * sizeof(double))));
+    out->vertices = device_bytes(k, n, graph->edges * ways,
+                                 (int)(td_run_input_bytes(program, graph, options) / (n * sizeof(double))));
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);
-    if (!k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options)) out->host += out->edges; /* at most, in fewer bits */
+    bool narrow = !k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options);
+    if (narrow) out->host += out->edges; /* at most, in fewer bits */
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
     if (cap > 0) {
         uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
         if (most < out->room) out->room = most;
     }
-    bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap; /* the resident engine may keep two lists where this one keeps one */
+    /* The resident engine may keep two lists where this one keeps one. */
+    bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
     return TD_OK;
 }

@@ -29,7 +29,8 @@ td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
 static td_status send_messages(td_coop_job *self, const void *from, uint64_t first, uint64_t end)
 {
     bool values = self->gpu.traits->sends_value;
-    uint64_t bytes = values ? self->gpu.traits->value_bytes : self->gpu.traits->message_bytes, heard = values ? end : self->heard;
+    uint64_t bytes = values ? self->gpu.traits->value_bytes : self->gpu.traits->message_bytes;
+    uint64_t heard = values ? end : self->heard;
     if (end > heard) end = heard;
     if (first >= end) return TD_OK;
     self->row->bytes_synchronised += (end - first) * bytes;
@@ -37,15 +38,17 @@ static td_status send_messages(td_coop_job *self, const void *from, uint64_t fir
                           (const char *)from + first * bytes, (end - first) * bytes, TD_TO_HOST);
 }
 
-/* Vertices that nobody works at any more, because the GPU has come down to this edge of the rest from its end, or from the end
- * of what crosses: those without hot edges get their values. */
+/* Vertices that nobody works at any more, because the GPU has come down to this edge of the rest from its end, or from
+ * the end of what crosses: those without hot edges get their values. */
 td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
     td_stream *lane = self->lane[pot];
-    uint64_t first = td_first_list(self->held->cut->rest.offsets, self->taking, from), least = self->held->split.vertices / EARLY_PARTS;
-    uint64_t end = self->settled[pot].begin, lowest = pot == TD_POT_HOT ? self->settled[TD_POT_REST].end : self->hot_end;
+    uint64_t first = td_first_list(self->held->cut->rest.offsets, self->taking, from);
+    uint64_t least = self->held->split.vertices / EARLY_PARTS;
+    uint64_t end = self->settled[pot].begin;
+    uint64_t lowest = pot == TD_POT_HOT ? self->settled[TD_POT_REST].end : self->hot_end;
     if (first < self->hot_end) first = self->hot_end;
     if (first < lowest) first = lowest;
     if (first >= end || end - first < least) return TD_OK;
@@ -68,10 +71,12 @@ static void begin_settling(td_coop_job *self)
 {
     const uint64_t *offsets = self->held->cut->rest.offsets;
     uint64_t all = self->taking, crossing = td_coop_crossing_end(self);
-    uint64_t end = crossing == offsets[all] ? all : td_first_list(offsets, all, crossing + 1) - 1; /* its list goes on behind */
+    uint64_t end = all;
+    if (crossing != offsets[all]) end = td_first_list(offsets, all, crossing + 1) - 1; /* its list goes on behind */
     self->settled[TD_POT_REST] = (td_coop_range){end, end};
     self->settled[TD_POT_HOT] = (td_coop_range){all, all};
-    if (self->gpu.traits->sends_value && self->safe == self->next_messages) self->safe = -1; /* it is written over from now on */
+    bool over = self->gpu.traits->sends_value && self->safe == self->next_messages;
+    if (over) self->safe = -1; /* it is written over from now on */
 }
 
 static void on_messages(void *context, td_status status, uint64_t which)
@@ -141,7 +146,9 @@ static td_status send_sums(td_coop_job *self)
     a->given_first = (uint32_t)self->sums_begin;
     a->given_count = (uint32_t)given;
     self->row->bytes_synchronised += given * sum;
-    return given == 0 ? TD_OK : td_stream_copy(self->gpu.stream, a->given, (char *)self->sums + self->sums_begin * sum, given * sum, TD_TO_DEVICE);
+    if (given == 0) return TD_OK;
+    return td_stream_copy(self->gpu.stream, a->given, (char *)self->sums + self->sums_begin * sum, given * sum,
+                          TD_TO_DEVICE);
 }
 
 static td_status apply(td_coop_job *self, td_coop_range vertices)
@@ -179,7 +186,8 @@ static td_status pull(td_coop_job *self)
     TD_CHECK(td_coop_share(self));
     TD_CHECK(td_coop_follow(self, gpu->stream, self->held->hot_stream));
     row.edges = row.edges_gpu + row.edges_link + row.edges_cpu + row.edges_on_demand;
-    td_coop_range low = {0, self->settled[TD_POT_REST].begin}, high = {self->settled[TD_POT_REST].end, self->settled[TD_POT_HOT].begin};
+    td_coop_range low = {0, self->settled[TD_POT_REST].begin};
+    td_coop_range high = {self->settled[TD_POT_REST].end, self->settled[TD_POT_HOT].begin};
     if (self->snapshots_under_way > 0) TD_CHECK(td_coop_follow(self, gpu->stream, self->held->copies));
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, low));
@@ -277,8 +285,10 @@ td_status td_coop_pulls(td_coop_job *self)
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
     TD_CHECK(td_resident_start(gpu, &now));
-    if (self->taking < n && gpu->args.next_values != gpu->args.values) /* those who wait keep what they start with in both */
-        TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes, TD_ON_DEVICE));
+    bool waits = self->taking < n && gpu->args.next_values != gpu->args.values;
+    if (waits) /* those who wait keep what they start with in both */
+        TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes,
+                                TD_ON_DEVICE));
     self->cpu.context = gpu->args.context;
     TD_CHECK(fetch(self, gpu->args.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
@@ -291,6 +301,7 @@ td_status td_coop_pulls(td_coop_job *self)
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
     TD_CHECK(wait_for_messages(self));
     self->last_snapshot = self->safe == 0; /* over the other one */
-    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->args.values, n * gpu->traits->value_bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->args.values,
+                            n * gpu->traits->value_bytes, TD_TO_HOST));
     return td_stream_finish(self->held->copies);
 }

@@ -1,7 +1,8 @@
-/* Programs that push: every iteration has a frontier, whose vertices tell their neighbours. The values at the host are the
- * valid ones. Where the GPU takes part it is given the frontier and its values, and gives back what it changed; a minimum
- * can be merged in any order. Small frontiers, and pulls that stop at the first hit, are the CPU's alone: the GPU is not
- * invoked (CGgraph, section 5.4). Distances go by steps, as in delta-stepping, the nearest vertices first. */
+/* Programs that push: every iteration has a frontier, whose vertices tell their neighbours. The values at the host are
+ * the valid ones. Where the GPU takes part it is given the frontier and its values, and gives back what it changed; a
+ * minimum can be merged in any order. Small frontiers, and pulls that stop at the first hit, are the CPU's alone: the
+ * GPU is not invoked (CGgraph, section 5.4). Distances go by steps, as in delta-stepping, the nearest
+ * vertices first. */
 #include "engine/coop.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,8 @@ enum { BLOCK = TD_BLOCK_WORDS * 64 };
 
 /* The frontier in blocks. */
 
-/* Counts what every block has; sums of all before each follow. *far gets those put off, and the lowest priority of them. */
+/* Counts what every block has; sums of all before each follow. *far gets those put off, and the lowest priority of
+ * them. */
 static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_tally *far)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -69,8 +71,8 @@ static td_status push(td_cpu_job *cpu, uint64_t begin, uint64_t end, uint64_t ed
     cpu->queue += begin;
     cpu->queue_count = count;
     cpu->heavy_count = 0;
-    td_status status = td_cpu_step(cpu, cpu->kernels->push, count, fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME,
-                                   count + edges, sum);
+    td_status status = td_cpu_step(cpu, cpu->kernels->push, count,
+                                   fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME, count + edges, sum);
     if (status == TD_OK) status = td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, sum);
     cpu->queue = queue;
     cpu->queue_count = all;
@@ -84,7 +86,8 @@ static td_status work(td_coop_job *self, const td_coop_piece *piece)
     td_cpu_tally sum;
     cpu->push[0] = piece->pot == TD_POT_HOT ? lists[0] : lists[1];
     cpu->lists = 1;
-    td_status status = push(cpu, self->blocks[piece->begin].vertices, self->blocks[piece->end].vertices, piece->edges, &sum);
+    td_status status = push(cpu, self->blocks[piece->begin].vertices, self->blocks[piece->end].vertices, piece->edges,
+                            &sum);
     cpu->push[0] = lists[0];
     cpu->lists = 2;
     return status;
@@ -114,7 +117,8 @@ static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->give_changed, td_gpu_words(gpu) * 32));
     TD_CHECK(td_gpu_read(gpu, 0));
     uint64_t count = gpu->control->given;
-    TD_CHECK(td_stream_copy(gpu->stream, self->changed, gpu->args.given_vertices, count * sizeof(uint32_t), TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, self->changed, gpu->args.given_vertices, count * sizeof(uint32_t),
+                            TD_TO_HOST));
     TD_CHECK(td_stream_copy(gpu->stream, self->given, gpu->args.given, count * gpu->traits->value_bytes, TD_TO_HOST));
     TD_CHECK(td_stream_finish(gpu->stream));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
@@ -130,7 +134,8 @@ static void fill_pots(td_coop_job *self)
         pot->before = self->before[i];
         pot->front = 0;
         pot->back = self->block_count;
-        while (pot->back > 0 && pot->before[pot->back - 1] == pot->before[self->block_count]) pot->back--; /* none behind has edges */
+        /* None behind has edges. */
+        while (pot->back > 0 && pot->before[pot->back - 1] == pot->before[self->block_count]) pot->back--;
     }
 }
 
@@ -156,13 +161,15 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
     return TD_OK;
 }
 
-/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the cpu engine begins
- * anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers start with everyone. */
+/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the cpu
+ * engine begins anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers
+ * start with everyone. */
 static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
 {
     enum { ROUNDS = 6, LARGE = 64 };
-    self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE || self->invoke == TD_INVOKE_ALWAYS ||
-                  self->gpu.run->program->info->vertex_values || self->gpu.run->resumed != NULL || self->gpu.run->checkpoints != NULL;
+    self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE ||
+                  self->invoke == TD_INVOKE_ALWAYS || self->gpu.run->program->info->vertex_values ||
+                  self->gpu.run->resumed != NULL || self->gpu.run->checkpoints != NULL;
     return !self->grown && self->cpu.context.iteration >= ROUNDS;
 }
 

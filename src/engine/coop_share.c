@@ -1,9 +1,10 @@
 /* Who does what of an iteration: a policy over completions.
  *
- * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given another.
- * The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished meanwhile is
- * handled in between. A piece takes either of them about a part of the time that all that is left would take both, by the rates
- * measured so far: pieces get smaller towards the end, and both are through at about the same time. */
+ * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given
+ * another. The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished
+ * meanwhile is handled in between. A piece takes either of them about a part of the time that all that is left would
+ * take both, by the rates measured so far: pieces get smaller towards the end, and both are through at about the same
+ * time. */
 #include "engine/coop.h"
 
 #include "base/clock.h"
@@ -14,8 +15,9 @@ static const double GPU_GUESS = 10;      /* edges a ns, before anything was meas
 static const double CPU_GUESS = 0.1;
 static const double SLOWER = 0.5;        /* how much of a new measurement counts */
 static const double GPU_PART = 0.3;      /* of the time that is left */
-static const double CPU_PART = 0.12;     /* less: what the GPU has queued must last longer than a piece of the workers' */
-enum { GPU_WORKERS = 16, LEAST_SEEN = 1 << 12 }; /* a worker's least piece is so much smaller; edges from which a rate is learned */
+static const double CPU_PART = 0.12; /* less: what the GPU has queued must last longer than a piece of the workers' */
+enum { GPU_WORKERS = 16 };      /* a worker's least piece is so much smaller */
+enum { LEAST_SEEN = 1 << 12 };  /* edges from which a rate is learned */
 
 uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
 {
@@ -41,7 +43,8 @@ static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t 
     uint64_t low = 1, high = pot->back - pot->front; /* units */
     while (low < high) { /* the fewest that have as many */
         uint64_t middle = low + (high - low) / 2;
-        uint64_t edges = in_front ? td_coop_edges(pot, pot->front, pot->front + middle) : td_coop_edges(pot, pot->back - middle, pot->back);
+        uint64_t edges = in_front ? td_coop_edges(pot, pot->front, pot->front + middle)
+                                  : td_coop_edges(pot, pot->back - middle, pot->back);
         if (edges >= wanted) high = middle;
         else low = middle + 1;
     }
@@ -120,7 +123,8 @@ static uint32_t flights(const td_coop_job *self) { return self->flights[TD_POT_H
 static td_status fly_from(td_coop_job *self, int which)
 {
     while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->pot[which])) {
-        td_coop_piece piece = take(self, which, !self->cpu_in_front, piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
+        td_coop_piece piece = take(self, which, !self->cpu_in_front,
+                                   piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
         TD_CHECK(self->launch(self, &piece));
         TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
         self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
@@ -130,7 +134,8 @@ static td_status fly_from(td_coop_job *self, int which)
     return TD_OK;
 }
 
-/* The rest is begun at once where it has a lane of its own, because the link is idle otherwise; elsewhere the hot part first. */
+/* The rest is begun at once where it has a lane of its own, because the link is idle otherwise; elsewhere the hot part
+ * first. */
 static td_status fly(td_coop_job *self)
 {
     if (!self->gpu_takes) return TD_OK;
@@ -175,7 +180,8 @@ static void post_turn(td_coop_job *self)
     td_device *device = self->held->device;
     self->cpu_posted = true;
     td_loop_expect(self->held->loop);
-    td_loop_complete(self->held->loop, device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0, on_turn, self, TD_OK, 0);
+    td_loop_complete(self->held->loop, device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0, on_turn, self,
+                     TD_OK, 0);
 }
 
 static bool cpu_may_take(const td_coop_job *self, int which)
@@ -188,9 +194,11 @@ static bool is_gpus(const td_coop_job *self, int which)
 {
     const td_coop_pot *pot = &self->pot[which];
     if (!self->gpu_takes || is_empty(pot) || (which == TD_POT_REST && !self->link)) return false;
-    uint64_t unit = self->cpu_in_front ? td_coop_edges(pot, pot->front, pot->front + 1) : td_coop_edges(pot, pot->back - 1, pot->back);
+    uint64_t unit = self->cpu_in_front ? td_coop_edges(pot, pot->front, pot->front + 1)
+                                       : td_coop_edges(pot, pot->back - 1, pot->back);
     uint64_t ahead = left_in(pot);
-    for (uint32_t i = 0; i < self->flights[which]; i++) ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
+    for (uint32_t i = 0; i < self->flights[which]; i++)
+        ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
     return (double)unit / cpu_rate(self, which) > (double)ahead / gpu_rate(self, which);
 }
 
@@ -199,7 +207,8 @@ static td_status work(td_coop_job *self)
     int which = cpu_may_take(self, TD_POT_REST) && !is_gpus(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
     if (!cpu_may_take(self, which) || is_gpus(self, which)) return TD_OK;
     uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
-    td_coop_piece piece = take(self, which, self->cpu_in_front, piece_edges(self, CPU_PART, cpu_rate(self, which), least));
+    td_coop_piece piece = take(self, which, self->cpu_in_front,
+                               piece_edges(self, CPU_PART, cpu_rate(self, which), least));
     TD_CHECK(self->work(self, &piece));
     td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->held->device) - piece.asked;
@@ -240,7 +249,8 @@ td_status td_coop_share(td_coop_job *self)
     }
     if (self->gpu_takes) TD_CHECK(fly(self));
     if (!self->cpu_waits) post_turn(self);
-    while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->loop));
+    while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
+        TD_CHECK(td_loop_run(self->held->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
     self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
@@ -249,11 +259,13 @@ td_status td_coop_share(td_coop_job *self)
     return TD_OK;
 }
 
-/* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less time. */
+/* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less
+ * time. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
 {
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
-    if (self->invoke == TD_INVOKE_PAPER) return (double)active > self->tau && (double)hot > self->theta * (double)active;
+    if (self->invoke == TD_INVOKE_PAPER)
+        return (double)active > self->tau && (double)hot > self->theta * (double)active;
     double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_POT_REST);
     double alone = (double)hot / cpu_rate(self, TD_POT_HOT) + left / cpu_rest;
     double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_POT_REST) : 0));

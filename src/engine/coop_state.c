@@ -1,4 +1,5 @@
-/* The state of the program by the graph's own numbers: checkpoints, and what the CPU goes on from when the GPU is lost. */
+/* The state of the program by the graph's own numbers: checkpoints, and what the CPU goes on from when the GPU
+ * is lost. */
 #include "engine/coop.h"
 
 #include "base/alloc.h"
@@ -77,8 +78,8 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
     return td_checkpoint_save(self->gpu.run, state);
 }
 
-/* The GPU is lost: the state that the host has, as if it were a checkpoint. Labels that are numbers of the other kind would
- * mean nothing to the CPU: it begins anew. */
+/* The GPU is lost: the state that the host has, as if it were a checkpoint. Labels that are numbers of the other kind
+ * would mean nothing to the CPU: it begins anew. */
 td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
@@ -87,14 +88,16 @@ td_status td_coop_recover(td_coop_job *self)
     td_state *state = NULL;
     td_status status = TD_OK;
     uint32_t iteration = 0;
-    if (anew && run->resumed != NULL) return td_fail(TD_DEVICE, "%s", td_last_message()); /* what it began with is on the GPU */
+    bool gone = anew && run->resumed != NULL; /* what it began with is on the GPU */
+    if (gone) return td_fail(TD_DEVICE, "%s", td_last_message());
     if (!anew) {
         uint64_t n = self->held->split.vertices;
         size_t bytes = self->gpu.traits->value_bytes;
         TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
         TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));
         TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
-        move_values(&self->held->split, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe], bytes);
+        move_values(&self->held->split, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe],
+                    bytes);
         state->has_active = fused;
         if (fused) TD_TRY(find_active(self, true, state->active));
         state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;

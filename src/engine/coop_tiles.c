@@ -38,7 +38,8 @@ static uint64_t crossing_windows(const td_coop_job *self)
 /* Where the rest's part that crosses ends. */
 uint64_t td_coop_crossing_end(const td_coop_job *self)
 {
-    uint64_t edges = edges_of(self, TD_POT_REST), end = in_windows(self) ? crossing_windows(self) << self->held->link.shift : edges;
+    uint64_t edges = edges_of(self, TD_POT_REST);
+    uint64_t end = in_windows(self) ? crossing_windows(self) << self->held->link.shift : edges;
     return end < edges ? end : edges;
 }
 
@@ -82,7 +83,8 @@ static td_status launch_wide(td_coop_job *self, td_stream *lane, int part, stret
 }
 
 /* Windows in fewer bits: where each begins is told, unless there is but one. */
-static td_status launch_narrow(td_coop_job *self, td_stream *lane, int part, const td_coop_narrow *windows, stretch edges)
+static td_status launch_narrow(td_coop_job *self, td_stream *lane, int part, const td_coop_narrow *windows,
+                               stretch edges)
 {
     td_gpu_args *a = &self->gpu.args;
     a->narrow = windows->words;
@@ -98,14 +100,16 @@ static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, s
     td_coop_graph *held = self->held;
     td_link_list *link = &held->link;
     uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
-    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w], begin = td_link_begin(link, w), end = td_link_end(link, w);
+    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w];
+    uint64_t begin = td_link_begin(link, w), end = td_link_end(link, w);
     td_coop_narrow window = {.words = held->narrow[at]};
     if (held->freed[at] != NULL) {
         TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
         td_mark_destroy(held->device, held->freed[at]);
         held->freed[at] = NULL;
     }
-    TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w], words * sizeof(uint32_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w],
+                            words * sizeof(uint32_t), TD_TO_DEVICE));
     TD_CHECK(td_coop_follow(self, lane, held->incoming));
     stretch edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
     TD_CHECK(launch_narrow(self, lane, TD_POT_REST, &window, edges));
@@ -125,7 +129,8 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
     if (piece->pot == TD_POT_HOT) return launch_narrow(self, lane, TD_POT_REST, &kept[TD_POT_REST], rest);
     if (!in_windows(self)) return launch_wide(self, lane, TD_POT_REST, rest);
     uint32_t shift = self->held->link.shift;
-    for (uint64_t w = rest.begin >> shift; w <= (rest.end - 1) >> shift; w++) TD_CHECK(launch_window(self, lane, (uint32_t)w, rest));
+    for (uint64_t w = rest.begin >> shift; w <= (rest.end - 1) >> shift; w++)
+        TD_CHECK(launch_window(self, lane, (uint32_t)w, rest));
     return TD_OK;
 }
 
@@ -197,13 +202,15 @@ static td_coop_pot pot_of_tiles(const td_coop_job *self, int which, uint64_t edg
 /* The hot part and what stays of the rest. */
 static td_coop_pot pot_of_windows(const td_coop_job *self)
 {
-    uint64_t count = windows_of(self, TD_POT_HOT) + windows_of(self, TD_POT_REST) - crossing_windows(self), *before = self->before[TD_POT_HOT];
+    uint64_t count = windows_of(self, TD_POT_HOT) + windows_of(self, TD_POT_REST) - crossing_windows(self);
+    uint64_t *before = self->before[TD_POT_HOT];
     for (uint64_t i = 0; i <= count; i++) {
         td_coop_piece all = {.pot = TD_POT_HOT, .end = i};
         stretch inside = part_of(self, &all, TD_POT_HOT), kept = part_of(self, &all, TD_POT_REST);
         before[i] = inside.end - inside.begin + kept.end - kept.begin;
     }
-    return (td_coop_pot){.back = count, .before = before, .edges = before[count], .gpu_rate = self->pot[TD_POT_HOT].gpu_rate};
+    return (td_coop_pot){.back = count, .before = before, .edges = before[count],
+                         .gpu_rate = self->pot[TD_POT_HOT].gpu_rate};
 }
 
 void td_coop_fill_pots(td_coop_job *self)

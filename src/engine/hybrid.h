@@ -18,7 +18,7 @@ typedef enum td_hybrid_use { TD_USE_AUTO, TD_USE_CPU, TD_USE_GPU, TD_USE_BOTH } 
 typedef struct td_hybrid_job {
     td_cpu_job cpu;
     td_paged *paged;       /* NULL: the graph is in memory */
-    td_page_set *push, *pull; /* pages of the lists that vertices tell, and gather from; one set where they are the same */
+    td_page_set *push, *pull; /* pages of the lists that vertices tell, and gather from; one set if they are the same */
     unsigned needs;        /* TD_WITH_WEIGHTS if kernels look at them */
     td_hybrid_use use;
     double ratio;          /* k: sequential over random read speed; 1 in memory */
@@ -26,7 +26,7 @@ typedef struct td_hybrid_job {
     uint64_t *useful;      /* of every page: edges of the vertices that the pass is about */
     uint32_t *order, order_count;
     bool backwards;        /* every other pass: what was read last is there first */
-    uint64_t active_ranges[TD_SUMMARY_WORDS]; /* a bit per range of the pages' summaries: there is an active vertex in it */
+    uint64_t active_ranges[TD_SUMMARY_WORDS]; /* a bit per range of the pages' summaries: an active vertex is in it */
     td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
     uint64_t directory_count[2];
     struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
@@ -44,7 +44,8 @@ bool td_hybrid_uses(const td_program *program, const char *setting);
 /* hybrid_pages.c */
 
 /* Counts, page by page, the edges that vertices of the map have in the set's lists; vertices and edges in all. */
-td_status td_hybrid_count(td_hybrid_job *self, td_page_set *set, const uint64_t *map, uint64_t *vertices, uint64_t *edges);
+td_status td_hybrid_count(td_hybrid_job *self, td_page_set *set, const uint64_t *map, uint64_t *vertices,
+                          uint64_t *edges);
 
 /* The order of a pass: all pages, or those that the last count found something in. */
 void td_hybrid_order_all(td_hybrid_job *self, const td_page_set *set);
@@ -54,8 +55,8 @@ void td_hybrid_order_useful(td_hybrid_job *self, td_page_set *set);
 typedef void (*td_hybrid_skip)(td_hybrid_job *self, uint32_t first, uint32_t end);
 void td_hybrid_skip_idle(td_hybrid_job *self, const td_page_set *set, td_hybrid_skip skip);
 
-/* A pass over the order: every page once, when it is there. Pages left are worth what `next`, a map of the vertices active
- * afterwards so far, says; NULL: all are worth the same. */
+/* A pass over the order: every page once, when it is there. Pages left are worth what `next`, a map of the vertices
+ * active afterwards so far, says; NULL: all are worth the same. */
 typedef td_status (*td_hybrid_work)(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum);
 typedef struct td_hybrid_pass {
     td_page_set *set;
@@ -66,7 +67,8 @@ typedef struct td_hybrid_pass {
 td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum);
 
 /* A kernel over the words of a page's vertices. */
-td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_page_set *set, uint32_t page, td_cpu_tally *sum);
+td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_page_set *set, uint32_t page,
+                         td_cpu_tally *sum);
 void td_hybrid_add(td_cpu_tally *sum, const td_cpu_tally *more, int measure);
 
 /* Whether the page's edges stay near it: rounds on it alone lead somewhere. */
@@ -74,7 +76,8 @@ bool td_hybrid_is_local(const td_hybrid_job *self, const td_page_set *set, uint3
 
 td_status td_hybrid_begin(td_hybrid_job *self);                          /* an iteration */
 td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu_tally *sum, uint64_t began);
-td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active); /* between two, if one is due; NULL: everyone is active */
+/* Between two, if one is due; NULL: everyone is active. */
+td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active);
 td_status td_hybrid_take_over(td_hybrid_job *self);                      /* a checkpoint of a run that was through */
 
 /* hybrid_dispatch.c: whether the GPU takes part in a pull, a pass shared by both, and what a page took. */
@@ -100,7 +103,7 @@ typedef struct td_hybrid_bytes {
 /* Instead of an allocator's message: TD_NO_MEMORY with about the least that is enough for a run from disk. */
 td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options);
 
-td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options, uint64_t memory,
-                                td_hybrid_bytes *out);
+td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options,
+                                uint64_t memory, td_hybrid_bytes *out);
 
 #endif

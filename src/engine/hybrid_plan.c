@@ -1,5 +1,5 @@
-/* What a run of the hybrid engine will hold and read, before it does. The sizes follow cpu.c (by pages) and paged.c; tests
- * compare them with what runs really took. */
+/* What a run of the hybrid engine will hold and read, before it does. The sizes follow cpu.c (by pages) and paged.c;
+ * tests compare them with what runs really took. */
 #include "engine/hybrid.h"
 
 #include "base/alloc.h"
@@ -46,12 +46,14 @@ static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, c
     return file->edges * edge * (looks_at_both(program, k, file) ? 2 : 1);
 }
 
-td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options, uint64_t memory,
-                                td_hybrid_bytes *out)
+td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options,
+                                uint64_t memory, td_hybrid_bytes *out)
 {
     const td_cpu_kernels *k = kernels_of(program, file);
-    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric, .weights = file->weights};
-    uint64_t arrays = file->vertices * bytes_per_vertex(program, k, options) + bitmaps(program, k) * td_bitmap_words(file->vertices) * 8;
+    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
+                      .weights = file->weights};
+    uint64_t arrays = file->vertices * bytes_per_vertex(program, k, options) +
+                      bitmaps(program, k) * td_bitmap_words(file->vertices) * 8;
     uint64_t slack = memory / 64 + (64 << 10);
     out->vertices = td_paged_open_bytes(file) + arrays + td_run_input_bytes(program, &shape, options);
     out->edges = pass_bytes(program, k, file);
@@ -79,16 +81,20 @@ static uint64_t largest_word(const td_graph *graph)
 
 td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options)
 {
-    enum { PAGE_EDGES = 1 << 14, BLOCKS = 16 }; /* of the smallest pages; at both ends of what two have in four sections */
+    enum { PAGE_EDGES = 1 << 14 }; /* of the smallest pages */
+    enum { BLOCKS = 16 };          /* at both ends of what two have in four sections */
     td_hybrid_bytes need;
     char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights), word = largest_word(graph), budget = td_memory().budget;
+    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights), word = largest_word(graph);
+    uint64_t budget = td_memory().budget;
     TD_CHECK(td_hybrid_count_bytes(program, td_paged_describe(graph->paged), options, budget, &need));
     uint64_t page = (word > PAGE_EDGES ? word : PAGE_EDGES) * edge + BLOCKS * TD_PACKED_BLOCK;
     uint64_t directories = td_paged_describe(graph->paged)->sections[TD_SECTION_OUT_PAGES].bytes * 2;
     uint64_t bytes = (need.vertices + 2 * page + directories + (256 << 10)) / 63 * 64;
     td_format_size(has, budget + td_machine_besides());
     td_format_size(least, bytes + td_machine_besides());
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices, pages of edges and the process itself, and may use %s",
+    return td_fail(TD_NO_MEMORY,
+                   "%s on %s needs at least --memory %s, about, for its vertices, pages of edges and the process "
+                   "itself, and may use %s",
                    program->info->name, graph->name, least, has);
 }

@@ -233,7 +233,8 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
                         .source = options->has_source ? options->source : 0};
 }
 
-static td_status run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+static td_status run_program(td_run **out, const td_program *program, const td_graph *graph,
+                             const td_run_options *options)
 {
     td_status status = TD_OK;
     const td_program_info *info = program->info;
@@ -268,6 +269,7 @@ done:
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_status status = run_program(out, program, graph, options);
-    bool limited = graph->paged != NULL && td_memory().budget > 0 && strstr(td_last_message(), "needs at least") == NULL;
+    bool limited = graph->paged != NULL && td_memory().budget > 0 &&
+                   strstr(td_last_message(), "needs at least") == NULL;
     return status == TD_NO_MEMORY && limited ? td_hybrid_too_small(program, graph, options) : status;
 }

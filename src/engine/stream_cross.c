@@ -74,7 +74,8 @@ static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
     td_gpu_args *a = &self->gpu.args;
     a->first_piece = first / TD_GPU_TILE;
     a->end_piece = (end + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    const td_kernel *pull = self->crossing->narrow != NULL && !a->from_host ? &self->gpu.kernels->pull_narrow : &self->gpu.kernels->pull;
+    bool narrow = self->crossing->narrow != NULL && !a->from_host;
+    const td_kernel *pull = narrow ? &self->gpu.kernels->pull_narrow : &self->gpu.kernels->pull;
     return td_gpu_launch(&self->gpu, pull, (a->end_piece - a->first_piece) * 32);
 }
 

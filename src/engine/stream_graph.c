@@ -327,8 +327,8 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
 
 /* Slots and chunks. */
 
-/* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where they
- * do not shrink, or there is no room for two, they cross as they are. */
+/* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where
+ * they do not shrink, or there is no room for two, they cross as they are. */
 static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
     td_link_list *lists = held->lists;

@@ -1,6 +1,7 @@
 /* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made
  * once by the workers, and for sweeps a window on the device where a subgraph's targets come to whole before they are
- * gone over; sums are made along them as they are. Slots hold subgraphs as they crossed, so that more of them stay. Lists that hardly shrink are left as they are. */
+ * gone over; sums are made along them as they are. Slots hold subgraphs as they crossed, so that more of them stay.
+ * Lists that hardly shrink are left as they are. */
 #include "engine/stream.h"
 
 #include "base/alloc.h"

@@ -95,7 +95,8 @@ static inline td_run_options options_of(scene *self, const char *program)
                             .each_context = self};
 }
 
-static inline td_status attempt(scene *self, td_run **out, const char *program, td_run_options options, const char *settings)
+static inline td_status attempt(scene *self, td_run **out, const char *program, td_run_options options,
+                                const char *settings)
 {
     self->rows = 0;
     return try_run(out, program, self->graph, options, settings);

@@ -1,5 +1,5 @@
-/* The ways the coop engine has of running a row of the table, on whatever device: how much of the edges the device may hold x
- * order x what is hot x who takes whose work x when the GPU takes part. Every iteration's edges add up. */
+/* The ways the coop engine has of running a row of the table, on whatever device: how much of the edges the device may
+ * hold x order x what is hot x who takes whose work x when the GPU takes part. Every iteration's edges add up. */
 #ifndef TD_TEST_COOP_WAYS_H
 #define TD_TEST_COOP_WAYS_H
 
@@ -16,7 +16,8 @@ static const char *const coop_hands[] = {
     "coop.on_demand=on coop.link=off coop.piece=1",
     "coop.on_demand=off coop.link=off",
 };
-static const char *const coop_invokes[] = {"always", "always", "measured", "paper coop.tau=100 coop.theta=0.1", "never"};
+static const char *const coop_invokes[] = {"always", "always", "measured", "paper coop.tau=100 coop.theta=0.1",
+                                           "never"};
 enum { COOP_WAYS = 5 * 5 * 3 * 4 * 5 * 2 };
 
 /* Whoever did them: all active edges, each once. A first-hit pull looks at fewer. */
@@ -25,11 +26,13 @@ static inline void coop_check_edges(const subject *about, const td_run *run)
     for (uint32_t i = 0; i < run->row_count; i++) {
         const td_iteration *row = &run->rows[i];
         uint64_t all = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
-        bool whole = strcmp(row->direction, "near") == 0 || (strcmp(row->direction, "pull") == 0) != run->program->cpu->fused;
+        bool whole = strcmp(row->direction, "near") == 0 ||
+                     (strcmp(row->direction, "pull") == 0) != run->program->cpu->fused;
         if (strcmp(row->direction, "bucket") == 0 || strcmp(row->direction, "notify") == 0) whole = false;
         if (all != row->edges || (whole && row->edges != row->active_edges))
-            SUBJECT_FAIL(about, "iteration %u (%s) has %llu active edges, %llu were done, %llu by somebody", row->number, row->direction,
-                         (unsigned long long)row->active_edges, (unsigned long long)row->edges, (unsigned long long)all);
+            SUBJECT_FAIL(about, "iteration %u (%s) has %llu active edges, %llu were done, %llu by somebody",
+                         row->number, row->direction, (unsigned long long)row->active_edges,
+                         (unsigned long long)row->edges, (unsigned long long)all);
     }
 }
 
@@ -48,16 +51,20 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
     options.kept = keeps ? &place->kept : NULL;
     options.gpu_edges = coop_caps[number % 5];
     if (together)
-        snprintf(settings, sizeof settings, "coop.extract=%s %s coop.invoke=%s", extract, coop_hands[number / 75 % 4], coop_invokes[number / 300 % 5]);
-    bool orders = together && strcmp(extract, "random") != 0 && !(program->info->vertex_values && options.has_iterations);
+        snprintf(settings, sizeof settings, "coop.extract=%s %s coop.invoke=%s", extract, coop_hands[number / 75 % 4],
+                 coop_invokes[number / 300 % 5]);
+    bool orders = together && strcmp(extract, "random") != 0 &&
+                  !(program->info->vertex_values && options.has_iterations);
     if (orders) snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " coop.order=%s", order);
     snprintf(text, sizeof text, "%s %s", settings, of->settings);
-    if (of->engine != NULL && strncmp(of->engine, "delta", 5) == 0) snprintf(text, sizeof text, "%s %s coop.%s", settings, of->settings, of->engine);
-    snprintf(about->how, sizeof about->how, "%s, %.0f%% of the edges, %s%s", place->devices, 100 * options.gpu_edges, settings,
-             keeps ? ", kept" : "");
+    if (of->engine != NULL && strncmp(of->engine, "delta", 5) == 0)
+        snprintf(text, sizeof text, "%s %s coop.%s", settings, of->settings, of->engine);
+    snprintf(about->how, sizeof about->how, "%s, %.0f%% of the edges, %s%s", place->devices, 100 * options.gpu_edges,
+             settings, keeps ? ", kept" : "");
     td_run *run = run_of(of->program, about->graph, options, text);
     if (strcmp(run->engine, "coop") == 0) coop_check_edges(about, run);
-    else if (strcmp(run->engine, "cpu") != 0 && about->graph->edges > 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
+    else if (strcmp(run->engine, "cpu") != 0 && about->graph->edges > 0)
+        SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;
 }
 

@@ -1,6 +1,6 @@
 /* What can go wrong in a run of the coop engine, on an emulated GPU: a device lost at any operation (the CPU ends the
- * run from what the host has), allocations that fail one after another, caps that leave the GPU nothing or everything, settings
- * that make no sense. Nothing is left on host or device. */
+ * run from what the host has), allocations that fail one after another, caps that leave the GPU nothing or everything,
+ * settings that make no sense. Nothing is left on host or device. */
 #include "engine/coop_ways.h"
 
 #include "base/log.h"
@@ -17,8 +17,9 @@ static td_run_options options_for(const char *program, const td_graph *graph)
 {
     const td_program_info *info = program_of(program)->info;
     bool limited = strcmp(program, "pagerank") == 0 || strcmp(program, "heat") == 0;
-    return (td_run_options){.engine = "coop", .devices = "emu", .gpu_edges = 0.3, .has_source = info->needs_source, .source = busiest(graph),
-                            .parents = info->gives_parents, .has_iterations = limited, .iterations = 3};
+    return (td_run_options){.engine = "coop", .devices = "emu", .gpu_edges = 0.3, .has_source = info->needs_source,
+                            .source = busiest(graph), .parents = info->gives_parents, .has_iterations = limited,
+                            .iterations = 3};
 }
 
 static void settings_of(char *text, size_t room, const char *way)
@@ -38,8 +39,8 @@ static void count_lost(void *context, td_log_level level, const char *line)
     if (level == TD_LOG_WARN && strstr(line, "the CPU goes on alone") != NULL) ++*(int *)context;
 }
 
-/* The nth operation of the device is its last, for every n until a run needs no more of them. Before the first iteration it
- * is an error; from then on the CPU ends the run. */
+/* The nth operation of the device is its last, for every n until a run needs no more of them. Before the first
+ * iteration it is an error; from then on the CPU ends the run. */
 static void check_every_operation(const char *program, const char *way)
 {
     char settings[128];
@@ -56,8 +57,11 @@ static void check_every_operation(const char *program, const char *way)
         td_status status = try_run(&run, program, graph, options, settings);
         td_device_fail_at(0);
         if (status == TD_OK) check_right(program, run);
-        else if (status != TD_DEVICE) TEST_FAIL("%s %s, operation %llu: %s", program, way, (unsigned long long)nth, td_last_message());
-        else if (lost > 0) TEST_FAIL("%s %s, operation %llu: not ended by the CPU: %s", program, way, (unsigned long long)nth, td_last_message());
+        else if (status != TD_DEVICE)
+            TEST_FAIL("%s %s, operation %llu: %s", program, way, (unsigned long long)nth, td_last_message());
+        else if (lost > 0)
+            TEST_FAIL("%s %s, operation %llu: not ended by the CPU: %s", program, way, (unsigned long long)nth,
+                      td_last_message());
         td_run_destroy(run);
         CHECK_EQ(td_memory().now, held);
         CHECK(nth < 5000);
@@ -94,7 +98,8 @@ static void check_every_allocation(const char *program)
         CHECK_EQ(td_memory().now, held);
         if (last) break;
         if (status != TD_OK && status != TD_NO_MEMORY)
-            TEST_FAIL("%s: allocation %llu fails and gives %s: '%s'", program, (unsigned long long)nth, td_status_name(status), td_last_message());
+            TEST_FAIL("%s: allocation %llu fails and gives %s: '%s'", program, (unsigned long long)nth,
+                      td_status_name(status), td_last_message());
     }
     CHECK(nth > 20);
     td_settings_clear(&settings);
@@ -198,7 +203,8 @@ TEST(a_graph_of_long_ways_is_left_to_the_cpu_after_a_few_rounds)
 }
 
 /* What the mechanisms are for, by the emulator's clock. */
-static double seconds_of(const td_graph *graph, const char *program, const char *devices, double cap, const char *settings)
+static double seconds_of(const td_graph *graph, const char *program, const char *devices, double cap,
+                         const char *settings)
 {
     td_run_options options = options_for(program, graph);
     options.devices = devices;
@@ -230,13 +236,17 @@ TEST(idle_workers_and_an_idle_gpu_that_help_each_other_save_time)
 {
     td_graph *graph = large_graph();
     const char *devices = "emu@unchecked";
-    double none = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1024 coop.link=off coop.on_demand=off");
-    double link = seconds_of(graph, "pagerank", devices, 0.2, "coop.invoke=always coop.piece=1024 coop.link=on coop.on_demand=off");
+    double none = seconds_of(graph, "pagerank", devices, 0.2,
+                             "coop.invoke=always coop.piece=1024 coop.link=off coop.on_demand=off");
+    double link = seconds_of(graph, "pagerank", devices, 0.2,
+                             "coop.invoke=always coop.piece=1024 coop.link=on coop.on_demand=off");
     CHECK(link < none);
     td_graph_destroy(graph);
     graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
-    none = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
-    double demand = seconds_of(graph, "pagerank", devices, 0.95, "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=on");
+    none = seconds_of(graph, "pagerank", devices, 0.95,
+                      "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=off");
+    double demand = seconds_of(graph, "pagerank", devices, 0.95,
+                               "coop.invoke=always coop.piece=1 coop.link=off coop.on_demand=on");
     CHECK(demand < none);
     td_graph_destroy(graph);
 }

@@ -12,8 +12,9 @@ static counts count_on(const char *name, const char *program, double cap, const 
     td_graph *graph = test_graph(test_graph_named(name), TEST_UNWEIGHTED, NULL);
     const td_program_info *info = program_of(program)->info;
     bool defers = strstr(settings, "defer") != NULL;
-    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap, .has_source = info->needs_source,
-                              .source = busiest(graph), .has_iterations = !info->needs_source && !defers, .iterations = 3};
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap,
+                              .has_source = info->needs_source, .source = busiest(graph),
+                              .has_iterations = !info->needs_source && !defers, .iterations = 3};
     td_run *run = run_of(program, graph, options, settings);
     counts sum = {.launches = run->launches, .to_device = run->bytes_to_device};
     for (uint32_t i = 0; i < run->row_count; i++) {
@@ -29,7 +30,10 @@ static counts count_on(const char *name, const char *program, double cap, const 
     return sum;
 }
 
-static counts count(const char *program, double cap, const char *settings) { return count_on("rmat 10", program, cap, settings); }
+static counts count(const char *program, double cap, const char *settings)
+{
+    return count_on("rmat 10", program, cap, settings);
+}
 
 #define ALWAYS "coop.invoke=always coop.piece=1 "
 
@@ -59,7 +63,8 @@ TEST(order_and_extraction_decide_what_is_hot)
 
 TEST(an_order_that_has_neighbours_near_each_other_is_kept)
 {
-    static const char *const graphs[] = {"web", "rmat 10"}, *const orders[] = {ALWAYS "coop.order=none", ALWAYS "coop.order=hot"};
+    static const char *const graphs[] = {"web", "rmat 10"};
+    static const char *const orders[] = {ALWAYS "coop.order=none", ALWAYS "coop.order=hot"};
     for (int i = 0; i < 2; i++) {
         uint64_t by_itself = count_on(graphs[i], "pagerank", 0.25, ALWAYS "coop.link=off").gpu, as_asked[2];
         for (int j = 0; j < 2; j++) {
@@ -82,7 +87,8 @@ TEST(smaller_pieces_are_more_launches)
 static td_run *run_large(td_graph *graph, double cap, const char *settings)
 {
     const char *claims;
-    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap, .has_iterations = strstr(settings, "defer") == NULL,
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = cap,
+                              .has_iterations = strstr(settings, "defer") == NULL,
                               .iterations = 2};
     td_run *run = run_of("pagerank", graph, options, settings);
     CHECK_STR(run->engine, "coop");
@@ -112,7 +118,8 @@ TEST(fewer_bits_are_copied_and_others_read)
 TEST(windows_add_up_at_every_cap_whoever_takes_them)
 {
     static const double caps[] = {0.2, 0.45, 0.95};
-    static const char *const ways[] = {WINDOWS, WINDOWS "coop.order=none", WINDOWS "coop.extract=vertex", WINDOWS "coop.on_demand=off",
+    static const char *const ways[] = {WINDOWS, WINDOWS "coop.order=none", WINDOWS "coop.extract=vertex",
+                                       WINDOWS "coop.on_demand=off",
                                        WINDOWS "coop.sinks=defer pagerank.dangling=ignore"};
     td_graph *graph = large_graph();
     uint64_t on_demand = 0;

@@ -1,5 +1,5 @@
-/* The GPU's side of a cooperation with the CPU (engine/coop.h): what the host knows better comes in, what was found here
- * goes out. */
+/* The GPU's side of a cooperation with the CPU (engine/coop.h): what the host knows better comes in, what was found
+ * here goes out. */
 
 #if !PROGRAM_FUSED
 /* The sums of the second part of the lists, and those that the host gives for its vertices, onto the first part's. */

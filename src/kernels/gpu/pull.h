@@ -1,10 +1,10 @@
 /* Pull: every vertex adds up what its neighbours send, in two kernels.
  *
  * `pull` adds up. The edges of all lists, one list behind the other, are cut into equal pieces whatever the lists'
- * lengths; a warp takes a piece in steps of 128 edges, four neighbouring ones a lane. One bit per edge tells where a list
- * begins. Every lane adds up its four, the lanes pass on what belongs to lists that go on (a segmented scan), and a
- * list that begins and ends within the piece has its sum stored; ends of others are added to it by an atomic, of which a
- * piece has two. `apply` then gives every vertex its value, and clears the sums for the next time. */
+ * lengths; a warp takes a piece in steps of 128 edges, four neighbouring ones a lane. One bit per edge tells where a
+ * list begins. Every lane adds up its four, the lanes pass on what belongs to lists that go on (a segmented scan), and
+ * a list that begins and ends within the piece has its sum stored; ends of others are added to it by an atomic, of
+ * which a piece has two. `apply` then gives every vertex its value, and clears the sums for the next time. */
 
 /* What the threads of a block find out while they finish vertices. */
 typedef struct pull_sums {
@@ -46,7 +46,8 @@ TD_DEVICE void finish_whole(const td_gpu_args *a, const td_context *c, uint32_t 
 #endif
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
-    if (PROGRAM_MEASURE == TD_MEASURE_MAX) sums->change = change <= sums->change ? sums->change : change; /* NaN stays */
+    if (PROGRAM_MEASURE == TD_MEASURE_MAX)
+        sums->change = change <= sums->change ? sums->change : change; /* NaN stays */
     else sums->change += change;
 #endif
 #if PROGRAM_SHARES
@@ -72,7 +73,8 @@ TD_DEVICE void add_sums(const td_gpu_args *a, const pull_sums *sums)
 }
 
 /* Programs that add piecemeal must not hear anyone twice: only active neighbours count. */
-TD_DEVICE program_accum heard(const td_gpu_args *a, const td_context *c, uint32_t u, program_message message, uint64_t e)
+TD_DEVICE program_accum heard(const td_gpu_args *a, const td_context *c, uint32_t u, program_message message,
+                              uint64_t e)
 {
     if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD && !bit_of(a->active, u)) return program_zero(c);
     return contribution(a, c, message, a->pull.weights, e);
@@ -100,12 +102,14 @@ TD_DEVICE void read_four(const td_gpu_args *a, uint64_t first, uint64_t last, ui
         TD_READ_FOUR(sources, &a->pull.targets[first]);
     } else {
         TD_UNROLL
-        for (uint32_t k = 0; k < PULL_LANE; k++) sources[k] = first + k < last ? a->pull.targets[first + k] : TD_NO_VERTEX;
+        for (uint32_t k = 0; k < PULL_LANE; k++)
+            sources[k] = first + k < last ? a->pull.targets[first + k] : TD_NO_VERTEX;
     }
 }
 
 /* What four edges bring. */
-TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, const uint32_t *sources, program_accum *brought)
+TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, const uint32_t *sources,
+                           program_accum *brought)
 {
     program_message messages[PULL_LANE];
     TD_UNROLL
@@ -140,7 +144,8 @@ TD_DEVICE void end_list(const td_gpu_args *a, const pull_state *state, uint32_t 
 }
 
 /* 128 edges: `heads` has a bit for each of the lane's four that begins a list. */
-TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought, uint32_t heads)
+TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought,
+                        uint32_t heads)
 {
     uint32_t below = 0, total = 0, seen = 0;
     TD_UNROLL
@@ -184,7 +189,8 @@ TD_DEVICE uint64_t piece_end(const td_gpu_args *a, uint64_t piece)
     return end < a->pull_edges ? end : a->pull_edges;
 }
 
-TD_DEVICE void pull_step(const td_gpu_args *a, const td_context *c, pull_state *state, uint64_t first, const uint32_t *sources)
+TD_DEVICE void pull_step(const td_gpu_args *a, const td_context *c, pull_state *state, uint64_t first,
+                         const uint32_t *sources)
 {
     program_accum brought[PULL_LANE];
     uint32_t heads = TD_READ_ONLY(&a->heads[first / 32]) >> (first & 31u) & ((1u << PULL_LANE) - 1);
@@ -200,7 +206,8 @@ TD_DEVICE void close_piece(const td_gpu_args *a, const pull_state *state)
 TD_KERNEL(pull, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
-    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece; piece += td_global_threads() / TD_WARP) {
+    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece;
+         piece += td_global_threads() / TD_WARP) {
         uint64_t last = piece_end(&a, piece);
         pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
         for (uint64_t base = piece * TD_GPU_TILE; base < last; base += PULL_STEP) {
@@ -228,7 +235,8 @@ TD_KERNEL(pull_narrow, td_gpu_args)
     const td_context c = kernel_context(&a);
     TD_SHARED(uint32_t, decoded, TD_GPU_THREADS * PULL_LANE);
     uint32_t *step = decoded + td_thread() / TD_WARP * PULL_STEP;
-    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece; piece += td_global_threads() / TD_WARP) {
+    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece;
+         piece += td_global_threads() / TD_WARP) {
         uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a, piece);
         pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
         widening it = open_group(narrow_group(&a, piece));
@@ -265,5 +273,6 @@ TD_KERNEL(apply, td_gpu_args)
 TD_KERNEL(clear_sums, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) ((program_accum *)a.sums)[v] = program_zero(&c);
+    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads())
+        ((program_accum *)a.sums)[v] = program_zero(&c);
 }
