@@ -89,6 +89,7 @@ static td_status make_arrays(td_stream_job *self)
     if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
     gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
     TD_CHECK(td_resident_make_arrays(gpu));
+    if (self->tells_changes) TD_CHECK(td_stream_make_changes(self));
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
         TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
@@ -125,7 +126,7 @@ static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(td_stream_hold(self, shape));
     gpu->device->peak = gpu->device->now;
     self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
-                       !gpu->has_limit;
+                       !gpu->has_limit && !self->tells_changes;
     TD_CHECK(fill_args(self));
     TD_CHECK(make_arrays(self));
     if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
@@ -188,6 +189,7 @@ static td_status run_schedule(td_stream_job *self)
     gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
     if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_stream_sweep(self);
+    if (self->tells_changes) return td_stream_changes(self);
     if (!gpu->traits->fused) return td_stream_pulls(self);
     if (gpu->prioritised) return td_stream_priorities(self);
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_stream_peel(self) : td_stream_rounds(self);
@@ -235,6 +237,7 @@ td_status td_stream_run(td_run *run, const td_run_options *options)
     if (fits_as_before(run, options)) return run_resident(run, options);
     run->engine = "stream";
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
+    self.tells_changes = td_stream_tells_changes(run->program, options->mode);
     TD_TRY(td_stream_read_settings(&self));
     TD_TRY(td_stream_open_held(&self));
     uint64_t room = td_device_left(self.held->device) + self.held->device->now;

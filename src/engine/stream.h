@@ -7,8 +7,8 @@
  *
  * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots
  * with their levels, stream_value.c says which way a subgraph goes, stream_cross.c takes one iteration across the link,
- * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c and stream_sweep.c;
- * what sweeps keep of single edges is in stream_kept.c. */
+ * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c, stream_changes.c and
+ * stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
@@ -119,6 +119,7 @@ typedef struct td_stream_job {
     uint32_t waiting_count, waiting_at;
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_stream_work work;
+    bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;
@@ -145,6 +146,13 @@ td_status td_stream_read_settings(td_stream_job *self);
 extern const td_setting td_stream_settings[];
 td_status td_stream_run(td_run *run, const td_run_options *options);
 bool td_stream_uses(const td_program *program, const char *setting);
+bool td_stream_uses_in(const td_program *program, td_mode mode, const char *setting); /* in runs of that mode */
+
+/* Whether runs of that mode tell changes instead of values. */
+static inline bool td_stream_tells_changes(const td_program *program, td_mode mode)
+{
+    return mode == TD_MODE_ASYNC && program->cpu[TD_WEIGHT_NONE].linear;
+}
 
 /* stream_settings.c. A setting that changes nothing beside the others is refused, saying when it would. */
 td_status td_stream_check_settings(const td_settings *settings);
@@ -245,6 +253,8 @@ td_status td_stream_rounds(td_stream_job *self);
 td_status td_stream_peel(td_stream_job *self);
 td_status td_stream_priorities(td_stream_job *self);
 td_status td_stream_pulls(td_stream_job *self);
+td_status td_stream_make_changes(td_stream_job *self);
+td_status td_stream_changes(td_stream_job *self);
 td_status td_stream_sweep(td_stream_job *self);
 /* Vertices' steps after a sweep, and its row. */
 td_status td_stream_end_sweep(td_stream_job *self, td_iteration *row, uint64_t began, bool *again);

@@ -16,6 +16,8 @@ enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for
 typedef struct wishes {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, keeps_edges, keeps_survivors, subgraph_given;
+    bool changes;       /* are told: stream_changes.c */
+    bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
     uint64_t workers;
     double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress;
 } wishes;
@@ -34,6 +36,9 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     *self = (wishes){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
+    self->changes = td_stream_tells_changes(program, options->mode);
+    self->pushes = self->gas && (self->kernels->fused || self->changes);
+    self->sums = self->gas && !self->pushes;
     self->keeps_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
@@ -55,7 +60,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
  * rounds that a second one for the rest of the lists costs more than it saves (docs/lab.md). */
 static bool uses_beginnings(const wishes *self)
 {
-    return self->kernels->samples || (self->gas && self->kernels->fused && self->kernels->schedule != TD_SCHEDULE_PEEL);
+    return self->kernels->samples || (self->pushes && self->kernels->schedule != TD_SCHEDULE_PEEL);
 }
 
 /* Whether the host has room for so many bytes more and would not be crowded. */
@@ -86,11 +91,12 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
-/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. */
+/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. So it does
+ * for changes: more of the lists stay on the device. */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
-    bool sums = self->gas && !self->kernels->fused, asked = self->compress == 1;
-    bool wanted = asked || (self->compress == 0 && (sums || self->keeps_survivors));
+    bool asked = self->compress == 1;
+    bool wanted = asked || (self->compress == 0 && (self->sums || self->changes || self->keeps_survivors));
     if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
@@ -115,10 +121,9 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
                        uint64_t list_edges, uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
-    bool pushes = self->gas && self->kernels->fused;
-    const uint64_t fewest = self->gas && !pushes ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
+    const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
     uint64_t edges = fewest;
-    bool extracts = pushes && (self->variant == TD_STREAM_LVSP ||
+    bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
                                (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
     while (2 * edges * edge_bytes <= self->subgraph) edges *= 2;
@@ -137,8 +142,9 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     shape->chunks = needs || (extracts && room >= WANTED_SLOTS * slot) ? CHUNKS : 0;
     uint64_t kept = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot;
     uint64_t spare = room > kept ? room - kept : 0;
-    double share = self->variant != TD_STREAM_FULL || (self->gas ? !pushes : !self->kernels->samples) ? 0
-                   : self->prefix >= 0 ? self->prefix : uses_beginnings(self) ? 1 : 0;
+    bool begins = uses_beginnings(self) && !(self->changes && shape->narrows); /* slots hold more of narrow lists */
+    double share = self->variant != TD_STREAM_FULL || (self->gas ? !self->pushes : !self->kernels->samples) ? 0
+                   : self->prefix >= 0 ? self->prefix : begins ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge_bytes < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
     if (self->keeps_survivors) spend_on_kept(shape, spare, list_edges);
@@ -153,8 +159,8 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
                          td_stream_shape *shape)
 {
     bool hits = self->kernels->first_hit && options->mode != TD_MODE_ASYNC && self->direction != 2;
-    shape->pushes = !self->gas || self->kernels->fused;
-    shape->pulls = self->gas && (!self->kernels->fused || hits || options->parents);
+    shape->pushes = !self->gas || self->pushes;
+    shape->pulls = self->gas && (self->sums || hits || options->parents);
     shape->pulls_beginnings = hits;
     shape->upper = self->kernels->once && graph->symmetric;
 }
@@ -165,15 +171,16 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
                                const td_stream_shape *shape)
 {
     uint64_t n = graph->vertices, words = (n + 31) / 32 * sizeof(uint32_t);
-    bool sums = self->gas && !self->kernels->fused;
+    bool adds_up = self->sums || self->changes;
     bool one = shape->both || graph->symmetric || !shape->pushes || !shape->pulls;
     bool degrees = shape->both || (!shape->pushes && !graph->symmetric); /* the out-lists' offsets besides */
-    uint64_t bytes = need->program - need->pieces - (sums ? 0 : need->sums) + (sums ? need->heads : 0);
+    uint64_t bytes = need->program - need->pieces - (adds_up ? 0 : need->sums) + (self->sums ? need->heads : 0);
     bytes += need->offsets * ((one ? 1 : 2) + degrees);
     if (shape->prefix_bytes > 0 || shape->upper) bytes += need->offsets;
     if (shape->light > 0) bytes += need->offsets + words;
     uint64_t pieces = need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2;
-    if (!sums) bytes += pieces * sizeof(uint64_t);
+    if (!self->sums) bytes += pieces * sizeof(uint64_t);
+    if (self->changes) bytes += (n + TD_GPU_LEVELS) * sizeof(double); /* residuals */
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
     if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
     bytes += shape->chunks * (TD_STREAM_EXTRACTS + 1) * sizeof(td_gpu_extract);
@@ -226,7 +233,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_resident_step(graph, self.delta);
     shape->prefix_bytes = uses_beginnings(&self) ? 1 : 0; /* as far as the arrays that go with it are concerned */
-    shape->chunks = self.gas && self.kernels->fused ? CHUNKS : 0;
+    shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
     out->vertices = count_vertices(&self, graph, &need, shape);
     if (device_free < out->vertices)

@@ -53,10 +53,13 @@ const td_setting td_stream_settings[] = {
     [SETTINGS] = {0},
 };
 
-bool td_stream_uses(const td_program *program, const char *setting)
+bool td_stream_uses_in(const td_program *program, td_mode mode, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
-    bool gas = program->info->kind == TD_KIND_GAS, pushes = gas && k->fused;
+    bool gas = program->info->kind == TD_KIND_GAS, changes = td_stream_tells_changes(program, mode);
+    bool pushes = gas && (k->fused || changes);
+    if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
+        return false; /* a round is a round */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
         strcmp(setting, "low") == 0)
         return !gas || pushes; /* of sums all edges are useful */
@@ -69,6 +72,25 @@ bool td_stream_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "heavy") == 0) return !gas || pushes;
     if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
     return true;
+}
+
+bool td_stream_uses(const td_program *program, const char *setting)
+{
+    return td_stream_uses_in(program, TD_MODE_SYNC, setting) ||
+           (program->info->order_free && td_stream_uses_in(program, TD_MODE_ASYNC, setting));
+}
+
+static td_status check_mode(const td_run_options *options, const td_program *program)
+{
+    for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++) {
+        const char *key = options->settings->keys[i];
+        if (strncmp(key, "stream.", 7) != 0 || td_stream_uses_in(program, options->mode, key + 7)) continue;
+        if (!td_stream_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
+        return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')", key,
+                       program->info->name, options->mode == TD_MODE_ASYNC ? "--async" : "--sync",
+                       options->mode == TD_MODE_ASYNC ? "--sync" : "--async");
+    }
+    return TD_OK;
 }
 
 /* When a setting changes anything: in which variants, and by which rules. */
@@ -139,6 +161,7 @@ td_status td_stream_read_settings(td_stream_job *self)
     double set[SETTINGS];
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_stream_check_settings(gpu->options->settings));
+    TD_CHECK(check_mode(gpu->options, gpu->run->program));
     TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_stream_settings, set, NULL));
     self->variant = (td_stream_variant)set[SET_VARIANT];
     self->rules = (int)set[SET_RULES];

@@ -105,10 +105,11 @@ static void fill_empty_slots(td_stream_job *self, const td_link_list *list)
 /* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth
  * costs too. */
 static const double HARDLY = 1.1;
+static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab.md) */
 
 static void choose_by_cost(td_stream_job *self, const td_link_list *list)
 {
-    double each = 0, direct = 0;
+    double each = 0, direct = 0, hardly = self->tells_changes ? HARDLY_CHANGES : HARDLY;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
         if (self->useful[s] == 0 || self->held->slots.place[s] != TD_NO_SLOT) {
             self->way[s] = self->useful[s] == 0 ? TD_WAY_NONE : TD_WAY_RESIDENT;
@@ -119,7 +120,7 @@ static void choose_by_cost(td_stream_job *self, const td_link_list *list)
         each += cost.of[self->way[s]];
         direct += cost.of[TD_WAY_DIRECT];
     }
-    for (uint32_t s = 0; s < list->subgraphs && direct <= HARDLY * each; s++)
+    for (uint32_t s = 0; s < list->subgraphs && direct <= hardly * each; s++)
         if (self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT) self->way[s] = TD_WAY_DIRECT;
     if (self->low == TD_LOW_AUTO) fill_empty_slots(self, list);
 }

@@ -14,6 +14,9 @@
 #ifndef PROGRAM_OWN_VALUE
 #define PROGRAM_OWN_VALUE 0
 #endif
+#ifndef PROGRAM_LINEAR
+#define PROGRAM_LINEAR 0
+#endif
 #ifndef PROGRAM_COLLECTS_EDGES
 #define PROGRAM_COLLECTS_EDGES 0
 #endif

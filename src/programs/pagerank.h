@@ -22,6 +22,7 @@ typedef double program_accum;
 #define PROGRAM_MEASURE TD_MEASURE_SUM
 #define PROGRAM_BEGINS 1 /* program_begin is called on every kernel's context */
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
+#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer */
 
 enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
 
@@ -77,6 +78,18 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
     (void)old;
     double jump = c->input[0] != 0 ? c->round[1] * c->input[0][v] : c->round[1];
     return (float)(jump + c->round[0] * sum);
+}
+
+/* The same in two terms: what a vertex has by itself, and what it has of its neighbours (and of the sinks, in c->global). */
+TD_INLINE double program_offset(const td_context *c, uint32_t v)
+{
+    return (1 - c->parameter[PAGERANK_DAMPING]) * pagerank_base(c, v);
+}
+
+TD_INLINE double program_answer(const td_context *c, uint32_t v, program_accum sum)
+{
+    double spread = c->parameter[PAGERANK_DANGLING] == 0 ? c->global * pagerank_base(c, v) : 0;
+    return c->parameter[PAGERANK_DAMPING] * (sum + spread);
 }
 
 TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)

@@ -78,6 +78,9 @@ enum {
 /* PROGRAM_OWN_VALUE 1: apply looks at the old value in such a way that a vertex may
  * change although none of its neighbours did; it is then told of its own change. */
 
+/* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
+ * proportion to its value: then its changes can be told instead of its value (docs/engines/stream.md). */
+
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */
 #define TD_MEASURE_NONE 0 /* program_change is not called */

@@ -64,7 +64,8 @@ static inline bool ends_leg(void *context, const td_iteration *row)
 }
 
 /* The settings of the runner that the program has any use for. */
-static inline void settings_of(char *out, size_t room, const td_program *program, const runner *one, const row *of)
+static inline void settings_of(char *out, size_t room, const td_program *program, const runner *one, td_mode mode,
+                               const row *of)
 {
     char words[320], *rest = NULL;
     bool fused = program->info->kind == TD_KIND_GAS && program->cpu[0].fused;
@@ -78,7 +79,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
                     : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
                     : strcmp(one->engine, "hybrid") == 0   ? td_hybrid_uses(program, key)
                     : strcmp(one->engine, "coop") == 0     ? td_coop_uses(program, key)
-                                                           : td_stream_uses(program, key);
+                                                           : td_stream_uses_in(program, mode, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);
@@ -112,7 +113,7 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     const td_program *program = program_of(self->about.row->program);
     const td_graph *graph = strcmp(one->engine, "hybrid") == 0 ? self->paged : self->about.graph;
     td_run_options options = table_options(self->about.row, self->about.graph);
-    settings_of(text, sizeof text, program, one, self->about.row);
+    settings_of(text, sizeof text, program, one, self->mode, self->about.row);
     options.pool = self->pool;
     options.mode = self->mode;
     options.engine = one->engine;

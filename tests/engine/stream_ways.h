@@ -41,7 +41,8 @@ static inline stream_way stream_way_number(int number)
 }
 
 /* The words of `settings` that the program's runs look at, and that change something beside those before them. */
-static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
+static inline void stream_settings_used_in(char *out, size_t room, const td_program *program, td_mode mode,
+                                           const char *settings)
 {
     char words[512], *rest = NULL;
     td_settings together = {0};
@@ -55,12 +56,17 @@ static inline void stream_settings_used(char *out, size_t room, const td_program
             continue;
         }
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
-        if (!td_stream_uses(program, name)) continue;
+        if (!td_stream_uses_in(program, mode, name)) continue;
         CHECK_OK(td_settings_add(&together, word));
         if (td_stream_check_settings(&together) == TD_OK) snprintf(out + used, room - used, " %s", word);
         else td_free(together.keys[--together.count]), td_free(together.values[together.count]);
     }
     td_settings_clear(&together);
+}
+
+static inline void stream_settings_used(char *out, size_t room, const td_program *program, const char *settings)
+{
+    stream_settings_used_in(out, room, program, TD_MODE_SYNC, settings);
 }
 
 /* Small graphs have little to share out: the least that is enough. */
@@ -91,7 +97,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     char all[320], settings[320], text[512], with_rows[512];
     if (of->sync_only && one.mode == TD_MODE_ASYNC) return NULL;
     snprintf(all, sizeof all, "stream.variant=%s stream.low=%s %s %s", one.variant, one.low, one.lists, one.shape);
-    stream_settings_used(settings, sizeof settings, program, all);
+    stream_settings_used_in(settings, sizeof settings, program, one.mode, all);
     td_run_options options = table_options(of, about->graph);
     options.pool = place->pool;
     options.mode = one.mode;
@@ -100,7 +106,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     options.kept = one.keeps ? &place->kept : NULL;
     options.gpu_edges = one.cap;
     table_settings(with_rows, sizeof with_rows, of, "stream", settings);
-    stream_settings_used(text, sizeof text, program, with_rows);
+    stream_settings_used_in(text, sizeof text, program, one.mode, with_rows);
     stream_raise_cap(program, about->graph, &options, text);
     if (options.gpu_edges >= 1 && one.cap < 1) return NULL; /* two subgraphs hold everything: nothing would cross */
     snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices,

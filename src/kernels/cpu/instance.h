@@ -33,6 +33,7 @@
 #define TABLE_GAS(kind)                                                                                     \
     .message_bytes = sizeof(program_message), .accum_bytes = sizeof(program_accum), .sum = PROGRAM_SUM,     \
     .schedule = PROGRAM_SCHEDULE, .measure = PROGRAM_MEASURE, .fused = PROGRAM_FUSED,                       \
+    .linear = PROGRAM_LINEAR,                                                                               \
     .first_hit = PROGRAM_FIRST_HIT, .sends_value = PROGRAM_SENDS_VALUE, .pull = pull_##kind,                \
     .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
 #if !PROGRAM_FUSED

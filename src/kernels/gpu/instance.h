@@ -19,6 +19,10 @@
 #if PROGRAM_FUSED
 #include "kernels/gpu/push.h"
 #include "kernels/gpu/parents.h"
+#elif PROGRAM_LINEAR
+#include "kernels/gpu/changes.h"
+#endif
+#if PROGRAM_FUSED || PROGRAM_LINEAR
 #include "kernels/gpu/stream.h"
 #endif
 #include "kernels/gpu/coop.h"
@@ -56,10 +60,15 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
 #endif
 #if PROGRAM_FUSED
     KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
-    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
 #if PROGRAM_SUM == TD_SUM_MIN
     KERNEL(take_given), KERNEL(give_changed),
 #endif
+#endif
+#if PROGRAM_FUSED || PROGRAM_LINEAR
+    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
+#endif
+#if PROGRAM_LINEAR
+    KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),
 #endif
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),

@@ -2,17 +2,7 @@
  * round in one launch, with a barrier of the whole grid between them, until the frontier is empty or the host has
  * something to decide: it has become too large or too small for the shape of the launch. */
 
-typedef struct push_round {
-    const uint32_t *in;
-    uint32_t *out;
-    uint32_t *map, *next_map; /* bitmaps of the two queues; 0 where a vertex is queued once by nature */
-    td_gpu_slot *now, *next;
-    uint64_t next_edges;
-    uint32_t taken_edges, number;
-    uint32_t bound;           /* priorities: those above it are put off */
-    uint32_t *far, *far_count;/* and listed, where there is a list; so are those queued in `out` */
-    bool puts_off;
-} push_round;
+#include "kernels/gpu/batch.h"
 
 #if PROGRAM_HAS_PRIORITY
 TD_DEVICE uint32_t priority_of(const td_gpu_args *a, const td_context *c, program_value value)
@@ -41,19 +31,6 @@ TD_DEVICE void expect(const td_gpu_args *a, push_round *r, uint32_t v)
     if (a->lean) TD_PREFETCH(&a->push.offsets[v]);
     else r->next_edges += degree_in(a->told, v);
 }
-
-/* Edges that a lane has in hand at once, so that their reads are under way together. */
-#ifndef PUSH_BATCH
-#define PUSH_BATCH 4
-#endif
-#ifndef PUSH_BLOCKS
-#define PUSH_BLOCKS 2
-#endif
-typedef struct push_batch {
-    uint64_t edge[PUSH_BATCH];
-    program_message message[PUSH_BATCH];
-    bool is[PUSH_BATCH];
-} push_batch;
 
 /* Places in a list for what the lanes have in their hands, with one atomic per warp, which lane `by` does. */
 typedef struct push_places {

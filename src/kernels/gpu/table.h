@@ -14,6 +14,7 @@ typedef struct td_gpu_kernels {
     td_kernel pull_hit, pull_late;
     td_kernel levels, levels_otherwise, find_parents;
     td_kernel push_part, push_part_pieces, push_extracted;
+    td_kernel take_changes, settle_changes, weigh_changes, end_changes;
     td_kernel take_given, give_changed;
     td_kernel priorities, priorities_otherwise, list_far, far_lowest, far_split;
     td_kernel peel, fill_left;
