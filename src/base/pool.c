@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/machine.h"
+#include "base/numa.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -83,6 +84,7 @@ static void *worker_main(void *argument)
     worker *self = argument;
     td_pool *pool = self->pool;
     uint32_t seen = 0;
+    td_numa_bind(td_numa_here(), self->index, pool->threads);
     for (;;) {
         seen = wait_change(pool, &pool->job, seen);
         if (pool->stopping) return NULL;

@@ -1,6 +1,7 @@
 /* A persistent thread pool. The caller is worker 0; the others wait between
  * jobs, spinning briefly before they sleep, because an iteration over a small
- * frontier lasts microseconds. One job runs at a time; a job started from
+ * frontier lasts microseconds. On machines with several memory nodes workers are
+ * bound to one each (numa.h), all but the caller's own thread. One job runs at a time; a job started from
  * inside a job runs on the calling worker alone. */
 #ifndef TD_BASE_POOL_H
 #define TD_BASE_POOL_H

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/numa.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -371,6 +372,7 @@ static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape
     void *seen;
     for (uint64_t i = 0; i < shape->chunks; i++) {
         TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
+        td_numa_spread(td_numa_here(), held->staging[i], bytes); /* pinning would touch all of it here */
         held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
         TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
         TD_CHECK(TD_NEW(&held->table[i], TD_STREAM_EXTRACTS + 1, "extracts"));
