@@ -194,7 +194,7 @@ static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room,
     td_status status = TD_OK;
     TD_CHECK(make_windows(held, link, &held->cut->rest, shift, pool));
     if (link->narrow == NULL) return send_hot(held);
-    TD_CHECK(make_windows(held, &hot, &held->cut->hot, shift, pool));
+    TD_TRY(make_windows(held, &hot, &held->cut->hot, shift, pool));
     if (hot.narrow == NULL) TD_TRY(send_hot(held));
     else TD_TRY(keep_windows(held, &hot, 0, &held->kept[TD_POT_HOT]));
     uint64_t taken = hot.narrow != NULL ? hot.narrow_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;

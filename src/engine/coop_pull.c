@@ -219,15 +219,17 @@ static td_status wait_for_messages(td_coop_job *self)
 static td_status pull_sinks(td_coop_job *self, uint64_t first)
 {
     uint64_t began = td_clock_ns(), n = self->held->split.vertices;
-    const td_adjacency *rest = &self->held->cut->rest;
+    const td_adjacency *hot = &self->held->cut->hot, *rest = &self->held->cut->rest;
+    uint64_t hot_edges = hot->offsets[n] - hot->offsets[first], rest_edges = rest->offsets[n] - rest->offsets[first];
     td_iteration row = {.direction = "sinks", .active_vertices = n - first, .change = self->gpu.run->final_change};
     self->row = &row;
-    row.edges = row.edges_cpu = row.active_edges = rest->offsets[n] - rest->offsets[first];
+    row.edges = row.edges_cpu = row.active_edges = hot_edges + rest_edges;
     TD_CHECK(wait_for_messages(self));
     TD_CHECK(td_gpu_reset(&self->gpu));
     self->sums_begin = self->sums_end = first;
     TD_CHECK(td_coop_clear_until(self, n));
-    if (row.edges > 0) TD_CHECK(td_coop_gather(self, rest, rest->offsets[first], rest->offsets[n], false));
+    if (rest_edges > 0) TD_CHECK(td_coop_gather(self, rest, rest->offsets[first], rest->offsets[n], false));
+    if (hot_edges > 0) TD_CHECK(td_coop_gather(self, hot, hot->offsets[first], hot->offsets[n], true));
     self->gpu.args.next_values = self->gpu.args.values; /* nobody hears them: everyone else stays as it is */
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, (td_coop_range){first, n}));
@@ -291,6 +293,7 @@ td_status td_coop_pulls(td_coop_job *self)
                                 TD_ON_DEVICE));
     self->cpu.context = gpu->args.context;
     TD_CHECK(fetch(self, gpu->args.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
+    TD_CHECK(send_messages(self, gpu->args.values, self->taking, n)); /* and at the host, where values are sent */
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;

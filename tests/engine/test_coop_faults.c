@@ -41,10 +41,9 @@ static void count_lost(void *context, td_log_level level, const char *line)
 
 /* The nth operation of the device is its last, for every n until a run needs no more of them. Before the first
  * iteration it is an error; from then on the CPU ends the run. */
-static void check_every_operation(const char *program, const char *way)
+static void check_every_operation(const td_graph *graph, const char *program, const char *way)
 {
     char settings[128];
-    td_graph *graph = graph_for();
     td_run_options options = options_for(program, graph);
     settings_of(settings, sizeof settings, way);
     uint64_t held = td_memory().now, nth = 1;
@@ -68,20 +67,27 @@ static void check_every_operation(const char *program, const char *way)
     }
     td_log_set_sink(NULL, NULL);
     CHECK(lost > 10);
-    td_graph_destroy(graph);
 }
 
 TEST(a_gpu_lost_in_mid_run_does_not_take_the_run_with_it)
 {
+    td_graph *graph = graph_for();
     for (int p = 0; p < PROGRAMS; p++)
-        for (int w = 0; w < SETTINGS_WAYS; w++) check_every_operation(programs[p], ways[w]);
+        for (int w = 0; w < SETTINGS_WAYS; w++) check_every_operation(graph, programs[p], ways[w]);
+    td_graph_destroy(graph);
 }
 
-static void check_every_allocation(const char *program)
+/* A neuron without edges is a sink that keeps its input for ever: it has to be among the values at the host. */
+TEST(sinks_that_wait_keep_their_values_when_a_gpu_is_lost)
+{
+    td_graph *graph = test_graph(test_graph_named("mostly isolated"), TEST_U8, NULL);
+    check_every_operation(graph, "nn", "coop.order=hot coop.sinks=defer");
+    td_graph_destroy(graph);
+}
+
+static void check_every_allocation(const td_graph *graph, const char *program, td_run_options options)
 {
     char text[128];
-    td_graph *graph = graph_for();
-    td_run_options options = options_for(program, graph);
     settings_of(text, sizeof text, ways[0]);
     td_settings settings = settings_from(text);
     options.settings = &settings;
@@ -103,14 +109,26 @@ static void check_every_allocation(const char *program)
     }
     CHECK(nth > 20);
     td_settings_clear(&settings);
-    td_graph_destroy(graph);
 }
 
 TEST(any_failing_allocation_is_an_error_or_makes_no_difference_and_leaves_nothing_behind)
 {
+    td_graph *graph = graph_for();
     td_log_set_level(TD_LOG_QUIET);
-    for (int p = 0; p < PROGRAMS; p++) check_every_allocation(programs[p]);
+    for (int p = 0; p < PROGRAMS; p++) check_every_allocation(graph, programs[p], options_for(programs[p], graph));
     td_log_set_level(TD_LOG_WARN);
+    td_graph_destroy(graph);
+}
+
+TEST(failing_allocations_of_lists_in_fewer_bits_leave_nothing_behind_either)
+{
+    td_graph *graph = large_graph();
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = 0.6, .has_iterations = true,
+                              .iterations = 1};
+    td_log_set_level(TD_LOG_QUIET);
+    check_every_allocation(graph, "pagerank", options);
+    td_log_set_level(TD_LOG_WARN);
+    td_graph_destroy(graph);
 }
 
 TEST(memory_that_cannot_be_pinned_leaves_the_link_to_others)

@@ -133,6 +133,24 @@ TEST(windows_add_up_at_every_cap_whoever_takes_them)
     td_graph_destroy(graph);
 }
 
+/* With nearly all edges on the device some of those that lead to sinks are hot. */
+TEST(sinks_that_wait_hear_hot_edges_too)
+{
+    static const char *const programs[] = {"pagerank", "adsorption"};
+    static const char *const settings[] = {ALWAYS "coop.order=hot coop.sinks=defer pagerank.dangling=ignore",
+                                           ALWAYS "coop.order=hot coop.sinks=defer"};
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
+    for (int i = 0; i < 2; i++) {
+        const char *claims;
+        td_run *run = run_of(programs[i], graph, (td_run_options){.engine = "coop", .devices = "emu", .gpu_edges = 0.995},
+                             settings[i]);
+        CHECK_STR(run->rows[run->row_count - 1].direction, "sinks");
+        if (td_run_verify(run, NULL, &claims) != TD_OK) TEST_FAIL("%s: %s", programs[i], td_last_message());
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
 TEST(sinks_that_wait_have_an_iteration_of_their_own)
 {
     CHECK_EQ(count("pagerank", 0.25, ALWAYS "coop.sinks=defer pagerank.dangling=ignore").sinks, 1);
