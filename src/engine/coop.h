@@ -138,6 +138,7 @@ typedef struct td_coop_job {
     td_coop_range settled[TD_POTS]; /* vertices that have got their values, by what the GPU did of either pot */
     uint64_t hot_end;          /* vertices from here on have no hot edges */
     uint64_t sums_begin, sums_end; /* vertices that the host has sums of */
+    bool sums_add;             /* some are of hot edges: what comes is added */
     uint64_t taking;           /* vertices that take part: sinks may wait */
     uint64_t heard;            /* vertices that anyone hears: none of those behind has out-edges */
     void *pins[8];

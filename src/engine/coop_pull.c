@@ -182,6 +182,7 @@ static td_status pull(td_coop_job *self)
     begin_settling(self);
     row.active_edges = self->pot[TD_POT_HOT].edges + self->pot[TD_POT_REST].edges;
     self->sums_begin = self->sums_end = 0;
+    self->sums_add = false;
     TD_CHECK(td_coop_follow(self, self->held->hot_stream, gpu->stream));
     TD_CHECK(td_coop_share(self));
     TD_CHECK(td_coop_follow(self, gpu->stream, self->held->hot_stream));

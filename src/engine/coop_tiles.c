@@ -142,7 +142,8 @@ td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
     return rest.begin < rest.end ? td_coop_settle(self, piece->pot, rest.begin) : TD_OK;
 }
 
-/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added. */
+/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added, and so is
+ * whatever comes behind that. */
 
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
 {
@@ -172,23 +173,23 @@ td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t b
     return TD_OK;
 }
 
-static td_status work_on(td_coop_job *self, int part, stretch edges, bool adds)
+static td_status work_on(td_coop_job *self, int part, stretch edges)
 {
     const td_adjacency *list = list_of(self, part);
     uint64_t n = self->held->split.vertices;
     if (edges.begin >= edges.end) return TD_OK;
     uint64_t behind = td_first_list(list->offsets, n, edges.end);
-    if (adds) TD_CHECK(td_coop_clear_until(self, behind));
-    TD_CHECK(td_coop_gather(self, list, edges.begin, edges.end, adds));
+    if (self->sums_add) TD_CHECK(td_coop_clear_until(self, behind));
+    TD_CHECK(td_coop_gather(self, list, edges.begin, edges.end, self->sums_add));
     if (behind > self->sums_end) self->sums_end = behind;
     return TD_OK;
 }
 
 td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
 {
-    bool adds = piece->pot == TD_POT_HOT;
-    TD_CHECK(work_on(self, TD_POT_HOT, part_of(self, piece, TD_POT_HOT), adds));
-    return work_on(self, TD_POT_REST, part_of(self, piece, TD_POT_REST), adds);
+    if (piece->pot == TD_POT_HOT) self->sums_add = true;
+    TD_CHECK(work_on(self, TD_POT_HOT, part_of(self, piece, TD_POT_HOT)));
+    return work_on(self, TD_POT_REST, part_of(self, piece, TD_POT_REST));
 }
 
 /* Pots. */
