@@ -112,5 +112,6 @@ void td_numa_spread(const td_numa *numa, void *memory, size_t bytes)
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
     unsigned long mask = (unsigned long)numa->memories;
-    if (begin < end) (void)syscall(SYS_mbind, begin, end - begin, INTERLEAVE, &mask, (unsigned long)TD_NUMA_NODES + 1, 0ul);
+    unsigned long bits = TD_NUMA_NODES + 1;
+    if (begin < end) (void)syscall(SYS_mbind, begin, end - begin, INTERLEAVE, &mask, bits, 0ul);
 }
