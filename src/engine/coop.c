@@ -1,5 +1,5 @@
-/* The coop engine: a run is set up and taken down here. What the two cannot do together is the CPU's, and a graph that fits
- * the GPU whole is the resident engine's. */
+/* The coop engine: a run is set up and taken down here. What the two cannot do together is the CPU's, and a graph that
+ * fits the GPU whole is the resident engine's. */
 #include "engine/coop.h"
 
 #include "base/alloc.h"
@@ -12,29 +12,36 @@
 #include <string.h>
 
 enum {
-    SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA, SET_SINKS, SETTINGS,
+    SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA,
+    SET_SINKS, SETTINGS,
 };
 
 enum { ORDER_AUTO = TD_ORDERS }; /* behind the orders */
 
 const td_setting td_coop_settings[] = {
     [SET_ORDER] = {"order", TD_SETTING_CHOICE, ORDER_AUTO, 0, 0, "none|hot|indegree|random|rcm|auto",
-                   "order of vertices whose first ones are the hot part; none: as the graph numbers them ('tandem reorder'); auto: "
-                   "hot, unless neighbours have near numbers"},
+                   "order of vertices whose first ones are the hot part; none: as the graph numbers them "
+                   "('tandem reorder'); auto: hot, unless neighbours have near numbers"},
     [SET_EXTRACT] = {"extract", TD_SETTING_CHOICE, TD_EXTRACT_VERTEXEDGE, 0, 0, "vertexedge|vertex|random",
-                     "hot edges: with both ends among the first vertices, all of the first vertices', between vertices drawn at random"},
-    [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "idle workers take what still waits for the GPU"},
+                     "hot edges: with both ends among the first vertices, all of the first vertices', between vertices "
+                     "drawn at random"},
+    [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "idle workers take what still waits for the GPU"},
     [SET_LINK] = {"link", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                   "an idle GPU takes what still waits for the workers, reading the edges from the host's memory"},
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                      "what crosses the link for programs that add up does so in fewer bits, where there are no weights"},
+                      "what crosses the link for programs that add up does so in fewer bits, where there are no "
+                      "weights"},
     [SET_INVOKE] = {"invoke", TD_SETTING_CHOICE, TD_INVOKE_MEASURED, 0, 0, "paper|measured|always|never",
-                    "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by rates measured here"},
-    [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL, "active edges above which the GPU takes part (invoke=paper)"},
+                    "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by "
+                    "rates measured here"},
+    [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL,
+                 "active edges above which the GPU takes part (invoke=paper)"},
     [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL, "share of them that must be hot (invoke=paper)"},
     [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL,
                    "edges that the GPU is given at a time, at least; workers get a 16th each"},
-    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a step of distances; 0: from the weights"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a step of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: with all others, or once at the end"},
     [SETTINGS] = {0},
@@ -55,11 +62,12 @@ bool td_coop_uses(const td_program *program, const char *setting)
 bool td_coop_compresses(const td_run_options *options)
 {
     double set[SETTINGS];
-    if (td_settings_resolve(options->settings, "coop", td_coop_settings, set, NULL) != TD_OK) return true; /* refused in time */
+    td_status status = td_settings_resolve(options->settings, "coop", td_coop_settings, set, NULL);
+    if (status != TD_OK) return true; /* refused in time */
     return set[SET_COMPRESS] == 0 && set[SET_LINK] == 0;
 }
 
-static const double STEP = 0.6;     /* of the resident engine's width: an edge done again costs more here than a round */
+static const double STEP = 0.6;     /* of the resident engine's width: an edge again costs more than a round here */
 static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
 
 static td_status check_sinks(const td_coop_job *self)
@@ -68,15 +76,17 @@ static td_status check_sinks(const td_coop_job *self)
     const td_run_options *options = self->gpu.options;
     int choice = run->program->info->sinks_choice;
     if (options->checkpoint != NULL || options->resume != NULL)
-        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a checkpoint cannot hold");
+        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a "
+                                 "checkpoint cannot hold");
     if (self->gpu.has_limit)
-        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without out-edges would "
-                                 "be an iteration ahead of the others");
+        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
+                                 "out-edges would be an iteration ahead of the others");
     if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without out-edges last");
+        return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without "
+                                 "out-edges last");
     if (choice > 0 && run->context.parameter[choice - 1] == 0)
-        return td_fail(TD_USAGE, "coop.sinks=defer: %s needs the values of vertices without out-edges before the end (unless "
-                                 "pagerank.dangling=ignore)", run->program->info->name);
+        return td_fail(TD_USAGE, "coop.sinks=defer: %s needs the values of vertices without out-edges before the "
+                                 "end (unless pagerank.dangling=ignore)", run->program->info->name);
     return TD_OK;
 }
 
@@ -85,10 +95,12 @@ static td_status check_sinks(const td_coop_job *self)
 static bool keeps_numbers(const td_coop_job *self)
 {
     const td_run_options *options = self->gpu.options;
-    return self->gpu.run->program->info->vertex_values && (self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL);
+    return self->gpu.run->program->info->vertex_values &&
+           (self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL);
 }
 
-/* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in caches. */
+/* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in
+ * caches. */
 static td_order choose_order(td_coop_job *self, double set)
 {
     static const double LOCAL = 0.25;
@@ -108,9 +120,11 @@ static td_status read_settings(td_coop_job *self)
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
     if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an order of its own");
+        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
+                                 "order of its own");
     if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order: %s keeps the graph's own order under an iteration limit and with checkpoints, because its values are vertices",
+        td_warn("coop.order: %s keeps the graph's own order under an iteration limit and with checkpoints, "
+                "because its values are vertices",
                 self->gpu.run->program->info->name);
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
@@ -121,11 +135,13 @@ static td_status read_settings(td_coop_job *self)
     self->piece = (uint64_t)set[SET_PIECE];
     self->overhead = OVERHEAD;
     self->gpu.delta = set[SET_DELTA];
-    if ((td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta")) && self->invoke != TD_INVOKE_PAPER)
+    bool by_paper = td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta");
+    if (by_paper && self->invoke != TD_INVOKE_PAPER)
         return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     if (self->gpu.delta > 0 && !self->gpu.prioritised)
-        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration limit replaces by rounds");
+        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration "
+                                 "limit replaces by rounds");
     return self->defer_sinks ? check_sinks(self) : TD_OK;
 }
 
@@ -136,7 +152,8 @@ td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint6
     void *memory, *seen;
     TD_CHECK(td_new_bytes(out, count, bytes, what));
     memcpy(&memory, out, sizeof memory);
-    if (count > 0 && td_device_pin(self->held->device, memory, count * bytes, &seen) == TD_OK) self->pins[self->pin_count++] = memory;
+    if (count > 0 && td_device_pin(self->held->device, memory, count * bytes, &seen) == TD_OK)
+        self->pins[self->pin_count++] = memory;
     return TD_OK;
 }
 
@@ -202,7 +219,8 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_make_values(gpu));
     TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->pieces, edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2, sizeof(uint64_t), "pieces of heavy vertices"));
+    TD_CHECK(td_gpu_new(gpu, &a->pieces, edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2, sizeof(uint64_t),
+                        "pieces of heavy vertices"));
     TD_CHECK(td_gpu_new(gpu, &a->given_vertices, n, sizeof(uint32_t), "vertices that changed"));
     TD_CHECK(td_gpu_new(gpu, &a->given, n, bytes, "their values"));
     TD_CHECK(td_gpu_reset(gpu));
@@ -212,13 +230,15 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_stream_finish(gpu->stream));
     self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
     TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
-    for (int i = 0; i < TD_POTS; i++) TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
+    for (int i = 0; i < TD_POTS; i++)
+        TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->told, n, bytes, "values of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
     TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
     for (int i = 0; i < 2; i++)
-        if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK) self->pins[self->pin_count++] = queues[i];
+        if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
+            self->pins[self->pin_count++] = queues[i];
     return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "vertices put off") : TD_OK;
 }
 
@@ -242,7 +262,8 @@ static td_status set_up(td_coop_job *self)
     TD_CHECK(td_cpu_job_open(cpu, gpu->run, gpu->options));
     cpu->coop.hot = self->held->cut->hot.offsets;
     cpu->coop.rest = self->held->cut->rest.offsets;
-    if (gpu->prioritised) cpu->delta = td_resident_step(cpu->graph, gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP);
+    if (gpu->prioritised)
+        cpu->delta = td_resident_step(cpu->graph, gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP);
     self->link = self->link && self->held->readable;
     fill_args(self);
     self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
@@ -295,7 +316,8 @@ static td_status hand_over_values(td_coop_job *self, const void *values)
     size_t bytes = self->gpu.traits->value_bytes;
     TD_CHECK(td_new_bytes(&run->values, split->vertices, bytes, "vertex values"));
     for (uint32_t i = 0; i < split->vertices; i++)
-        memcpy((char *)run->values + (uint64_t)td_split_vertex(split, i) * bytes, (const char *)values + (uint64_t)i * bytes, bytes);
+        memcpy((char *)run->values + (uint64_t)td_split_vertex(split, i) * bytes,
+               (const char *)values + (uint64_t)i * bytes, bytes);
     return TD_OK;
 }
 
@@ -341,8 +363,8 @@ static td_status stand_aside(td_run *run, const td_run_options *options, const c
 /* A search over a graph whose own order is kept goes a long way in small steps, which a GPU does not pay for. */
 static bool walks_alone(const td_coop_job *self)
 {
-    return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED && self->gpu.run->program->info->needs_source &&
-           self->gpu.run->resumed == NULL;
+    return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED &&
+           self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
 }
 
 /* The edges that the GPU can have: none, all, or so many bytes of them. */
@@ -406,7 +428,8 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     td_coop_job self = {0};
     bool alone = false;
     const char *aside = NULL;
-    if (!td_coop_cooperates(run->program)) return stand_aside(run, options, "the two cannot share an iteration of this program");
+    if (!td_coop_cooperates(run->program))
+        return stand_aside(run, options, "the two cannot share an iteration of this program");
     if (run->resumed != NULL && run->resumed->converged)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
     TD_CHECK(td_resident_check_vertices(run->graph, "coop"));

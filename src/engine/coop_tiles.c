@@ -142,8 +142,8 @@ td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
     return rest.begin < rest.end ? td_coop_settle(self, piece->pot, rest.begin) : TD_OK;
 }
 
-/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added, and so is
- * whatever comes behind that. */
+/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added, and
+ * so is whatever comes behind that. */
 
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
 {

@@ -142,8 +142,8 @@ TEST(sinks_that_wait_hear_hot_edges_too)
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
     for (int i = 0; i < 2; i++) {
         const char *claims;
-        td_run *run = run_of(programs[i], graph, (td_run_options){.engine = "coop", .devices = "emu", .gpu_edges = 0.995},
-                             settings[i]);
+        td_run_options options = {.engine = "coop", .devices = "emu", .gpu_edges = 0.995};
+        td_run *run = run_of(programs[i], graph, options, settings[i]);
         CHECK_STR(run->rows[run->row_count - 1].direction, "sinks");
         if (td_run_verify(run, NULL, &claims) != TD_OK) TEST_FAIL("%s: %s", programs[i], td_last_message());
         td_run_destroy(run);
