@@ -45,7 +45,7 @@ static bool again(const td_context *context, uint64_t total) { return program_ag
 extern "C"
 #endif
 extern const td_gpu_kernels PROGRAM_SYMBOL;
-const td_gpu_kernels PROGRAM_SYMBOL = {
+const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so */
     KERNEL(init), KERNEL(useful), KERNEL(widen),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
@@ -60,15 +60,15 @@ const td_gpu_kernels PROGRAM_SYMBOL = {
 #endif
 #if PROGRAM_FUSED
     KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
-#if PROGRAM_SUM == TD_SUM_MIN
-    KERNEL(take_given), KERNEL(give_changed),
-#endif
 #endif
 #if PROGRAM_FUSED || PROGRAM_LINEAR
     KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
 #endif
 #if PROGRAM_LINEAR
     KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),
+#endif
+#if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
+    KERNEL(take_given), KERNEL(give_changed),
 #endif
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
