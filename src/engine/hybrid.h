@@ -31,6 +31,8 @@ typedef struct td_hybrid_job {
     uint64_t directory_count[2];
     struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
     double cpu_rate, gpu_rate; /* edges a ns of pages pulled; 0: not known */
+    uint32_t passes;           /* with the GPU, and what the last took, with the processor and without; 0: none */
+    uint64_t together_ns, alone_ns;
     td_iteration row;      /* the iteration under way */
     td_paged_counts before;/* what had been counted when it began */
     td_paged_counts at_start; /* and when the run did; the graph's are those of all its runs */

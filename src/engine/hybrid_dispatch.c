@@ -39,6 +39,7 @@ typedef struct dispatch {
     td_hybrid_job *job;
     const td_hybrid_pass *pass;
     td_cpu_tally *sum;
+    bool alone;     /* the GPU, but for pages that it does not take */
     uint32_t next;  /* place of the order */
     td_task task;   /* the processor's page */
     bool at_work;
@@ -72,7 +73,7 @@ static bool cpu_is_worth_it(const dispatch *self)
     const td_hybrid_job *job = self->job;
     uint32_t page = job->order[self->next];
     if (!td_hybrid_gpu_takes(job->gpu, page)) return true;
-    if (job->use == TD_USE_GPU) return false;
+    if (self->alone) return false;
     if (!rates_known(job)) return true;
     double there = (double)(edges_flying(job->gpu) + edges_left(self)) / job->gpu_rate +
                    (job->gpu->ready ? 0 : job->gpu->setup_ns);
@@ -85,12 +86,26 @@ static bool gpu_is_worth_it(const dispatch *self)
     const td_hybrid_job *job = self->job;
     uint32_t page = job->order[self->next];
     if (!job->gpu->ready || !td_hybrid_gpu_takes(job->gpu, page)) return false;
-    if (job->use == TD_USE_GPU) return true;
+    if (self->alone) return true;
     if (job->gpu_rate == 0) return job->gpu->flights == 0;
     if (job->cpu_rate == 0) return true;
     uint64_t here = edges_left(self) + (self->at_work ? td_page_edges(self->pass->set, job->order[self->place]) : 0);
     return (double)(edges_flying(job->gpu) + td_page_edges(self->pass->set, page)) / job->gpu_rate <=
            (double)here / job->cpu_rate;
+}
+
+/* Programs that add up go over every edge in every iteration. Rates of pages do not tell what the two cost each other,
+ * their memory and the link: after two iterations together the GPU is tried alone, unless it would be far behind by its
+ * rate, and the better way is kept. */
+static bool gpu_goes_alone(const td_hybrid_job *job)
+{
+    enum { TOGETHER_FIRST = 2 };
+    static const double FAR_BEHIND = 1.25;
+    if (job->use == TD_USE_GPU) return true;
+    if (job->cpu.kernels->fused || job->passes < TOGETHER_FIRST) return false;
+    if (job->alone_ns > 0) return job->alone_ns < job->together_ns;
+    double alone = job->gpu_rate > 0 ? (double)td_cpu_view_edges(&job->cpu) / job->gpu_rate + job->gpu->setup_ns : INFINITY;
+    return alone < FAR_BEHIND * (double)job->together_ns;
 }
 
 /* Pages for the GPU. */
@@ -178,12 +193,16 @@ static td_status go(dispatch *self)
 
 td_status td_hybrid_dispatch(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum)
 {
-    dispatch state = {.job = self, .pass = pass, .sum = sum};
+    dispatch state = {.job = self, .pass = pass, .sum = sum, .alone = gpu_goes_alone(self)};
+    uint64_t began = td_device_clock(self->gpu->job.device);
     td_page_pass pages = {.set = pass->set, .needs = pass->needs, .order = self->order, .count = self->order_count};
     *sum = (td_cpu_tally){.lowest = UINT64_MAX};
     TD_CHECK(td_paged_begin(self->paged, &pages));
     TD_CHECK(td_hybrid_gpu_begin(self->gpu));
     td_status status = go(&state);
     td_task_join(&state.task);
-    return status == TD_OK ? td_hybrid_gpu_end(self->gpu, sum) : status;
+    if (status == TD_OK) status = td_hybrid_gpu_end(self->gpu, sum);
+    *(state.alone ? &self->alone_ns : &self->together_ns) = td_device_clock(self->gpu->job.device) - began;
+    self->passes++;
+    return status;
 }
