@@ -104,6 +104,22 @@ TEST(both_are_not_slower_than_the_better_of_the_two)
     td_pool_destroy(pool);
 }
 
+/* Rates of pages do not tell what the two cost each other: once the GPU does all of a sum, and the faster way stays. */
+TEST(a_gpu_is_tried_alone_and_the_better_way_is_kept)
+{
+    td_pool *pool;
+    if (TD_ADDRESS_CHECKED || TD_THREADS_CHECKED) SKIP("slow under a sanitizer");
+    CHECK_OK(td_pool_create(&pool, 2));
+    td_graph *graph = shared_graph("k14", pool);
+    td_run_options options = {.pool = pool, .engine = "hybrid", .devices = "emu@pcie3", .has_iterations = true, .iterations = 5};
+    td_run *run = run_of("pagerank", graph, options, "hybrid.page=16384 hybrid.use=both");
+    CHECK_EQ(run->row_count, 5);
+    for (uint32_t i = 0; i < run->row_count; i++) CHECK((run->rows[i].pages_cpu == 0) == (i == 2));
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
 /* A GPU that is lost at its nth operation, while the processor may be in the middle of a page: an error, and nothing
  * left. */
 TEST(a_gpu_that_is_lost_ends_the_run_cleanly)
