@@ -229,7 +229,7 @@ static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, 
     }
     stats->failed++;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    if (!self->told) td_warn("%s; the run goes on, and the checkpoint before it stays", self->message);
+    if (!self->told) td_warn("%s; the run goes on, and what was written before stays", self->message);
     self->told = true;
 }
 

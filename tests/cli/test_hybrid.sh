@@ -59,6 +59,14 @@ for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named
 done
 succeeds run pagerank g.tg --iterations 3 --engine hybrid --memory 14M --verify
 contains "$err" 'verified: one more step changes no more than the last one did' 'a replay that does not fit'
+unchecked=0 # a check that finds no room takes nothing of the result with it
+succeeds gen grid --width 600 --height 500 --weights 1:100 -o grid.tg
+for memory in 20M 22M 24M 26M 28M; do
+    rm -f forest.tsv
+    t run -q mst grid.tg --memory $memory --verify -o forest.tsv
+    case $err in *'written all the same, unchecked'*) if [ -s forest.tsv ]; then unchecked=1; else bad "$memory: no result"; fi ;; esac
+done
+if [ $unchecked = 1 ]; then good; else bad 'no check was without room'; fi
 fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tpu
 
 # Striped over directories: each is read.
