@@ -11,8 +11,8 @@
 
 typedef struct needs {
     uint64_t memory, gpu;        /* the graph and the program, loaded; on a GPU */
-    uint64_t least, reads;       /* from disk: memory that is enough; bytes of an iteration over all edges, at a
-                                  * quarter of the file */
+    uint64_t least, reads;       /* from disk: memory that is enough; about the bytes of an iteration over all edges,
+                                  * after the first, at a quarter of the file */
 } needs;
 
 /* Programs that weights are missing for need what they would need with them. */
@@ -30,7 +30,7 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
     out->memory += td_graph_bytes(graph) + inputs;
     out->gpu = gpu.graph + gpu.program;
     out->least = disk.least + TD_PROCESS_BYTES;
-    out->reads = disk.reads;
+    out->reads = disk.later;
     return TD_OK;
 }
 

@@ -66,8 +66,10 @@ void td_tell_plan(const td_plan *plan)
                 td_format_count(graph, plan->subgraph_edges), td_format_count(program, plan->subgraph_slots),
                 td_format_size(room, plan->prefix_bytes));
     if (plan->room_bytes > 0)
-        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration",
-                td_format_size(room, plan->room_bytes), td_format_size(graph, plan->disk_bytes));
+        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration%s%s",
+                td_format_size(room, plan->room_bytes), td_format_size(graph, plan->disk_bytes),
+                plan->disk_bytes_later < plan->disk_bytes ? ", after the first about " : "",
+                plan->disk_bytes_later < plan->disk_bytes ? td_format_size(program, plan->disk_bytes_later) : "");
 }
 
 /* Of an engine whose edges cross a link. */

@@ -252,7 +252,9 @@ typedef struct td_plan {
     uint64_t prefix_bytes;         /* for the beginnings of all lists */
     uint64_t kept_edges;           /* room for single edges (mst) */
     uint64_t room_bytes;           /* of edges that stay on disk: memory that those read may take */
-    uint64_t disk_bytes;           /* about what an iteration over all edges reads from disk, at most */
+    uint64_t disk_bytes;           /* what an iteration reads from disk, at most */
+    /* About what one after the first reads, of programs that go over all edges in every one; otherwise disk_bytes. */
+    uint64_t disk_bytes_later;
 } td_plan;
 
 /* `request` may be NULL. */

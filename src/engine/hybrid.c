@@ -39,6 +39,14 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     return true;
 }
 
+td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL));
+    *out = (td_direction)set[SET_DIRECTION];
+    return TD_OK;
+}
+
 /* Arrays that a run makes later on. */
 static uint64_t bytes_to_come(const td_cpu_job *cpu)
 {

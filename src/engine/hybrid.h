@@ -43,6 +43,14 @@ extern const td_setting td_hybrid_settings[];
 td_status td_hybrid_run(td_run *run, const td_run_options *options);
 bool td_hybrid_uses(const td_program *program, const char *setting);
 
+td_status td_hybrid_direction(const td_settings *settings, td_direction *out);
+
+/* Whether pulls keep an eye on who is active, so that few can be told. */
+static inline bool td_hybrid_tracks(const td_cpu_kernels *k, td_direction direction)
+{
+    return direction == TD_DIRECTION_NOTIFY || (direction == TD_DIRECTION_AUTO && k->measure == TD_MEASURE_MAX);
+}
+
 /* hybrid_pages.c */
 
 /* Counts, page by page, the edges that vertices of the map have in the set's lists; vertices and edges in all. */
@@ -99,7 +107,8 @@ typedef struct td_hybrid_bytes {
     uint64_t vertices; /* offsets, ids and the program's arrays */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
-    uint64_t reads;    /* from disk in an iteration that needs all of them */
+    uint64_t reads;    /* from disk in an iteration, at most */
+    uint64_t later;    /* about, in one after the first, of programs that go over all edges in each; else as reads */
     uint64_t least;    /* memory that is enough */
 } td_hybrid_bytes;
 /* Instead of an allocator's message: TD_NO_MEMORY with about the least that is enough for a run from disk. */

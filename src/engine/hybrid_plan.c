@@ -39,11 +39,34 @@ static bool looks_at_both(const td_program *program, const td_cpu_kernels *k, co
     return program->info->kind == TD_KIND_GAS && k->view == TD_VIEW_BOTH && !file->symmetric;
 }
 
-/* A pass over all that a program goes over. */
-static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
+static uint64_t section_bytes(const td_packed_info *file, td_section_kind kind)
 {
-    uint64_t edge = sizeof(uint32_t) + (k != program->cpu ? td_weight_bytes(file->weights) : 0);
-    return file->edges * edge * (looks_at_both(program, k, file) ? 2 : 1);
+    return (file->sections[kind].bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
+}
+
+/* A pass over all that a program goes over: whole blocks, each once (pages that share one are asked for before the
+ * first of them is left). Lists of one direction are as long as those of the other. */
+static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file, bool weights)
+{
+    uint64_t bytes = section_bytes(file, TD_SECTION_OUT_TARGETS);
+    if (weights) bytes += section_bytes(file, TD_SECTION_OUT_WEIGHTS);
+    return bytes * (looks_at_both(program, k, file) ? 2 : 1);
+}
+
+/* From disk in an iteration: at most, and about, where all edges are gone over again and pages stayed from the last. */
+static td_status count_reads(td_hybrid_bytes *out, const td_program *program, const td_cpu_kernels *k,
+                             const td_packed_info *file, const td_run_options *options)
+{
+    td_direction direction;
+    bool gas = program->info->kind == TD_KIND_GAS, pulls = gas && !k->fused && k->schedule != TD_SCHEDULE_PEEL;
+    TD_CHECK(td_hybrid_direction(options->settings, &direction));
+    bool tells = pulls && td_hybrid_tracks(k, direction); /* one pass to tell, one to hear */
+    out->reads = out->edges + (tells ? pass_bytes(program, k, file, false) : 0);
+    out->later = out->reads;
+    if (tells || (gas && !pulls)) return TD_OK;
+    uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20, kept = out->room - ahead;
+    out->later = out->edges > kept ? out->edges - kept : 0;
+    return TD_OK;
 }
 
 td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options,
@@ -56,14 +79,11 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info 
                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8;
     uint64_t slack = memory / 64 + (64 << 10);
     out->vertices = td_paged_open_bytes(file) + arrays + td_run_input_bytes(program, &shape, options);
-    out->edges = pass_bytes(program, k, file);
+    out->edges = pass_bytes(program, k, file, k != program->cpu);
     out->room = memory > out->vertices + slack ? memory - out->vertices - slack : 0;
-    uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20;
-    uint64_t kept = out->room >= out->edges ? out->edges : out->room - ahead;
-    out->reads = out->edges > kept ? out->edges - kept : 0;
     uint64_t pages = looks_at_both(program, k, file) ? 2 * FIRST_PAGES : FIRST_PAGES;
     out->least = (out->vertices + pages) / 63 * 64;
-    return TD_OK;
+    return count_reads(out, program, k, file, options);
 }
 
 /* The most edges that 64 vertices have, which no page can do without. */

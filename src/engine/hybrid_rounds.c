@@ -267,8 +267,7 @@ td_status td_hybrid_pull_rounds(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    cpu->track = cpu->direction == TD_DIRECTION_NOTIFY ||
-                 (cpu->direction == TD_DIRECTION_AUTO && cpu->kernels->measure == TD_MEASURE_MAX);
+    cpu->track = td_hybrid_tracks(cpu->kernels, cpu->direction);
     TD_CHECK(td_cpu_init(cpu, &sum));
     cpu->global_moved = cpu->resumed; /* it may have */
     while (cpu->context.iteration < cpu->limit) {

@@ -79,6 +79,7 @@ td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_grap
     plan->program_bytes = need.vertices - open - td_run_input_bytes(program, graph, options);
     plan->room_bytes = need.room;
     plan->disk_bytes = need.reads;
+    plan->disk_bytes_later = need.later;
     return TD_OK;
 }
 

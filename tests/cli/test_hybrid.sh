@@ -42,6 +42,18 @@ if sed -n 's/.*"page_misses": *\([0-9]*\).*/\1/p' pr.json | sed 1d |
     awk -v most="$pages" '$1 > most { exit 1 }'; then good
 else bad 'pagerank read a page twice in an iteration'; fi
 
+# No iteration reads more than the plan says.
+for program in wcc 'pagerank --iterations 4' mst kcore 'bfs --source 1' 'sssp --source 1' \
+    'heat --set heat.step=1e-8 --iterations 4' 'pagerank --iterations 4 --set hybrid.direction=notify'; do
+    for share in 30 80; do
+        succeeds run -q $program g.tg --memory $share% --json said.json
+        most=$(figure said.json disk_bytes_per_iteration)
+        if sed -n 's/.*"disk_bytes": *\([0-9]*\).*/\1/p' said.json |
+            awk -v most="$most" '$1 > most { exit 1 } END { exit NR == 0 }'; then good
+        else bad "$program under $share%: an iteration read more than the $most bytes that were said"; fi
+    done
+done
+
 # Asked for by name on a graph that fits: it stays in memory.
 succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'
