@@ -39,6 +39,13 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     return true;
 }
 
+bool td_hybrid_asks_gpu(const td_settings *settings)
+{
+    double set[SETTINGS];
+    td_status status = td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL);
+    return status == TD_OK && set[SET_USE] >= TD_USE_GPU;
+}
+
 td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
 {
     double set[SETTINGS];
@@ -70,11 +77,18 @@ static uint64_t room_left(const td_cpu_job *cpu)
     return machine.memory_free / 10 * 8;
 }
 
+static uint64_t gpu_bytes(const td_hybrid_job *self, uint64_t slot_edges)
+{
+    if (self->use < TD_USE_GPU || self->paged == NULL) return 0;
+    return td_hybrid_gpu_host_bytes(self->cpu.run->program, self->cpu.graph, self->cpu.options, slot_edges);
+}
+
 static uint64_t page_edges(const td_hybrid_job *self, double asked, uint64_t room)
 {
     if (asked > 0) return (uint64_t)asked;
-    uint64_t bytes = sizeof(uint32_t) + td_weight_bytes(self->cpu.graph->weights);
-    uint64_t edges = room / PAGES_IN_MEMORY / bytes, shares = self->cpu.graph->edges / PAGES_TO_SHARE;
+    uint64_t bytes = sizeof(uint32_t) + td_weight_bytes(self->cpu.graph->weights), gpu = gpu_bytes(self, 0);
+    uint64_t pages = PAGES_IN_MEMORY + (gpu_bytes(self, LARGEST_PAGE) - gpu) / (LARGEST_PAGE * bytes) + (gpu > 0);
+    uint64_t edges = (room > gpu ? room - gpu : 0) / pages / bytes, shares = self->cpu.graph->edges / PAGES_TO_SHARE;
     if (self->paged == NULL && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
     return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
 }
@@ -104,24 +118,25 @@ static td_status read_directories(td_hybrid_job *self)
     return td_paged_directory(self->paged, true, &self->directory[1], &self->directory_count[1], cpu->pool);
 }
 
-static td_status too_small(const td_hybrid_job *self)
+static td_status too_small(td_hybrid_job *self)
 {
     char has[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
     uint64_t largest = self->push->largest > self->pull->largest ? self->push->largest : self->pull->largest;
+    td_hybrid_gpu_close(self); /* what it has by now is part of what it needs */
+    uint64_t gpu = gpu_bytes(self, td_hybrid_gpu_slot(self));
     td_memory_stats memory = td_memory();
-    uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + (64 << 10)) / 63 * 64 + 64;
+    uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + gpu + (64 << 10)) / 63 * 64 + 64;
     td_format_size(has, memory.budget + td_machine_besides());
     td_format_least(least, needs + td_machine_besides());
     return td_fail(TD_NO_MEMORY,
-                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges and the process "
+                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s and the process "
                    "itself, and may use %s",
-                   self->cpu.run->program->info->name, self->cpu.graph->name, least, has);
+                   self->cpu.run->program->info->name, self->cpu.graph->name, least, gpu > 0 ? ", the GPU" : "", has);
 }
 
 static td_status make_room(td_hybrid_job *self)
 {
-    uint64_t room = room_left(&self->cpu), besides = td_hybrid_gpu_host_bytes(self);
-    room = room > besides ? room - besides : 0;
+    uint64_t room = room_left(&self->cpu);
     if (self->paged == NULL) return TD_OK;
     if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self);
     return td_paged_set_room(self->paged, room);
@@ -148,6 +163,42 @@ static td_status choose_use(td_hybrid_job *self)
     return TD_OK;
 }
 
+/* Where the host's memory is what it lacks, the message says how much would do. */
+static td_status open_gpu(td_hybrid_job *self)
+{
+    if (self->use < TD_USE_GPU) return TD_OK;
+    td_status status = td_hybrid_gpu_open(self);
+    bool host = self->paged != NULL && td_memory().budget > 0 && strstr(td_last_message(), "--gpu-memory") == NULL;
+    return status == TD_NO_MEMORY && host ? too_small(self) : status;
+}
+
+/* The room for pages is what the GPU leaves. */
+static td_status make_parts(td_hybrid_job *self, const double *set)
+{
+    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left(&self->cpu))));
+    td_status status = read_directories(self);
+    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
+    if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
+    TD_CHECK(open_gpu(self));
+    return make_room(self);
+}
+
+static void drop_parts(td_hybrid_job *self)
+{
+    td_hybrid_gpu_close(self);
+    if (self->pull != self->push) td_page_set_destroy(self->pull);
+    td_page_set_destroy(self->push);
+    self->pull = self->push = NULL;
+    for (int i = 0; i < 2; i++) {
+        td_free(self->directory[i]);
+        self->directory[i] = NULL;
+    }
+    td_free(self->useful);
+    td_free(self->order);
+    self->useful = NULL;
+    self->order = NULL;
+}
+
 static td_status set_up(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -160,22 +211,18 @@ static td_status set_up(td_hybrid_job *self)
     TD_CHECK(choose_use(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
     self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
-    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left(cpu))));
-    td_status status = read_directories(self);
-    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
-    TD_CHECK(make_room(self));
-    if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
-    return self->use >= TD_USE_GPU ? td_hybrid_gpu_open(self) : TD_OK;
+    td_status status = make_parts(self, set);
+    bool asked = set[SET_USE] >= TD_USE_GPU;
+    if (status != TD_NO_MEMORY || asked || self->use < TD_USE_GPU) return status;
+    drop_parts(self);
+    self->use = TD_USE_CPU;
+    td_info("hybrid: the GPU is left out: with it %s", td_last_message());
+    return make_parts(self, set);
 }
 
 static void tear_down(td_hybrid_job *self)
 {
-    td_hybrid_gpu_close(self);
-    if (self->pull != self->push) td_page_set_destroy(self->pull);
-    td_page_set_destroy(self->push);
-    for (int i = 0; i < 2; i++) td_free(self->directory[i]);
-    td_free(self->useful);
-    td_free(self->order);
+    drop_parts(self);
     td_cpu_job_close(&self->cpu);
 }
 

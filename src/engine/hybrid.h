@@ -43,6 +43,7 @@ extern const td_setting td_hybrid_settings[];
 td_status td_hybrid_run(td_run *run, const td_run_options *options);
 bool td_hybrid_uses(const td_program *program, const char *setting);
 
+bool td_hybrid_asks_gpu(const td_settings *settings); /* by name; otherwise one that is too dear is left out */
 td_status td_hybrid_direction(const td_settings *settings, td_direction *out);
 
 /* Whether pulls keep an eye on who is active, so that few can be told. */

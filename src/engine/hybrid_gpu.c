@@ -86,7 +86,7 @@ static bool pin(td_hybrid_gpu *self, void *host, uint64_t bytes)
     return true;
 }
 
-static uint64_t largest_slot(const td_hybrid_job *hybrid)
+uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
 {
     uint64_t largest = 0;
     for (uint32_t p = 0; p < hybrid->pull->count; p++) {
@@ -96,16 +96,35 @@ static uint64_t largest_slot(const td_hybrid_job *hybrid)
     return largest;
 }
 
-uint64_t td_hybrid_gpu_host_bytes(const td_hybrid_job *hybrid)
+/* On the device: what make_vertices, make_heads and make_slots ask for, or a little more. */
+static uint64_t device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             uint64_t slot_bytes)
 {
-    if (hybrid->use < TD_USE_GPU || hybrid->paged == NULL) return 0;
-    return TD_HYBRID_SLOTS * (largest_slot(hybrid) * (sizeof(uint32_t) + page_weight_bytes(hybrid)) + (16 << 10));
+    bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
+    const td_cpu_kernels *k = &program->cpu[weights ? graph->weights : TD_WEIGHT_NONE];
+    uint64_t vertex = 2 * (k->value_bytes + k->message_bytes) + k->accum_bytes + sizeof(uint64_t) + sizeof(uint32_t);
+    uint64_t pieces = graph->edges / TD_GPU_TILE * 9 / 8 + 64; /* pages end within some */
+    return sizeof(td_gpu_control) + graph->vertices * vertex + graph->vertices / 8 +
+           td_run_input_bytes(program, graph, options) + pieces * (TD_GPU_TILE / 32 + 1) * sizeof(uint32_t) +
+           TD_HYBRID_SLOTS * slot_bytes;
+}
+
+uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                  uint64_t slot_edges)
+{
+    enum { BESIDES = 512 << 10 }; /* streams, pages' tables, what is rounded up */
+    bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
+    uint64_t slot = slot_edges * (sizeof(uint32_t) + (weights ? td_weight_bytes(graph->weights) : 0)), emulated = 0;
+    const char *devices = td_gpu_wanted(options);
+    uint64_t bytes = device_bytes(program, graph, options, slot);
+    if (devices != NULL && td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return BESIDES;
+    return emulated + TD_HYBRID_SLOTS * slot + BESIDES;
 }
 
 static td_status make_slots(td_hybrid_gpu *self)
 {
     size_t weight = page_weight_bytes(self->hybrid);
-    self->slot_edges = largest_slot(self->hybrid);
+    self->slot_edges = td_hybrid_gpu_slot(self->hybrid);
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
         slot->gpu = self;

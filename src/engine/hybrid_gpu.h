@@ -43,7 +43,10 @@ typedef struct td_hybrid_gpu {
 } td_hybrid_gpu;
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
-uint64_t td_hybrid_gpu_host_bytes(const td_hybrid_job *self); /* that it will take besides, for pages from disk */
+uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of the largest page that it takes */
+/* What it takes of the host's memory in a run from disk, an emulated one's own included. */
+uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                  uint64_t slot_edges);
 void td_hybrid_gpu_unpin(td_hybrid_gpu *gpu);                 /* before the values are handed over; NULL is fine */
 void td_hybrid_gpu_close(td_hybrid_job *self);
 bool td_hybrid_gpu_takes(const td_hybrid_gpu *gpu, uint32_t page); /* whether a slot is large enough */

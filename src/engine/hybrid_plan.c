@@ -1,6 +1,6 @@
 /* What a run of the hybrid engine will hold and read, before it does. The sizes follow cpu.c (by pages) and paged.c;
  * tests compare them with what runs really took. */
-#include "engine/hybrid.h"
+#include "engine/hybrid_gpu.h"
 
 #include "base/alloc.h"
 #include "base/machine.h"
@@ -82,7 +82,10 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info 
     out->edges = pass_bytes(program, k, file, k != program->cpu);
     out->room = memory > out->vertices + slack ? memory - out->vertices - slack : 0;
     uint64_t pages = looks_at_both(program, k, file) ? 2 * FIRST_PAGES : FIRST_PAGES;
-    out->least = (out->vertices + pages) / 63 * 64;
+    uint64_t gpu = td_hybrid_asks_gpu(options->settings)
+                       ? td_hybrid_gpu_host_bytes(program, &shape, options, FIRST_PAGES / 2 / sizeof(uint32_t))
+                       : 0;
+    out->least = (out->vertices + pages + gpu) / 63 * 64;
     return count_reads(out, program, k, file, options);
 }
 
@@ -108,9 +111,11 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
     uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights), word = largest_word(graph);
     uint64_t budget = td_memory().budget;
     TD_CHECK(td_hybrid_count_bytes(program, td_paged_describe(graph->paged), options, budget, &need));
-    uint64_t page = (word > PAGE_EDGES ? word : PAGE_EDGES) * edge + BLOCKS * TD_PACKED_BLOCK;
+    uint64_t edges = word > PAGE_EDGES ? word : PAGE_EDGES, page = edges * edge + BLOCKS * TD_PACKED_BLOCK;
+    bool asked = td_hybrid_asks_gpu(options->settings);
+    uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, graph, options, edges) : 0;
     uint64_t directories = td_paged_describe(graph->paged)->sections[TD_SECTION_OUT_PAGES].bytes * 2;
-    uint64_t bytes = (need.vertices + 2 * page + directories + (256 << 10)) / 63 * 64;
+    uint64_t bytes = (need.vertices + 2 * page + directories + gpu + (256 << 10)) / 63 * 64;
     td_format_size(has, budget + td_machine_besides());
     td_format_size(least, bytes + td_machine_besides());
     return td_fail(TD_NO_MEMORY,

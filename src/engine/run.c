@@ -270,6 +270,7 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
 {
     td_status status = run_program(out, program, graph, options);
     bool limited = graph->paged != NULL && td_memory().budget > 0 &&
-                   strstr(td_last_message(), "needs at least") == NULL;
+                   strstr(td_last_message(), "needs at least") == NULL &&
+                   strstr(td_last_message(), "--gpu-memory") == NULL;
     return status == TD_NO_MEMORY && limited ? td_hybrid_too_small(program, graph, options) : status;
 }

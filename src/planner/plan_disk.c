@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "engine/hybrid.h"
+#include "engine/hybrid_gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,8 +35,9 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
                       .weights = file->weights};
     td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
-    if (status == TD_OK)
-        *on_disk = loaded_bytes(file) + program_bytes + td_run_input_bytes(program, &shape, options) > memory_allowed();
+    uint64_t gpu = td_hybrid_asks_gpu(options->settings) ? td_hybrid_gpu_host_bytes(program, &shape, options, 0) : 0;
+    uint64_t inputs = td_run_input_bytes(program, &shape, options);
+    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + inputs + gpu > memory_allowed();
     td_packed_close(packed);
     return status;
 }

@@ -79,6 +79,19 @@ for memory in 20M 22M 24M 26M 28M; do
     case $err in *'written all the same, unchecked'*) if [ -s forest.tsv ]; then unchecked=1; else bad "$memory: no result"; fi ;; esac
 done
 if [ $unchecked = 1 ]; then good; else bad 'no check was without room'; fi
+
+# A GPU that there is no memory for is left out, unless it was asked for: then what is named is enough.
+succeeds run pagerank g.tg --iterations 2 --memory 30% --devices emu
+contains "$err" 'hybrid: the GPU is left out' 'a GPU that is too dear'
+for program in 'pagerank --iterations 1' 'sssp --source 1 --iterations 2'; do
+    for memory in 9M 30%; do
+        t run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory $memory
+        if [ "$status" = 0 ]; then bad "$program under $memory with an emulated GPU"; continue; fi
+        contains "$err" 'needs at least --memory' "$program under $memory with an emulated GPU"
+        enough=$(echo "$err" | sed 's/.*needs at least --memory \([0-9.]*\) MiB.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
+        succeeds run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory "$enough"
+    done
+done
 fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tpu
 
 # Striped over directories: each is read.
