@@ -1,5 +1,7 @@
 #include "base/numa.h"
 
+#include "base/log.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,6 +80,8 @@ static void read_here(void)
     const char *wish = getenv("TANDEM_NUMA");
     cpu_set_t allowed;
     bool off = wish != NULL && strcmp(wish, "off") == 0;
+    if (wish != NULL && !off && wish[0] != '\0')
+        td_warn("TANDEM_NUMA=%s: only 'off' means something; workers are bound as without it", wish);
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) off = true; /* more processors than a set has */
     td_numa_read(&here, off ? "" : "/sys/devices/system/node", &allowed);

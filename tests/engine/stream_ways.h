@@ -117,4 +117,21 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     return run;
 }
 
+/* A machine scaled down with its subgraphs, so that copying one of 2 KiB takes as many launches as one of 32 MB does
+ * on a real machine, and a GPU that is faster than its link by far. */
+static const char small_machine[] = "gpus 1\nmultiprocessors 1\nresident-threads 256\n"
+                              "launch 1ns\nfinish 1ns\ngrid-barrier 1ns\n"
+                              "memory-rate 500TB/s\noperation-rate 32T/s\natomic-rate 4T/s\n"
+                              "host-link each 12GB/s 12GB/s 1ns\nhost-gather 8GB/s\ncheck off\n";
+
+static inline const char *small_machine_path(void)
+{
+    static char devices[600];
+    if (devices[0] != '\0') return devices;
+    const char *path = test_path("small.topology");
+    test_write_file(path, small_machine, strlen(small_machine));
+    snprintf(devices, sizeof devices, "emu@%s", path);
+    return devices;
+}
+
 #endif

@@ -7,22 +7,6 @@
 
 #include <math.h>
 
-/* A machine scaled down with its subgraphs (test_stream_variants.c). */
-static const char machine[] = "gpus 1\nmultiprocessors 1\nresident-threads 256\n"
-                              "launch 1ns\nfinish 1ns\ngrid-barrier 1ns\n"
-                              "memory-rate 500TB/s\noperation-rate 32T/s\natomic-rate 4T/s\n"
-                              "host-link each 12GB/s 12GB/s 1ns\nhost-gather 8GB/s\ncheck off\n";
-
-static const char *machine_path(void)
-{
-    static char devices[600];
-    if (devices[0] != '\0') return devices;
-    const char *path = test_path("small.topology");
-    test_write_file(path, machine, strlen(machine));
-    snprintf(devices, sizeof devices, "emu@%s", path);
-    return devices;
-}
-
 static td_graph *generated(const char *kind, uint64_t vertices, bool symmetric)
 {
     td_graph *graph = NULL;
@@ -35,7 +19,7 @@ static td_graph *generated(const char *kind, uint64_t vertices, bool symmetric)
 
 static td_run *run_at(const td_graph *graph, td_mode mode, double tolerance, double cap, const char *settings)
 {
-    td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = cap, .mode = mode,
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = cap, .mode = mode,
                               .has_tolerance = true, .tolerance = tolerance};
     return run_of("pagerank", graph, options, settings);
 }
@@ -110,7 +94,7 @@ TEST(damping_may_be_none_or_all)
     verify(none);
     td_run_destroy(none);
     td_graph *even = generated("rmat", 0, true);
-    td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
                               .has_iterations = true, .iterations = 5};
     td_run *all = run_of("pagerank", even, options, "pagerank.damping=1 stream.subgraph=1K");
     CHECK_EQ(all->iterations, 5);
@@ -138,7 +122,7 @@ TEST(fewer_bytes_cross_than_synchronously)
 TEST(a_limit_stops_it_where_it_is)
 {
     td_graph *graph = generated("web", 400, false);
-    td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
                               .has_iterations = true};
     for (uint32_t n = 0; n < 4; n += 3) {
         options.iterations = n;
@@ -155,7 +139,7 @@ TEST(settings_that_change_nothing_in_a_mode_are_refused)
 {
     td_run *run = NULL;
     td_graph *graph = generated("web", 300, false);
-    td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = 0.25};
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25};
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, "stream.low=direct"), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "changes nothing about pagerank with --sync; it is for --async");
     options.mode = TD_MODE_ASYNC;

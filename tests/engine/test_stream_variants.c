@@ -5,23 +5,6 @@
 
 #include "store/gen.h"
 
-/* A machine scaled down with its subgraphs, so that copying one of 2 KiB takes as many launches as one of 32 MB does
- * on a real machine, and a GPU that is faster than its link by far. */
-static const char machine[] = "gpus 1\nmultiprocessors 1\nresident-threads 256\n"
-                              "launch 1ns\nfinish 1ns\ngrid-barrier 1ns\n"
-                              "memory-rate 500TB/s\noperation-rate 32T/s\natomic-rate 4T/s\n"
-                              "host-link each 12GB/s 12GB/s 1ns\nhost-gather 8GB/s\ncheck off\n";
-
-static const char *machine_path(void)
-{
-    static char devices[600];
-    if (devices[0] != '\0') return devices;
-    const char *path = test_path("small.topology");
-    test_write_file(path, machine, strlen(machine));
-    snprintf(devices, sizeof devices, "emu@%s", path);
-    return devices;
-}
-
 /* Graphs. */
 
 static td_graph *generated(const td_gen_spec *spec)
@@ -61,7 +44,7 @@ static td_run *run_variant(const char *program, const td_graph *graph, const cha
     char all[160], used[160];
     snprintf(all, sizeof all, "stream.subgraph=2K stream.variant=%s stream.small=1K stream.levels=2", variant);
     stream_settings_used(used, sizeof used, program_of(program), all);
-    td_run_options options = {.engine = "stream", .devices = machine_path(), .gpu_edges = 0.25};
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25};
     options.source = busiest(graph);
     options.has_source = program_of(program)->info->needs_source;
     options.has_iterations = strcmp(program, "pagerank") == 0;
