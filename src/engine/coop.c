@@ -272,7 +272,6 @@ static td_status set_up(td_coop_job *self)
 
 static void tear_down(td_coop_job *self, td_status status)
 {
-    td_kept *kept = self->gpu.options->kept;
     td_coop_graph *held = self->held;
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
@@ -300,9 +299,7 @@ static void tear_down(td_coop_job *self, td_status status)
     }
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
-    bool keeps = kept != NULL && kept->state == held;
-    if (!keeps) td_coop_release(held);
-    else if (status != TD_OK && held != NULL) td_kept_release(kept);
+    td_gpu_let_go(&td_coop_keeper, self->gpu.options, held, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
@@ -439,7 +436,7 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.source = run->context.source;
     TD_TRY(read_settings(&self));
-    TD_TRY(td_coop_open(&self));
+    TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
     TD_TRY(find_room(&self, &room, &all));
     if (all) goto done;
     if (walks_alone(&self)) {

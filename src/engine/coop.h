@@ -37,14 +37,11 @@ typedef struct td_coop_narrow {
 
 /* What stays from run to run of one graph. */
 typedef struct td_coop_graph {
-    const td_graph *graph;
-    char devices[128];
-    uint64_t gpu_memory;
+    td_gpu_held gpu;
     td_split_wish wish;
     td_split split;
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
-    td_loop *loop;
-    td_device *first, *device;
+    td_device *device;
     td_stream *stream, *hot_stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
     td_gpu_list hot, rest; /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
     const td_split_lists *cut; /* the same at the host */
@@ -168,7 +165,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
                        uint64_t device_free, td_coop_bytes *out);
 
 /* coop_graph.c */
-td_status td_coop_open(td_coop_job *self);
+extern const td_gpu_keeper td_coop_keeper;
 td_status td_coop_hold(td_coop_job *self, uint64_t room);
 void td_coop_release(void *held);
 

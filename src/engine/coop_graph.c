@@ -59,8 +59,7 @@ void td_coop_release(void *state)
     td_stream_close(held->hot_stream);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
-    td_devices_close(held->first);
-    td_loop_destroy(held->loop);
+    td_gpu_close(&held->gpu);
     td_free(held);
 }
 
@@ -223,7 +222,7 @@ static void find_longest(td_coop_graph *held)
 
 static void make_shadow(td_coop_graph *held)
 {
-    const td_graph *graph = held->graph;
+    const td_graph *graph = held->gpu.graph;
     held->shadow = (td_graph){.vertices = graph->vertices, .edges = held->split.edges,
                               .symmetric = graph->symmetric || held->wish.both, .weights = graph->weights,
                               .weight_min = graph->weight_min, .weight_max = graph->weight_max,
@@ -234,7 +233,7 @@ static void make_shadow(td_coop_graph *held)
 static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
 {
     td_coop_graph *held = self->held;
-    TD_CHECK(td_split_make(&held->split, held->graph, wish, self->gpu.options->pool));
+    TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, self->gpu.options->pool));
     held->wish = *wish;
     held->cut = wish->pushes ? &held->split.push : &held->split.pull;
     make_shadow(held);
@@ -268,7 +267,7 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.order = self->order;
     wish.extract = self->extract;
     wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
-                    held->graph->weights != TD_WEIGHT_NONE;
+                    held->gpu.graph->weights != TD_WEIGHT_NONE;
     wish.both = self->gpu.both;
     wish.pushes = k->fused;
     wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
@@ -287,43 +286,14 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
 
 /* Opening. */
 
-static td_status open_device(td_coop_graph *held, const td_run_options *options)
+static td_status open_streams(void *state, td_device *device)
 {
-    const char *devices = td_gpu_wanted(options);
-    if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
-    memcpy(held->devices, devices, strlen(devices) + 1);
-    held->gpu_memory = options->gpu_memory;
-    TD_CHECK(td_loop_create(&held->loop));
-    TD_CHECK(td_gpu_open(options, "coop", held->loop, &held->first, &held->device));
-    TD_CHECK(td_stream_open(held->device, &held->stream));
-    TD_CHECK(td_stream_open(held->device, &held->hot_stream));
-    TD_CHECK(td_stream_open(held->device, &held->copies));
-    return td_stream_open(held->device, &held->incoming);
+    td_coop_graph *held = state;
+    held->device = device;
+    TD_CHECK(td_stream_open(device, &held->stream));
+    TD_CHECK(td_stream_open(device, &held->hot_stream));
+    TD_CHECK(td_stream_open(device, &held->copies));
+    return td_stream_open(device, &held->incoming);
 }
 
-td_status td_coop_open(td_coop_job *self)
-{
-    const td_run_options *options = self->gpu.options;
-    td_kept *kept = options->kept;
-    td_coop_graph *held = kept != NULL && kept->release == td_coop_release ? kept->state : NULL;
-    if (held != NULL && (held->graph != self->gpu.run->graph || held->gpu_memory != options->gpu_memory ||
-                         strcmp(held->devices, td_gpu_wanted(options)) != 0)) {
-        td_kept_release(kept);
-        held = NULL;
-    }
-    if (held == NULL) {
-        TD_CHECK(TD_NEW_ZEROED(&held, 1, "device and lists"));
-        held->graph = self->gpu.run->graph;
-        td_status status = open_device(held, options);
-        if (status != TD_OK) {
-            td_coop_release(held);
-            return status;
-        }
-        if (kept != NULL) {
-            td_kept_release(kept);
-            *kept = (td_kept){held, td_coop_release};
-        }
-    }
-    self->held = held;
-    return TD_OK;
-}
+const td_gpu_keeper td_coop_keeper = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release};

@@ -57,9 +57,7 @@ static td_status launch(td_coop_job *self, const td_coop_piece *piece)
     a->from_host = !hot;
     a->first_vertex = (uint32_t)(piece->begin * BLOCK);
     a->end_vertex = (uint32_t)(end < n ? end : n);
-    if (a->has_heavy) TD_CHECK(td_stream_fill(gpu->stream, &a->control->slot[0].pieces, 0, sizeof(uint32_t)));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->push_part, ((uint64_t)a->end_vertex + 31) / 32 * 32 - a->first_vertex));
-    return a->has_heavy ? td_gpu_launch_blocks(gpu, &gpu->kernels->push_part_pieces, UINT32_MAX, 0) : TD_OK;
+    return td_gpu_push_part(gpu);
 }
 
 /* The CPU's: a stretch of the queue, along one part of the lists or both. */

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/sweep.h"
 #include "programs/gpu.h"
 
@@ -12,34 +11,6 @@
 enum { MOST_OWNED = 40, THREADS_PER_PROCESSOR = 2048 };
 
 /* Opening and closing. */
-
-const char *td_gpu_wanted(const td_run_options *options)
-{
-    return options->devices != NULL ? options->devices : "cuda:0";
-}
-
-static td_device *next_gpu(td_device *device)
-{
-    while (device != NULL && device->kind == TD_DEVICE_CPU) device = device->next;
-    return device;
-}
-
-td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first,
-                      td_device **out)
-{
-    const char *devices = td_gpu_wanted(options);
-    td_device_options how = {.loop = loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
-    td_status status = td_devices_open(first, devices, &how);
-    if (status != TD_OK && options->devices == NULL)
-        return td_fail_context(status, "the %s engine needs a GPU (--devices emu emulates one)", engine);
-    TD_CHECK(status);
-    *out = next_gpu(*first);
-    if (*out != NULL && next_gpu((*out)->next) != NULL)
-        td_warn("the %s engine uses one GPU: of --devices %s it is %s", engine, devices, (*out)->name);
-    if (*out != NULL) return TD_OK;
-    return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
-                   engine);
-}
 
 td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
 {
@@ -125,6 +96,20 @@ td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_
 td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
 {
     return td_gpu_launch_blocks(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, 0);
+}
+
+td_status td_gpu_clear_pieces(td_gpu_job *job)
+{
+    uint32_t *place = &job->args.control->slot[0].pieces;
+    return td_stream_fill(job->stream, place, 0, sizeof *place);
+}
+
+td_status td_gpu_push_part(td_gpu_job *job)
+{
+    bool heavy = job->args.has_heavy;
+    if (heavy) TD_CHECK(td_gpu_clear_pieces(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->push_part, td_gpu_part_threads(job)));
+    return heavy ? td_gpu_launch_blocks(job, &job->kernels->push_part_pieces, UINT32_MAX, 0) : TD_OK;
 }
 
 td_status td_gpu_reset(td_gpu_job *job)

@@ -4,9 +4,9 @@
 #ifndef TD_ENGINE_GPU_JOB_H
 #define TD_ENGINE_GPU_JOB_H
 
-#include "device/device.h"
 #include "engine/checkpoint.h"
 #include "engine/cpu.h"
+#include "engine/gpu_held.h"
 #include "engine/run.h"
 #include "kernels/gpu/table.h"
 
@@ -48,11 +48,6 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
 td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream);
 void td_gpu_job_close(td_gpu_job *job);
 
-/* The GPU of a list of devices (NULL: the first there is), for the engine named. */
-td_status td_gpu_open(const td_run_options *options, const char *engine, td_loop *loop, td_device **first,
-                      td_device **out);
-const char *td_gpu_wanted(const td_run_options *options);
-
 /* Device memory of this run, freed at its end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
 
@@ -80,6 +75,14 @@ static inline td_status td_gpu_checkpoint(td_gpu_job *job)
 /* Launches over `threads` threads in all, or fewer where the loop inside goes on. */
 td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
 td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes);
+
+/* Active ones of the args' vertices tell their values along the args' edges; heavy ones piece by piece. */
+td_status td_gpu_push_part(td_gpu_job *job);
+td_status td_gpu_clear_pieces(td_gpu_job *job); /* of heavy vertices, before a launch that cuts them */
+static inline uint64_t td_gpu_part_threads(const td_gpu_job *job) /* one a vertex, in whole words of bitmaps */
+{
+    return ((uint64_t)job->args.end_vertex + 31) / 32 * 32 - job->args.first_vertex / 32 * 32;
+}
 
 /* The counters to zero; what they are now, with the rows of that many rounds. Reading waits for the device. */
 td_status td_gpu_reset(td_gpu_job *job);

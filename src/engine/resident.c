@@ -186,7 +186,7 @@ static td_status set_up(td_gpu_job *job)
 {
     bool push, pull;
     TD_CHECK(read_settings(job));
-    TD_CHECK(td_resident_hold(job));
+    TD_CHECK(td_gpu_hold(&td_resident_keeper, job->graph, job->options, &job->held));
     TD_CHECK(td_gpu_job_start(job, job->held->device, job->held->stream));
     choose_lists(job, &push, &pull);
     job->adds_up = td_resident_adds_up(job->traits, pull, job->prioritised, job->run->async);
@@ -200,14 +200,10 @@ static td_status set_up(td_gpu_job *job)
     return td_stream_finish(job->stream);
 }
 
-/* What a failed run left on the device may be half of it, and the device may be lost: the next one starts anew. */
 static void tear_down(td_gpu_job *job, bool failed)
 {
-    td_kept *kept = job->options->kept;
     td_gpu_job_close(job);
-    bool keeps = kept != NULL && kept->state == job->held;
-    if (!keeps) td_resident_release(job->held);
-    else if (failed && job->held != NULL) td_kept_release(kept);
+    td_gpu_let_go(&td_resident_keeper, job->options, job->held, failed);
 }
 
 static td_status find_parents(td_gpu_job *job)

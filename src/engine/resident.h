@@ -20,12 +20,8 @@ typedef struct td_resident_list {
 
 /* What stays on the device from run to run of one graph. */
 typedef struct td_resident_graph {
-    const td_graph *graph;
-    char devices[128];
-    uint64_t gpu_memory;
-    td_loop *loop;
-    td_device *device; /* the one used, of those opened */
-    td_device *first;
+    td_gpu_held gpu;
+    td_device *device;
     td_stream *stream;
     td_resident_list out, in, both;
     void *shards, *shard_targets; /* of the list and the replication they were made for */
@@ -59,7 +55,7 @@ td_status td_resident_check_fit(td_gpu_job *job);
 bool td_resident_uses(const td_program *program, const char *setting);
 
 /* resident_graph.c */
-td_status td_resident_hold(td_gpu_job *job);
+extern const td_gpu_keeper td_resident_keeper;
 void td_resident_release(void *held);
 void td_resident_drop_others(td_gpu_job *job); /* what other programs left on the device */
 td_status td_resident_load(td_gpu_job *job, bool push, bool pull);

@@ -45,54 +45,18 @@ void td_resident_release(void *state)
         free_shards(held);
     }
     td_stream_close(held->stream);
-    td_devices_close(held->first);
-    td_loop_destroy(held->loop);
+    td_gpu_close(&held->gpu);
     td_free(held);
 }
 
-static bool fits_request(const td_resident_graph *held, const td_gpu_job *job)
+static td_status open_stream(void *state, td_device *device)
 {
-    return held->graph == job->graph && held->gpu_memory == job->options->gpu_memory &&
-           strcmp(held->devices, td_gpu_wanted(job->options)) == 0;
+    td_resident_graph *held = state;
+    held->device = device;
+    return td_stream_open(device, &held->stream);
 }
 
-static td_status open_device(td_resident_graph *held, const td_run_options *options)
-{
-    const char *devices = td_gpu_wanted(options);
-    if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
-    memcpy(held->devices, devices, strlen(devices) + 1);
-    held->gpu_memory = options->gpu_memory;
-    TD_CHECK(td_loop_create(&held->loop));
-    TD_CHECK(td_gpu_open(options, "resident", held->loop, &held->first, &held->device));
-    return td_stream_open(held->device, &held->stream);
-}
-
-td_status td_resident_hold(td_gpu_job *job)
-{
-    td_kept *kept = job->options->kept;
-    td_resident_graph *held = kept != NULL && kept->release == td_resident_release ? kept->state : NULL;
-    if (held != NULL && !fits_request(held, job)) {
-        td_kept_release(kept);
-        held = NULL;
-    }
-    if (held == NULL) {
-        TD_CHECK(TD_NEW_ZEROED(&held, 1, "device and graph"));
-        held->graph = job->graph;
-        td_status status = open_device(held, job->options);
-        if (status != TD_OK) {
-            td_resident_release(held);
-            return status;
-        }
-        if (kept != NULL) {
-            td_kept_release(kept);
-            *kept = (td_kept){held, td_resident_release};
-        }
-    }
-    job->held = held;
-    job->device = held->device;
-    job->stream = held->stream;
-    return TD_OK;
-}
+const td_gpu_keeper td_resident_keeper = {"resident", sizeof(td_resident_graph), open_stream, td_resident_release};
 
 /* Lists. */
 

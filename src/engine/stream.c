@@ -136,7 +136,6 @@ static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
 
 static void tear_down(td_stream_job *self, td_status status)
 {
-    td_kept *kept = self->gpu.options->kept;
     td_stream_graph *held = self->held;
     char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
     snprintf(message, sizeof message, "%s", td_last_message());
@@ -151,9 +150,7 @@ static void tear_down(td_stream_job *self, td_status status)
     td_free(self->part_kept);
     td_free(self->part_found);
     td_free(self->part_of);
-    bool keeps = kept != NULL && kept->state == held;
-    if (!keeps) td_stream_release(held);
-    else if (status != TD_OK && held != NULL) td_kept_release(kept);
+    td_gpu_let_go(&td_stream_keeper, self->gpu.options, held, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
@@ -203,10 +200,9 @@ static bool fits_as_before(td_run *run, const td_run_options *options)
     td_stream_shape shape;
     if (kept == NULL || kept->release != td_resident_release) return false;
     const td_resident_graph *held = kept->state;
-    bool same = held->graph == run->graph && held->gpu_memory == options->gpu_memory &&
-                strcmp(held->devices, td_gpu_wanted(options)) == 0;
     uint64_t room = td_device_left(held->device) + held->device->now;
-    return same && td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
+    return td_gpu_serves(&held->gpu, run->graph, options) &&
+           td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
 }
 
 static bool has_settings(const td_settings *settings)
@@ -239,7 +235,7 @@ td_status td_stream_run(td_run *run, const td_run_options *options)
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.tells_changes = td_stream_tells_changes(run->program, options->mode);
     TD_TRY(td_stream_read_settings(&self));
-    TD_TRY(td_stream_open_held(&self));
+    TD_TRY(td_gpu_hold(&td_stream_keeper, run->graph, options, &self.held));
     uint64_t room = td_device_left(self.held->device) + self.held->device->now;
     TD_TRY(td_stream_plan(run->program, run->graph, options, room, &bytes, &shape));
     if (bytes.all) goto done;

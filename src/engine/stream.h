@@ -71,12 +71,9 @@ typedef struct td_link_list {
 
 /* What stays from run to run of one graph. */
 typedef struct td_stream_graph {
-    const td_graph *graph;
-    char devices[128];
-    uint64_t gpu_memory;
+    td_gpu_held gpu;
     td_stream_shape shape;
-    td_loop *loop;
-    td_device *first, *device;
+    td_device *device;
     td_stream *stream, *copies;
     td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
     td_slots slots;
@@ -169,7 +166,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
                          uint64_t device_free, td_stream_bytes *out, td_stream_shape *shape);
 
 /* stream_graph.c */
-td_status td_stream_open_held(td_stream_job *self); /* the device, which what there is room for depends on */
+extern const td_gpu_keeper td_stream_keeper;
 td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape);
 void td_stream_release(void *held);
 static inline uint64_t td_link_edge_bytes(const td_link_list *list) { return sizeof(uint32_t) + list->weight_bytes; }

@@ -38,24 +38,10 @@ td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *na
 
 /* Launching. */
 
-static td_status clear_pieces(td_stream_job *self)
-{
-    uint32_t *place = &self->gpu.args.control->slot[0].pieces;
-    return td_stream_fill(self->gpu.stream, place, 0, sizeof *place);
-}
-
-static td_status launch_push(td_stream_job *self, uint64_t threads)
-{
-    td_gpu_job *gpu = &self->gpu;
-    if (gpu->args.has_heavy) TD_CHECK(clear_pieces(self));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->push_part, threads));
-    return gpu->args.has_heavy ? td_gpu_launch_blocks(gpu, &gpu->kernels->push_part_pieces, UINT32_MAX, 0) : TD_OK;
-}
-
 static td_status launch_sweep(td_stream_job *self, uint64_t threads)
 {
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(clear_pieces(self));
+    TD_CHECK(td_gpu_clear_pieces(gpu));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep, threads));
     TD_CHECK(td_gpu_launch_blocks(gpu, &gpu->kernels->sweep_pieces, UINT32_MAX, 0));
     return gpu->args.keeps_edges ? td_gpu_launch(gpu, &gpu->kernels->close_part, 1) : TD_OK;
@@ -82,9 +68,9 @@ static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
 static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
 {
     td_gpu_args *a = &self->gpu.args;
-    uint64_t threads = ((uint64_t)a->end_vertex + 31) / 32 * 32 - a->first_vertex / 32 * 32;
+    uint64_t threads = td_gpu_part_threads(&self->gpu);
     switch (self->work) {
-    case TD_WORK_PUSH: return launch_push(self, threads);
+    case TD_WORK_PUSH: return td_gpu_push_part(&self->gpu);
     case TD_WORK_SWEEP: return launch_sweep(self, threads);
     case TD_WORK_HIT: return launch_hit(self, threads);
     case TD_WORK_SUM: return launch_sum(self, first, end);
@@ -230,7 +216,7 @@ void td_stream_note(td_stream_job *self, td_status status)
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    td_loop_stop(self->held->loop);
+    td_loop_stop(self->held->gpu.loop);
 }
 
 static void on_copied(void *context, td_status status, uint64_t slot)
@@ -343,7 +329,7 @@ static td_status run_iteration(td_stream_job *self)
     TD_CHECK(td_stream_start_copies(self));
     TD_CHECK(read_directly(self));
     while ((self->flights + self->copies_under_way > 0 || td_stream_is_extracting(self)) && self->status == TD_OK)
-        TD_CHECK(td_loop_run(self->held->loop));
+        TD_CHECK(td_loop_run(self->held->gpu.loop));
     return self->status;
 }
 

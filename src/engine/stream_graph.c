@@ -77,8 +77,7 @@ void td_stream_release(void *state)
     if (held->device != NULL) free_lists(held);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
-    td_devices_close(held->first);
-    td_loop_destroy(held->loop);
+    td_gpu_close(&held->gpu);
     td_free(held);
 }
 
@@ -467,43 +466,15 @@ static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
 
 /* Opening. */
 
-static td_status open_device(td_stream_graph *held, const td_run_options *options)
+static td_status open_streams(void *state, td_device *device)
 {
-    const char *devices = td_gpu_wanted(options);
-    if (strlen(devices) >= sizeof held->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
-    memcpy(held->devices, devices, strlen(devices) + 1);
-    held->gpu_memory = options->gpu_memory;
-    TD_CHECK(td_loop_create(&held->loop));
-    TD_CHECK(td_gpu_open(options, "stream", held->loop, &held->first, &held->device));
-    TD_CHECK(td_stream_open(held->device, &held->stream));
-    return td_stream_open(held->device, &held->copies);
+    td_stream_graph *held = state;
+    held->device = device;
+    TD_CHECK(td_stream_open(device, &held->stream));
+    return td_stream_open(device, &held->copies);
 }
 
-td_status td_stream_open_held(td_stream_job *self)
-{
-    td_kept *kept = self->gpu.options->kept;
-    td_stream_graph *held = kept != NULL && kept->release == td_stream_release ? kept->state : NULL;
-    if (held != NULL && (held->graph != self->gpu.graph || held->gpu_memory != self->gpu.options->gpu_memory ||
-                         strcmp(held->devices, td_gpu_wanted(self->gpu.options)) != 0)) {
-        td_kept_release(kept);
-        held = NULL;
-    }
-    if (held == NULL) {
-        TD_CHECK(TD_NEW_ZEROED(&held, 1, "device and lists"));
-        held->graph = self->gpu.graph;
-        td_status status = open_device(held, self->gpu.options);
-        if (status != TD_OK) {
-            td_stream_release(held);
-            return status;
-        }
-        if (kept != NULL) {
-            td_kept_release(kept);
-            *kept = (td_kept){held, td_stream_release};
-        }
-    }
-    self->held = held;
-    return TD_OK;
-}
+const td_gpu_keeper td_stream_keeper = {"stream", sizeof(td_stream_graph), open_streams, td_stream_release};
 
 td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
 {

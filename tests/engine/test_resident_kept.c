@@ -89,9 +89,9 @@ TEST(another_graph_device_or_budget_is_another_start)
         options.source = busiest(on);
         td_run *run = run_of("bfs", on, options, "");
         CHECK_STR(run->device, "emu:0");
-        CHECK(((td_resident_graph *)kept.state)->graph == on);
+        CHECK(((td_resident_graph *)kept.state)->gpu.graph == on);
         CHECK_EQ(device_of(&kept)->budget, i >= 2 ? 64 << 20 : 0);
-        CHECK_STR(((td_resident_graph *)kept.state)->devices, i >= 1 ? "cpu,emu:2" : "emu");
+        CHECK_STR(((td_resident_graph *)kept.state)->gpu.devices, i >= 1 ? "cpu,emu:2" : "emu");
         td_run_destroy(run);
     }
     td_kept_release(&kept);
