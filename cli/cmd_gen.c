@@ -30,7 +30,8 @@ typedef struct gen_settings {
 
 static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "FILE", "the file to write; its suffix tells the format", .letter = 'o'),
-    OPTION("format", TEXT, format, "F", "format of the output (default: by suffix)"),
+    OPTION("to", TEXT, format, "F", "format of the output (default: by suffix)", .excludes = "format"),
+    OPTION("format", TEXT, format, "F", "the same"),
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
     OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
     OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)"),

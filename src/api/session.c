@@ -1,6 +1,7 @@
 #include "api/session.h"
 
 #include "base/alloc.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ td_status td_session_create(int threads, td_session **out)
 {
     td_status status = TD_OK;
     td_session *session = NULL;
+    td_words_of_library(); /* the tool opens no session */
     TD_CHECK(td_need(out, "the place for the session"));
     if (threads < 0)
         return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);

@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,12 +39,19 @@ void td_message_set(const char *text)
     message[length] = '\0';
 }
 
+/* The arguments may point into `message`. */
+static void put(char text[TD_MESSAGE_BYTES], const char *format, va_list list)
+{
+    char words[TD_MESSAGE_BYTES];
+    vsnprintf(text, TD_MESSAGE_BYTES, td_words_in(format, words, sizeof words), list);
+}
+
 td_status td_fail(td_status status, const char *format, ...)
 {
-    char text[TD_MESSAGE_BYTES]; /* the arguments may point into `message` */
+    char text[TD_MESSAGE_BYTES];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    put(text, format, list);
     va_end(list);
     td_message_set(text);
     return status;
@@ -53,7 +62,7 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...)
     char text[TD_MESSAGE_BYTES], reason[128];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    put(text, format, list);
     va_end(list);
     const char *words = strerror_r(error, reason, sizeof reason); /* the GNU one */
     return td_fail(status, "%s: %s", text, words);
@@ -64,7 +73,7 @@ td_status td_fail_context(td_status status, const char *format, ...)
     char text[TD_MESSAGE_BYTES];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    put(text, format, list);
     va_end(list);
     return td_fail(status, "%s: %s", text, message);
 }

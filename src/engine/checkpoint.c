@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "engine/checkpoint_file.h"
 #include "engine/cpu.h"
 
@@ -144,8 +145,8 @@ static td_status check_newest(const td_program *program, const td_run_options *o
 
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options)
 {
-    TD_CHECK(check_folder("--checkpoint", options->checkpoint, R_OK | W_OK | X_OK));
-    TD_CHECK(check_folder("--resume", options->resume, R_OK | X_OK));
+    TD_CHECK(check_folder(td_word("--checkpoint"), options->checkpoint, R_OK | W_OK | X_OK));
+    TD_CHECK(check_folder(td_word("--resume"), options->resume, R_OK | X_OK));
     return check_newest(program, options);
 }
 

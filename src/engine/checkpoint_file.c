@@ -4,6 +4,7 @@
 #include "base/bitmap.h"
 #include "base/hash.h"
 #include "base/outfile.h"
+#include "base/words.h"
 #include "engine/cpu.h"
 
 #include <errno.h>
@@ -145,8 +146,9 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
         return td_fail(TD_INVALID, "%s is of a run from the source %" PRIu64 "; this one is from %" PRIu64, path,
                        td_graph_id(run->graph, written->source), td_graph_id(run->graph, mine->source));
     if (written->async != mine->async)
-        return td_fail(TD_INVALID, "%s is of %s; give --%s", path,
-                       written->async ? "an asynchronous run" : "a synchronous run", written->async ? "async" : "sync");
+        return td_fail(TD_INVALID, "%s is of %s; give %s", path,
+                       written->async ? "an asynchronous run" : "a synchronous run",
+                       td_word(written->async ? "--async" : "--sync"));
     TD_CHECK(compare_parameters(written, mine, info, path));
     TD_CHECK(compare_inputs(written, mine, info, path));
     if (written->value_bytes == mine->value_bytes) return TD_OK;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,7 +169,7 @@ static td_status open_gpu(td_hybrid_job *self)
 {
     if (self->use < TD_USE_GPU) return TD_OK;
     td_status status = td_hybrid_gpu_open(self);
-    bool host = self->paged != NULL && td_memory().budget > 0 && strstr(td_last_message(), "--gpu-memory") == NULL;
+    bool host = self->paged != NULL && td_memory().budget > 0 && !td_message_names("--gpu-memory");
     return status == TD_NO_MEMORY && host ? too_small(self) : status;
 }
 

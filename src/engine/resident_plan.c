@@ -4,6 +4,7 @@
 #include "engine/resident.h"
 
 #include "base/size.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -183,10 +184,10 @@ td_status td_resident_check_fit(td_gpu_job *job)
     uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
     if (need.graph + need.program <= room) return TD_OK;
     return td_fail(TD_NO_MEMORY,
-                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s; --engine stream "
-                   "keeps "
-                   "the edges at the host, --engine cpu everything",
+                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
+                   "keeps the edges at the host, --engine cpu everything",
                    job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
                    td_format_size(b, need.program), td_format_size(c, room),
-                   job->device->budget > 0 ? " under --gpu-memory" : "");
+                   job->device->budget > 0 ? " under " : "",
+                   job->device->budget > 0 ? td_word("--gpu-memory") : "");
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/words.h"
 #include "engine/checkpoint.h"
 #include "engine/coop.h"
 #include "engine/cpu.h"
@@ -127,7 +128,7 @@ static td_status check_request(const td_program *program, const td_graph *graph,
     if (options->has_source && options->source >= graph->vertices)
         return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
     if (graph->in.offsets == NULL)
-        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew without --out-only");
+        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only of 'tandem convert'");
     return check_weights(info, graph, options->pool);
 }
 
@@ -139,7 +140,7 @@ static td_status check_saturation(const td_run *run)
         if (distances[v] == UINT32_C(0xfffffffe))
             return td_fail(TD_LIMIT,
                            "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
-                           "use real weights (convert --weights 1.0:100.0) or smaller ones",
+                           "use real weights ('tandem convert --weights 1.0:100.0') or smaller ones",
                            (unsigned long long)td_graph_id(run->graph, v));
     return TD_OK;
 }
@@ -271,6 +272,6 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     td_status status = run_program(out, program, graph, options);
     bool limited = graph->paged != NULL && td_memory().budget > 0 &&
                    strstr(td_last_message(), "needs at least") == NULL &&
-                   strstr(td_last_message(), "--gpu-memory") == NULL;
+                   !td_message_names("--gpu-memory");
     return status == TD_NO_MEMORY && limited ? td_hybrid_too_small(program, graph, options) : status;
 }

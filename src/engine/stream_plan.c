@@ -120,7 +120,7 @@ static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_
 static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes,
                        uint64_t list_edges, uint64_t vertices)
 {
-    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
     uint64_t edges = fewest;
     bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
@@ -132,9 +132,10 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     if (room < least)
         return td_fail(TD_NO_MEMORY,
                        "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                       "are %s for edges; raise --gpu-edges or --gpu-memory%s", LEAST_SLOTS, td_format_size(a, slot),
+                       "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS, td_format_size(a, slot),
                        needs ? " and two chunks" : "", td_format_least(b, least), td_format_size(c, room),
-                       edges > fewest ? ", or make subgraphs smaller (--set stream.subgraph=...)" : "");
+                       edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
+                       edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
     if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
                        td_format_size(a, slot), (unsigned long long)list_edges);

@@ -1,6 +1,8 @@
 /* The stream engine's settings: which there are, which programs look at them, and when they change anything. */
 #include "engine/stream.h"
 
+#include "base/words.h"
+
 #include <string.h>
 
 enum {
@@ -86,9 +88,11 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
         const char *key = options->settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0 || td_stream_uses_in(program, options->mode, key + 7)) continue;
         if (!td_stream_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
-        return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')", key,
-                       program->info->name, options->mode == TD_MODE_ASYNC ? "--async" : "--sync",
-                       options->mode == TD_MODE_ASYNC ? "--sync" : "--async");
+        const char *now = options->mode == TD_MODE_ASYNC ? "--async" : "--sync";
+        const char *other = options->mode == TD_MODE_ASYNC ? "--sync" : "--async";
+        return td_fail(TD_USAGE,
+                       "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')",
+                       key, program->info->name, td_word(now), td_word(other));
     }
     return TD_OK;
 }

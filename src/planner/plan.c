@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "device/device.h"
 #include "engine/checkpoint.h"
 #include "engine/coop.h"
@@ -257,7 +258,8 @@ static td_status choose_for_room(td_plan *plan, const td_program *program, const
     plan->engine = status == TD_OK ? "stream" : "cpu";
     td_format_size(need, wanted);
     td_format_size(has, left);
-    if (wanted <= left) snprintf(plan->why, sizeof plan->why, "--gpu-edges allows the GPU a part of the edges");
+    if (wanted <= left)
+        snprintf(plan->why, sizeof plan->why, "%s allows the GPU a part of the edges", td_word("--gpu-edges"));
     else
         snprintf(plan->why, sizeof plan->why, "%s would take %s on the GPU, which has %s", program->info->name, need,
                  has);
@@ -271,15 +273,17 @@ static td_status choose(td_plan *plan, const td_program *program, const td_graph
     bool gpu = strcmp(plan->engine, "resident") == 0;
     if (sets(options->settings, plan->engine)) {
         snprintf(plan->why, sizeof plan->why, "the settings are this engine's");
+    } else if (!gpu && options->devices != NULL) {
+        snprintf(plan->why, sizeof plan->why, "no GPU among %s", td_word("--devices"));
     } else if (!gpu) {
         (void)td_device_kind_present(TD_DEVICE_CUDA, &why);
-        snprintf(plan->why, sizeof plan->why, "%s", options->devices != NULL ? "no GPU among --devices" : why);
+        snprintf(plan->why, sizeof plan->why, "%s", why);
     } else if (options->devices == NULL && graph->edges < LITTLE_WORK) {
         plan->engine = "cpu";
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
-        snprintf(plan->why, sizeof plan->why,
-                 options->devices != NULL ? "a GPU is among --devices" : "the graph fits the GPU's memory");
+        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
+        else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_word("--devices"));
         return choose_for_room(plan, program, graph, options);
     }
     return TD_OK;

@@ -2,6 +2,7 @@
  * sums of weights. Programs without inputs have no line here. */
 #include "base/alloc.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "engine/run.h"
 #include "store/paged.h"
 
@@ -325,8 +326,8 @@ static td_status prepare_circuit(td_run *run, const td_run_options *options, con
     if (sources != NULL) TD_CHECK(read_values(run, sources, run->inputs[0]));
     else run->inputs[0][run->context.source] = 1;
     if (ground != NULL && !isnan(run->inputs[0][node]) && run->inputs[0][node] != 0)
-        return td_fail(TD_USAGE, "circuit.ground=%s: the same node is held at %g V%s", ground, run->inputs[0][node],
-                       sources == NULL ? "; give another one with --source" : "");
+        return td_fail(TD_USAGE, "circuit.ground=%s: the same node is held at %g V; give another %s", ground,
+                       run->inputs[0][node], sources == NULL ? td_word("--source") : "one");
     if (ground != NULL || (sources == NULL && has_ground)) run->inputs[0][node] = 0;
     TD_CHECK(fill_sums(run, 1, options->pool, true, CONDUCTANCES));
     TD_CHECK(fill_loops(run, options->pool));

@@ -99,8 +99,8 @@ static td_status read_rows(const char *path, td_input *input, bool real, td_edge
                     .target_bytes = target, .target_step = target, .weights = file + targets_end + padding,
                     .weight_bytes = weight, .weight_step = weight,
                     .weight = weight == 0 ? TD_ROW_NONE : real ? TD_ROW_REAL : TD_ROW_UNSIGNED,
-                    .weight_advice = real ? "; integers are read by --format galois"
-                                          : "; real numbers are read by --format galois-real"};
+                    .other_weights = real ? "integers" : "real numbers",
+                    .other_format = real ? "galois" : "galois-real"};
     return td_rows_read(&rows, edges, pool);
 }
 

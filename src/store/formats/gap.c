@@ -67,13 +67,13 @@ static td_status check_size(const char *path, const gap_header *header, uint64_t
     if (described == bytes)
         return td_fail(TD_LIMIT, "%s has %llu vertices, at most %llu are supported", path,
                        (unsigned long long)header->vertices, (unsigned long long)TD_MAX_VERTICES);
-    const char *hint = described_bytes(header, !weighted) == bytes
-                           ? (weighted ? "; that is the length of a .sg file (--format sg)"
-                                       : "; that is the length of a .wsg file (--format wsg)")
-                           : "";
-    return td_fail(TD_CORRUPT, "%s has %llu bytes, which do not fit the %llu vertices and %llu edges it promises%s",
+    const char *other = weighted ? "sg" : "wsg";
+    if (described_bytes(header, !weighted) == bytes)
+        return td_fail(TD_CORRUPT, "%s has %llu bytes, which is the length of a .%s file (--format %s)", path,
+                       (unsigned long long)bytes, other, other);
+    return td_fail(TD_CORRUPT, "%s has %llu bytes, which do not fit the %llu vertices and %llu edges it promises",
                    path, (unsigned long long)bytes, (unsigned long long)header->vertices,
-                   (unsigned long long)header->edges, hint);
+                   (unsigned long long)header->edges);
 }
 
 static td_status read_rows(const char *path, td_input *input, bool weighted, td_edge_list *edges, td_pool *pool)
@@ -93,7 +93,7 @@ static td_status read_rows(const char *path, td_input *input, bool weighted, td_
     td_rows rows = {.path = path, .input = input, .file = file, .vertices = header.vertices, .edges = header.edges,
                     .ends = offsets + 8, .targets = targets, .target_bytes = 4,
                     .target_step = neighbour_bytes(weighted), .weights = targets + 4, .weight_bytes = 4,
-                    .weight_step = 8, .weight = weighted ? TD_ROW_SIGNED : TD_ROW_NONE, .weight_advice = ""};
+                    .weight_step = 8, .weight = weighted ? TD_ROW_SIGNED : TD_ROW_NONE};
     return td_rows_read(&rows, edges, pool);
 }
 

@@ -75,9 +75,12 @@ static td_status refuse_target(const td_rows *rows, uint64_t edge, uint64_t sour
 
 static td_status refuse_weight(const td_rows *rows, uint64_t edge, const char *what)
 {
-    return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s%s", rows->path,
-                   (unsigned long long)(rows->weights + edge * rows->weight_step - rows->file),
-                   (unsigned long long)edge, what, rows->weight_advice);
+    unsigned long long at = (unsigned long long)(rows->weights + edge * rows->weight_step - rows->file);
+    if (rows->other_format == NULL)
+        return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s", rows->path, at,
+                       (unsigned long long)edge, what);
+    return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s; %s are read by --format %s", rows->path,
+                   at, (unsigned long long)edge, what, rows->other_weights, rows->other_format);
 }
 
 static uint64_t load_unsigned(const uint8_t *at, unsigned bytes)

@@ -25,7 +25,7 @@ typedef struct td_rows {
     unsigned target_bytes, target_step; /* 4 or 8; from one target to the next */
     unsigned weight_bytes, weight_step;
     td_row_weight weight;
-    const char *weight_advice;          /* what to do about a weight that does not fit, or "" */
+    const char *other_weights, *other_format; /* what weights that do not fit may be, and who reads those; or NULL */
 } td_rows;
 
 td_status td_rows_read(const td_rows *rows, td_edge_list *edges, td_pool *pool);

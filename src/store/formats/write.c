@@ -2,6 +2,8 @@
  * file's suffix. */
 #include "store/formats/format.h"
 
+#include "base/words.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -31,14 +33,21 @@ static td_status unwritable(const char *path, const char *before, const char *wo
                    before, word, after, list);
 }
 
+static td_status no_suffix(const char *path, const char *name)
+{
+    char before[64];
+    snprintf(before, sizeof before, "name a format (%s): ", td_word("--to"));
+    return unwritable(path, before, name, " has no suffix");
+}
+
 static td_status by_suffix(const char *path, const td_format **out)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
     const char *suffix = dot != NULL ? dot + 1 : "";
     if (lists("gz bgz zst xz", suffix))
         return td_fail(TD_UNSUPPORTED, "cannot write %s: output is not compressed; write text to standard output "
-                       "(-o - --to NAME; gen: --format NAME) and pipe it through a compressor", path);
-    if (suffix[0] == '\0') return unwritable(path, "name a format (--to; gen: --format): ", name, " has no suffix");
+                       "('tandem convert IN -o - --to NAME') and pipe it through a compressor", path);
+    if (suffix[0] == '\0') return no_suffix(path, name);
     for (int i = 0; td_formats[i] != NULL; i++) {
         if (td_formats[i]->write == NULL || !lists(td_formats[i]->suffixes, suffix)) continue;
         *out = td_formats[i];
