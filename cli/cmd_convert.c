@@ -95,26 +95,25 @@ static td_status write_output(conversion *job)
 
 static double rate(uint64_t bytes, double seconds) { return seconds > 0 ? (double)bytes / seconds * 1e-6 : 0; }
 
+static void tell_inside(const conversion *job)
+{
+    char order[TD_ORDERING_TEXT], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
+    td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s; peak memory %s, the edges are %s",
+            job->read_seconds, rate(job->input_bytes, job->read_seconds), job->build_seconds,
+            td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak),
+            td_format_size(edges, td_edge_bytes(job->graph)));
+}
+
 static void tell(const conversion *job)
 {
-    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT];
-    char size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
+    char graph[TD_GRAPH_TEXT], written[TD_WRITTEN_TEXT];
     td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
-    if (job->is_outside) {
-        td_outside_tell(&job->outside);
-        return;
-    }
-    if (job->is_copy) {
-        td_info("checked and copied in %.3f s (%.0f MB/s) to %s: %s", job->write_seconds,
-                rate(job->input_bytes, job->write_seconds), job->settings->output,
-                td_format_size(size, job->output_bytes));
-        return;
-    }
-    td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s", job->read_seconds,
-            rate(job->input_bytes, job->read_seconds), job->build_seconds, td_ordering_text(order, &job->ordering),
-            job->write_seconds);
-    td_info("%s: %s; peak memory %s, the edges are %s", job->settings->output, td_format_size(size, job->output_bytes),
-            td_format_size(peak, job->peak), td_format_size(edges, td_edge_bytes(job->graph)));
+    if (job->is_outside) td_outside_tell(&job->outside);
+    else if (job->is_copy)
+        td_info("checked and copied in %.3f s (%.0f MB/s)", job->write_seconds,
+                rate(job->input_bytes, job->write_seconds));
+    else tell_inside(job);
+    td_info("%s", td_written_text(written, job->settings->output));
 }
 
 /* The digest of a copied file would bring all of it into memory. */
@@ -125,8 +124,7 @@ static void report(td_json *json, const conversion *job)
     td_json_string(json, "input", job->input);
     td_json_string(json, "format", job->format->name);
     td_json_u64(json, "input_bytes", job->input_bytes);
-    td_json_string(json, "output", job->settings->output);
-    td_json_u64(json, "output_bytes", job->output_bytes);
+    td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
     td_json_real(json, "seconds", job->read_seconds + job->build_seconds + job->ordering.seconds + job->write_seconds);
     td_json_real(json, "read_seconds", job->read_seconds);

@@ -121,23 +121,21 @@ typedef struct making {
 
 static void tell(const making *job)
 {
-    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
     td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
-    if (job->is_outside) {
-        td_outside_tell(&job->outside);
-        return;
-    }
-    td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
-            td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak), job->digest);
-    td_info("%s: %s", job->settings->output, td_format_size(size, td_graph_file_bytes(job->settings->output)));
+    if (job->is_outside) td_outside_tell(&job->outside);
+    else
+        td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
+                td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak),
+                job->digest);
+    td_info("%s", td_written_text(written, job->settings->output));
 }
 
 static void report(td_json *json, const making *job)
 {
     td_json_string(json, "kind", job->kind);
     td_json_u64(json, "seed", job->seed);
-    td_json_string(json, "output", job->settings->output);
-    td_json_u64(json, "output_bytes", td_graph_file_bytes(job->settings->output));
+    td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
     td_json_real(json, "seconds", job->make_seconds + job->ordering.seconds + job->write_seconds);
     td_json_real(json, "make_seconds", job->make_seconds);

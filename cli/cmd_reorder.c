@@ -39,19 +39,17 @@ typedef struct reordering {
 
 static void tell(const reordering *job)
 {
-    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], size[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
+    char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
     td_info("%s: %s", job->input, td_graph_text(graph, job->graph));
-    td_info("read %.3f s,%s write %.3f s", job->read_seconds, td_ordering_text(order, &job->ordering),
-            job->write_seconds);
-    td_info("%s: %s; peak memory %s", job->settings->output, td_format_size(size, td_file_bytes(job->settings->output)),
-            td_format_size(peak, job->peak));
+    td_info("read %.3f s,%s write %.3f s; peak memory %s", job->read_seconds, td_ordering_text(order, &job->ordering),
+            job->write_seconds, td_format_size(peak, job->peak));
+    td_info("%s", td_written_text(written, job->settings->output));
 }
 
 static void report(td_json *json, const reordering *job)
 {
     td_json_string(json, "input", job->input);
-    td_json_string(json, "output", job->settings->output);
-    td_json_u64(json, "output_bytes", td_file_bytes(job->settings->output));
+    td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
     td_ordering_json(json, &job->ordering);
     td_json_real(json, "read_seconds", job->read_seconds);

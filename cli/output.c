@@ -1,12 +1,15 @@
 #include "output.h"
 
 #include "base/outfile.h"
+#include "base/size.h"
+#include "graph_text.h"
 #include "report.h"
 #include "store/formats/format.h"
 #include "store/input.h"
 #include "store/packed.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,6 +101,37 @@ td_status td_output_spares(const char *input, const char *output)
     if (stat(input, &in) != 0 || stat(output, &out) != 0) return TD_OK;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return TD_OK;
     return td_fail(TD_USAGE, "-o %s is the input itself: name another file", output);
+}
+
+/* False where there is none. */
+static bool checksum_of(const char *path, uint64_t *checksum)
+{
+    td_packed *packed = NULL;
+    if (td_packed_open(&packed, path) != TD_OK) return false;
+    *checksum = td_packed_describe(packed)->build_id;
+    td_packed_close(packed);
+    return true;
+}
+
+char *td_written_text(char text[TD_WRITTEN_TEXT], const char *path)
+{
+    char size[TD_NUMBER_BYTES], behind[64] = "";
+    uint64_t checksum;
+    if (strcmp(path, "-") == 0) {
+        snprintf(text, TD_WRITTEN_TEXT, "written to standard output");
+        return text;
+    }
+    if (checksum_of(path, &checksum)) snprintf(behind, sizeof behind, ", checksum %016" PRIx64, checksum);
+    snprintf(text, TD_WRITTEN_TEXT, "%s: %s%s", path, td_format_size(size, td_graph_file_bytes(path)), behind);
+    return text;
+}
+
+void td_written_json(td_json *json, const char *path)
+{
+    uint64_t checksum;
+    td_json_string(json, "output", path);
+    td_json_u64(json, "output_bytes", td_graph_file_bytes(path));
+    if (checksum_of(path, &checksum)) td_json_hex(json, "checksum", checksum);
 }
 
 uint64_t td_file_bytes(const char *path)

@@ -2,6 +2,7 @@
 #ifndef TD_CLI_OUTPUT_H
 #define TD_CLI_OUTPUT_H
 
+#include "base/json.h"
 #include "command.h"
 #include "store/graph.h"
 
@@ -25,6 +26,12 @@ td_status td_output_spares(const char *input, const char *output);
 
 /* TD_USAGE unless `name` is NULL or a format's. */
 td_status td_format_check(const char *name);
+
+/* What was written, for people: "g.tg: 184.0 MiB, checksum 0123456789abcdef", the one that 'tandem info' shows, which
+ * only packed graphs have; and as keys. */
+enum { TD_WRITTEN_TEXT = 4200 };
+char *td_written_text(char text[TD_WRITTEN_TEXT], const char *path);
+void td_written_json(td_json *json, const char *path);
 
 uint64_t td_file_bytes(const char *path); /* 0 if there is none */
 uint64_t td_graph_file_bytes(const char *path); /* the same with the stripes of a packed graph */

@@ -54,9 +54,8 @@ void td_outside_tell(const td_outside *self)
     td_info("built out of memory, within %s: read and bucketed %.3f s, by source %.3f s, by target %.3f s, finished "
             "%.3f s", td_format_size(memory, td_memory().budget), report->fill_seconds, report->out_seconds,
             report->in_seconds, report->finish_seconds);
-    td_info("%s of temporary files; peak resident memory %s; checksum %016llx",
-            td_format_size(temporary, report->temporary_bytes), td_format_size(resident, td_machine_peak_resident()),
-            (unsigned long long)report->info.build_id);
+    td_info("%s of temporary files; peak resident memory %s", td_format_size(temporary, report->temporary_bytes),
+            td_format_size(resident, td_machine_peak_resident()));
 }
 
 void td_outside_json(td_json *json, const td_outside *self)
@@ -71,5 +70,4 @@ void td_outside_json(td_json *json, const td_outside *self)
     td_json_real(json, "in_seconds", report->in_seconds);
     td_json_real(json, "finish_seconds", report->finish_seconds);
     td_json_end_object(json);
-    td_json_hex(json, "checksum", report->info.build_id);
 }

@@ -12,6 +12,15 @@ succeeds gen rmat --scale 17 --degree 16 --weights 1:100 -o inside.tg --threads 
 succeeds gen rmat --scale 17 --degree 16 --weights 1:100 -o outside.tg --threads 2 --memory 100M --json report.json
 contains "$err" 'built out of memory' 'gen'
 if cmp -s inside.tg outside.tg; then good; else bad 'gen out of memory gives another file'; fi
+checksum=$("$TANDEM" info outside.tg --json | key checksum)
+contains "$err" " MiB, checksum $checksum" 'what gen wrote, out of memory'
+equal "$(key checksum <report.json)" "$checksum" 'the checksum that gen reports, out of memory'
+for how in '' '--memory 100M'; do # in memory, out of memory
+    succeeds convert outside.tg -o other.tg --dedup --threads 2 $how --json report.json
+    checksum=$("$TANDEM" info other.tg --json | key checksum)
+    contains "$err" " MiB, checksum $checksum" "what convert wrote $how"
+    equal "$(key checksum <report.json)" "$checksum" "the checksum that convert reports $how"
+done
 within $((100 << 20)) 'gen'
 
 succeeds info outside.tg
