@@ -51,6 +51,14 @@ check 'the example builds with the static library' \
     "$cc" "${flags[@]}" "${cflags[@]}" "$here/examples/shortest.c" "$libraries/libtandem.a" "${private[@]}" \
         "${link[@]}" -o "$folder/static"
 
+check 'the library can be found by a path kept in the program' bash -c "
+    '$cc' ${cflags[*]} '$here/examples/shortest.c' ${libs[*]} ${link[*]} -Wl,-rpath,\$(pkg-config --variable=libdir tandem) \
+        -o '$folder/kept' && env -u LD_LIBRARY_PATH '$folder/kept'"
+check 'the library can be linked as the documentation says, statically' bash -c "
+    '$cc' ${cflags[*]} '$here/examples/shortest.c' \$(pkg-config --variable=libdir tandem)/libtandem.a \
+        \$(pkg-config --static --libs tandem | sed s/-ltandem//) ${link[*]} -o '$folder/whole' &&
+    env -u LD_LIBRARY_PATH '$folder/whole'"
+
 expect() { grep -q -- "$2" "$folder/out" || { fail "$1: no line '$2'"; cat "$folder/out"; }; }
 for kind in shared static; do
     if "$folder/$kind" >"$folder/out" 2>"$folder/err"; then ok "the $kind example runs"
