@@ -44,9 +44,12 @@ static void tell_end(const td_run *run, const td_run_options *options)
                 plural, run->final_change, run->tolerance);
     else if (run->converged)
         td_info("done after %" PRIu32 " iteration%s", run->iterations, plural);
+    else if (options->has_iterations && !measured)
+        td_info("stopped by --iterations after %" PRIu32 ", before the result was complete", options->iterations);
     else if (options->has_iterations)
-        td_info("stopped by --iterations after %" PRIu32 "%s", options->iterations,
-                measured ? "" : ", before the result was complete");
+        td_info("stopped by --iterations after %" PRIu32 ": the last change is %.3g, the tolerance %.3g%s",
+                options->iterations, run->final_change, run->tolerance,
+                options->has_tolerance ? "" : " (--tolerance asks for another)");
     else
         td_info("ended after the usual %" PRIu32 " iteration%s; --iterations asks for another number", run->iterations,
                 plural);
@@ -201,8 +204,19 @@ static void print_settings(const char *title, const char *prefix, const td_setti
 static const char *weights_text(const td_program_info *info)
 {
     if (info->weights == TD_WEIGHTS_UNUSED) return "not looked at";
+    if (info->positive) return "all 1 if there are none; all above 0";
     if (info->weights == TD_WEIGHTS_NEEDED) return info->non_negative ? "needed, none negative" : "needed";
     return info->non_negative ? "all 1 if there are none; none negative" : "all 1 if there are none";
+}
+
+static void help_limits(const td_program_info *info)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%" PRIu32 " at most, unless --iterations says otherwise", info->iterations);
+    if (info->iterations > 0) td_print_entry("  iterations", NAME_COLUMN, text);
+    snprintf(text, sizeof text, "%g, unless --tolerance says otherwise; with --iterations alone it is 0",
+             info->tolerance);
+    if (info->tolerance > 0) td_print_entry("  tolerance", NAME_COLUMN, text);
 }
 
 static void help_program(const td_program_info *info)
@@ -215,11 +229,7 @@ static void help_program(const td_program_info *info)
                                                                   : "none: it starts everywhere");
     td_print_entry("  order", NAME_COLUMN, info->order_free ? "any: --sync or --async" : "synchronous only");
     if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "may be asked for");
-    if (info->iterations > 0)
-        printf("  %-*s%" PRIu32 " at most, unless --iterations says otherwise\n", NAME_COLUMN - 2, "iterations",
-               info->iterations);
-    if (info->tolerance > 0)
-        printf("  %-*s%g, unless --tolerance says otherwise\n", NAME_COLUMN - 2, "tolerance", info->tolerance);
+    help_limits(info);
     print_settings("Parameters", info->name, info->parameters);
 }
 

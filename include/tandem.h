@@ -216,8 +216,8 @@ typedef struct td_request {
     size_t size; /* sizeof(td_request) */
     bool has_source, has_iterations, has_tolerance;
     uint64_t source;     /* a vertex's id */
-    uint32_t iterations; /* the most to do */
-    double tolerance;    /* stop when an iteration changes the values by no more */
+    uint32_t iterations; /* the most to do; without has_tolerance as many, unless nothing changes any more */
+    double tolerance;    /* stop when an iteration changes the values by no more; 0 where only iterations are given */
     td_mode mode;
     bool parents;        /* also from which vertex each one was reached */
     const char *engine;  /* "cpu", or NULL for Tandem's choice */

@@ -75,7 +75,9 @@ td_status td_parse_size_or_share(const char *text, uint64_t whole, uint64_t *out
         *out = (uint64_t)bytes;
         return TD_OK;
     }
-    return td_parse_size(text, out);
+    td_status status = td_parse_size(text, out);
+    if (status != TD_INVALID) return status;
+    return td_fail(TD_INVALID, "'%s' is not a size or a share (examples: 4G, 512M, 65536, 25%%)", text);
 }
 
 /* In the unit that leaves it below 1024: never "1024.0 KiB". */

@@ -16,7 +16,7 @@ fails 1 "--devices cpu,cuda:63: device 'cuda:63': " run wcc g.tg --devices cpu,c
 fails 2 'option --gpu-memory' run wcc g.tg --gpu-memory much
 fails 2 '--gpu-memory 0: 1 B to 4.0 EiB is allowed' run wcc g.tg --gpu-memory 0
 fails 2 '--gpu-memory 50%: a size is expected (examples: 4G, 512M), not a share' run wcc g.tg --gpu-memory 50%
-fails 2 'option --gpu-edges' run wcc g.tg --gpu-edges half
+fails 2 "option --gpu-edges: 'half' is not a size or a share (examples: 4G, 512M, 65536, 25%)" run wcc g.tg --gpu-edges half
 fails 2 'option --gpu-edges 25: that is 25 bytes; a share is written 25%' run wcc g.tg --gpu-edges 25
 fails 2 'option --gpu-edges 0%: more than 0%, or a size, is allowed' run wcc g.tg --gpu-edges 0%
 succeeds run wcc g.tg --devices cpu --gpu-edges 120%
@@ -132,7 +132,19 @@ equal "$out" $'component  vertices\n10         3' 'the largest component'
 
 # Convergence, or the cap said plainly.
 succeeds run pagerank g.tg --iterations 3
-contains "$err" 'stopped by --iterations after 3' 'iterations'
+contains "$err" 'stopped by --iterations after 3: the last change is ' 'iterations'
+contains "$err" ', the tolerance 0 (--tolerance asks for another)' 'iterations alone'
+succeeds run pagerank g.tg --iterations 3 --tolerance 1e-9
+contains "$err" ', the tolerance 1e-09' 'iterations and a tolerance'
+succeeds run pagerank g.tg --iterations 500 --tolerance 0.5
+contains "$err" 'converged after 2 iterations' 'a tolerance that is met first'
+succeeds help run
+contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, of mst, per edge of the forest' 'what results are'
+contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations 0)' 'the tolerance of --iterations'
+succeeds help pagerank
+contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations alone it is 0' 'the tolerance of a program'
+succeeds help circuit
+contains "$out" 'all above 0' 'the weights of a program'
 succeeds run pagerank g.tg --tolerance 0.01
 contains "$err" 'converged after' 'tolerance'
 printf '1 2\n2 1\n' >swap.txt
