@@ -156,13 +156,19 @@ static bool may_go_outside(const conversion *job)
     return td_format_for_output(s->output, s->to, &format) == TD_OK && format == &td_format_tg;
 }
 
-/* There is a limit that the graph might exceed when built in memory. */
-static bool goes_outside(const conversion *job)
+/* The most that the graph might take when built in memory, or just loaded. */
+static double inside_bytes(const conversion *job)
 {
-    if (job->settings->build.common.memory == 0 || !may_go_outside(job)) return false;
-    if (job->file == NULL) return td_outside_needed(0, most_edges(job), true, &job->build);
+    if (job->file == NULL) return td_inside_bytes(0, most_edges(job), true, &job->build);
     const td_packed_info *info = td_packed_describe(job->file);
-    return td_outside_needed(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &job->build);
+    if (job->ordering.order == TD_ORDER_NONE && !td_build_options_change(&job->build)) return (double)info->file_bytes;
+    return td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &job->build);
+}
+
+/* There is a limit that this might exceed. */
+static bool exceeds_limit(const conversion *job)
+{
+    return job->settings->build.common.memory != 0 && inside_bytes(job) > (double)td_memory().budget;
 }
 
 static td_status read_packed(const conversion *job, td_edge_list *edges, td_pool *pool)
@@ -219,20 +225,27 @@ static td_status convert_inside(conversion *job)
     return write_output(job);
 }
 
-/* A reader that needs the whole file in memory fails there if it does not fit; the message says what to do. */
+/* What would have been enough; a reader that needs the whole file in memory says what to do instead. */
+static td_status too_small(const conversion *job, bool may_go_outside)
+{
+    const td_common *common = &job->settings->build.common;
+    if (common->memory == 0)
+        return td_fail(TD_NO_MEMORY, "%s; --memory SIZE builds a .tg out of memory", td_last_message());
+    if (!job->format->streams && job->file == NULL)
+        return td_fail(TD_NO_MEMORY, "%s; %s files are read into memory whole (about %.1f times their length): convert "
+                       "without --memory or to another text format first", td_last_message(), job->format->name, 8.0);
+    return td_outside_too_small(inside_bytes(job), job->settings->output, td_pool_threads(job->pool), may_go_outside);
+}
+
+/* Where memory is too little for building out of memory as well, a small graph may still be built in it. */
 static td_status convert_somewhere(conversion *job)
 {
     if (job->format == &td_format_tg) TD_CHECK(td_packed_open(&job->file, job->input));
-    if (job->file != NULL && may_go_outside(job) && !td_build_options_change(&job->build)) return copy_packed(job);
-    bool outside = goes_outside(job);
-    if (outside && (job->format->streams || job->file != NULL)) return convert_outside(job);
-    td_status status = convert_inside(job);
-    if (status == TD_NO_MEMORY && outside)
-        return td_fail(TD_NO_MEMORY, "%s; %s files are read into memory whole (about %.1f times their length): convert "
-                       "without --memory or to another text format first", td_last_message(), job->format->name, 8.0);
-    if (status == TD_NO_MEMORY && job->settings->build.common.memory == 0)
-        return td_fail(TD_NO_MEMORY, "%s; --memory SIZE builds a .tg out of memory", td_last_message());
-    return status;
+    bool packs = may_go_outside(job), can = packs && (job->format->streams || job->file != NULL);
+    if (job->file != NULL && packs && !td_build_options_change(&job->build)) return copy_packed(job);
+    bool outside = can && exceeds_limit(job) && td_outside_possible(td_pool_threads(job->pool));
+    td_status status = outside ? convert_outside(job) : convert_inside(job);
+    return status == TD_NO_MEMORY && !outside ? too_small(job, can) : status;
 }
 
 static td_status convert(conversion *job, td_report *out)

@@ -82,15 +82,6 @@ static td_status check_spec(const td_gen_spec *spec, td_gen_size *size)
 }
 
 /* The list of edges alone has to fit, or there is no use in starting. */
-static td_status check_size(const td_gen_spec *spec, td_gen_size size)
-{
-    uint64_t budget = td_memory().budget;
-    char count[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
-    if (budget == 0 || size.edges <= budget / EDGE_BYTES) return TD_OK;
-    return td_fail(TD_NO_MEMORY, "%s: %s edges of %d bytes do not fit the memory budget of %s (--memory changes it)",
-                   spec->kind, td_format_count(count, size.edges), EDGE_BYTES, td_format_size(room, budget));
-}
-
 static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec *spec, td_build_options *build)
 {
     if (td_gen_named(kind, spec, build)) {
@@ -152,14 +143,13 @@ static td_status fill_list(void *context, td_edge_list *edges, td_pool *pool)
     return td_generator_named(spec->kind)->fill(spec, edges, pool);
 }
 
-/* Too large to be built in memory, and nothing asked for that needs it there. */
-static bool goes_outside(const making *job, td_gen_size size, const td_build_options *build)
+/* A .tg is to be written, and nothing asked for that needs all of it in memory. */
+static bool may_go_outside(const making *job)
 {
     const td_format *format = NULL;
     const gen_settings *s = job->settings;
     if (job->ordering.order != TD_ORDER_NONE) return false;
-    if (td_format_for_output(s->output, s->format, &format) != TD_OK || format != &td_format_tg) return false;
-    return td_outside_needed(size.vertices, size.edges, true, build);
+    return td_format_for_output(s->output, s->format, &format) == TD_OK && format == &td_format_tg;
 }
 
 static td_status make_outside(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
@@ -190,14 +180,20 @@ static td_status make_inside(making *job, const td_gen_spec *spec, const td_buil
     return TD_OK;
 }
 
+/* Too many edges to hold are known before any of them is made. */
 static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
 {
-    bool outside = goes_outside(job, size, build);
-    if (!outside) TD_CHECK(check_size(spec, size));
-    td_status status = outside ? make_outside(job, spec, size, build) : make_inside(job, spec, build);
-    if (status != TD_NO_MEMORY || td_memory().budget == 0) return status;
+    uint64_t budget = td_memory().budget;
+    int threads = td_pool_threads(job->pool);
+    bool hopeless = budget != 0 && size.edges > budget / EDGE_BYTES;
+    bool outside = may_go_outside(job) && td_outside_needed(size.vertices, size.edges, true, build) &&
+                   td_outside_possible(threads);
+    td_status status = outside    ? make_outside(job, spec, size, build)
+                       : hopeless ? TD_NO_MEMORY
+                                  : make_inside(job, spec, build);
+    if (status != TD_NO_MEMORY || budget == 0) return status;
     return td_outside_too_small(td_inside_bytes(size.vertices, size.edges, true, build), job->settings->output,
-                                td_pool_threads(job->pool));
+                                threads, may_go_outside(job));
 }
 
 static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build,

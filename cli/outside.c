@@ -6,10 +6,12 @@
 #include "base/size.h"
 #include "graph_text.h"
 
+#include <string.h>
+
 /* What the builder in memory takes at its peak (docs/performance.md): the list, two sets of buckets or the
  * buckets and the rows. */
 enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
-enum { INSIDE_BYTES = 12 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* and however small the graph is */
+enum { INSIDE_BYTES = 1 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* and however small the graph is */
 
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
 {
@@ -26,15 +28,25 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
     return budget != 0 && td_inside_bytes(vertices, edges, weighted, build) > (double)budget;
 }
 
-td_status td_outside_too_small(double inside_bytes, const char *output, int threads)
+static double outside_bytes(int threads)
+{
+    return (double)(td_external_least(threads) + td_machine_besides() + (4 << 20));
+}
+
+bool td_outside_possible(int threads) { return (double)td_memory().budget >= outside_bytes(threads); }
+
+td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside)
 {
     char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
     double inside = inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
-    double outside = (double)(td_external_least(threads) + td_machine_besides() + (4 << 20));
+    bool smaller = may_go_outside && outside_bytes(threads) < inside;
+    double needs = smaller ? outside_bytes(threads) : inside;
     td_format_size(given, td_memory().budget);
-    td_format_size(least, (uint64_t)(inside < outside ? inside : outside));
-    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d threads; --memory %s is enough%s",
-                   given, output, threads, least, inside < outside ? "" : " (fewer --threads need less)");
+    if (needs >= 0x1p62) return TD_NO_MEMORY; /* nobody knows: whoever failed has said what was too large */
+    td_format_least(least, (uint64_t)needs);
+    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
+                   given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
+                   smaller && threads > 1 ? " (fewer --threads need less)" : "");
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

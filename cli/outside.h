@@ -24,8 +24,11 @@ double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const t
  * is expected, with reserve. */
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
 
-/* TD_NO_MEMORY with the least that is enough, in memory or out of it. */
-td_status td_outside_too_small(double inside_bytes, const char *output, int threads);
+/* Whether the memory is enough for that. */
+bool td_outside_possible(int threads);
+
+/* TD_NO_MEMORY with what is enough, in memory or, where it may, out of it. */
+td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside);
 
 /* Builds, and maps what was built. */
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context);

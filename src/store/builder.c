@@ -243,13 +243,19 @@ typedef struct scratch {
     uint32_t *weights;
 } scratch;
 
-static td_status scratch_create(scratch *s, const build *job)
+/* For buckets first to last - 1: room for the largest that is copied. */
+static td_status scratch_create(scratch *s, const build *job, uint64_t first, uint64_t last)
 {
     uint32_t rows = 1u << job->shift;
+    uint64_t most = 1;
+    for (uint64_t b = first; b < last; b++) {
+        uint64_t count = job->from.start[b + 1] - job->from.start[b];
+        if (count > most && count <= LARGEST_COPY) most = count;
+    }
     TD_CHECK(TD_NEW(&s->next, rows, "row counts"));
     TD_CHECK(TD_NEW(&s->stop, rows, "row counts"));
-    TD_CHECK(TD_NEW(&s->records, LARGEST_COPY, "bucket copy"));
-    if (job->weighted) TD_CHECK(TD_NEW(&s->weights, LARGEST_COPY, "bucket copy"));
+    TD_CHECK(TD_NEW(&s->records, most, "bucket copy"));
+    if (job->weighted) TD_CHECK(TD_NEW(&s->weights, most, "bucket copy"));
     return TD_OK;
 }
 
@@ -303,7 +309,7 @@ static td_status bucket_strip(build *job, uint64_t strip, uint64_t *counts, td_s
             counts[td_record_second(job->from.records[i]) >> job->shift]++;
         return TD_OK;
     }
-    TD_TRY(scratch_create(&s, job));
+    TD_TRY(scratch_create(&s, job, first, last));
     for (uint64_t b = first; b < last; b++) turn_bucket(job, b, &s, scatter);
 done:
     scratch_destroy(&s);

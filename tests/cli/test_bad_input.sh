@@ -109,7 +109,7 @@ fails 1 'noise.tg' info noise.tg --format tg
 
 # Targets that cannot be written. What was there before stays.
 echo '1 2' >in.txt
-fails 1 '(-o - --to NAME' convert in.txt -o out.txt.gz
+fails 1 "('tandem convert IN -o - --to NAME')" convert in.txt -o out.txt.gz
 fails 2 '(--to' convert in.txt -o bare
 ln in.txt other.txt
 fails 2 'in.txt is the input itself' convert in.txt -o in.txt
@@ -155,15 +155,15 @@ fi
 # A memory budget is kept.
 fails 1 'is enough' gen rmat --scale 16 -o out.tg --memory 10M
 for what in 'rmat --scale 8' 'grid --width 100 --height 100' 'path --vertices 1000' 'rmat --scale 14 --weights 1:9'; do # and it is
-    fails 1 'is enough' gen $what --threads 2 -o out.tg --memory 1M
+    fails 1 'is enough' gen $what --threads 2 -o out.tg --memory 32K
     enough=$(echo "$err" | sed 's/.*--memory \([0-9.]*\) MiB is enough.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
     succeeds gen $what --threads 2 -o out.tg --memory "$enough"
 done
 rm -f out.tg
 fails 1 '--temp nowhere' gen rmat --scale 4 -o out.tg --temp nowhere
 fails 1 '--temp in.txt is no directory' convert in.txt -o out.tg --temp in.txt
-fails 1 'do not fit the memory budget' gen rmat --scale 30 -o out.mtx --memory 1G
-fails 1 'do not fit the memory budget' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
+fails 1 'too little to make out.mtx' gen rmat --scale 30 -o out.mtx --memory 1G
+fails 1 'too little to make out.tg' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
 fails 1 'on the disk of' gen rmat --scale 20 --degree 1e8 -o out.tg --memory 1G
 absent out.tg out.mtx
 

@@ -50,7 +50,7 @@ succeeds convert g.wel -o outside.tg --threads 1 --memory 70M --temp temp --symm
 succeeds convert g.wel -o whole.tg --threads 1 --symmetrize --dedup
 if cmp -s whole.tg outside.tg; then good; else bad 'convert --symmetrize out of memory gives another file'; fi
 fails 1 'nowhere' convert g.wel -o no.tg --threads 1 --memory 70M --temp nowhere
-fails 1 'is the least' convert g.wel -o no.tg --threads 2 --memory 20M
+fails 1 'are too little to make no.tg with 2 threads; --memory ' convert g.wel -o no.tg --threads 2 --memory 20M
 absent no.tg
 
 "$TANDEM" gen rmat --scale 20 --degree 16 -o stopped.tg --memory 120M --threads 2 2>/dev/null &
@@ -61,4 +61,26 @@ wait $pid
 absent stopped.tg .stopped.tg*
 equal "$(find . -name '.*.tmp' | wc -l)" 0 'temporary files'
 
+# What a refusal says is enough is enough, in memory and out of it; a small graph needs little.
+enough() { # ARGUMENTS: refused with 500 KB, and done with what the refusal says
+    t "$@" --memory 500K
+    local said
+    said=$(sed -n 's/.*; --memory \([0-9.]*\) \([KMG]\)iB is enough.*/\1\2/p' <<<"$err")
+    if [ $status -eq 1 ] && [ -n "$said" ]; then good; else bad "'tandem $*' with 500 KB: $status, $err"; fi
+    succeeds "$@" --memory "${said:-1M}"
+}
+succeeds gen rmat --scale 12 --degree 16 --weights 1:100 -o few.tg
+succeeds convert few.tg -o few.wel
+for threads in 1 2 8; do
+    for output in any.tg any.mtx; do
+        enough gen rmat --scale 13 --degree 16 -o $output --threads $threads
+        enough gen grid --width 200 -o $output --threads $threads --order hot
+        enough convert few.wel -o $output --threads $threads
+        enough convert few.tg -o $output --threads $threads --symmetrize
+        enough convert few.tg -o $output --threads $threads --order rcm
+    done
+    enough convert few.tg -o any.mtx --threads $threads
+    enough convert inside.tg -o any.tg --threads $threads --symmetrize
+done
+succeeds convert few.wel -o any.tg --threads 2 --memory 4M
 finish
