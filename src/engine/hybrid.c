@@ -100,7 +100,7 @@ static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 {
     td_cpu_job *cpu = &self->cpu;
     const td_graph *graph = cpu->graph;
-    bool both = cpu->lists == 2, gas = cpu->run->program->info->kind == TD_KIND_GAS;
+    bool both = cpu->lists == 2 || (self->cores && !graph->symmetric), gas = cpu->run->program->info->kind == TD_KIND_GAS;
     TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
     self->pull = self->push;
     bool pulls = gas && (!cpu->kernels->fused || cpu->options->parents || self->use >= TD_USE_GPU);
@@ -113,7 +113,7 @@ static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 static td_status read_directories(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    if (self->paged == NULL || cpu->lists == 2) return TD_OK;
+    if (self->paged == NULL || self->push->lists == TD_LIST_BOTH) return TD_OK;
     TD_CHECK(td_paged_directory(self->paged, false, &self->directory[0], &self->directory_count[0], cpu->pool));
     if (self->pull == self->push) return TD_OK;
     return td_paged_directory(self->paged, true, &self->directory[1], &self->directory_count[1], cpu->pool);
@@ -210,6 +210,7 @@ static td_status set_up(td_hybrid_job *self)
     cpu->direction = (td_direction)set[SET_DIRECTION];
     if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
     TD_CHECK(choose_use(self));
+    TD_CHECK(td_hybrid_open_cores(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
     self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
     td_status status = make_parts(self, set);
@@ -224,6 +225,7 @@ static td_status set_up(td_hybrid_job *self)
 static void tear_down(td_hybrid_job *self)
 {
     drop_parts(self);
+    td_hybrid_close_cores(self);
     td_cpu_job_close(&self->cpu);
 }
 
@@ -232,7 +234,7 @@ static td_status run_schedule(td_hybrid_job *self)
     const td_cpu_kernels *k = self->cpu.kernels;
     if (self->cpu.run->resumed != NULL && self->cpu.run->resumed->converged) return td_hybrid_take_over(self);
     if (self->cpu.run->program->info->kind == TD_KIND_SWEEP) return td_hybrid_sweep(self);
-    if (k->schedule == TD_SCHEDULE_PEEL) return td_hybrid_peel(self);
+    if (k->schedule == TD_SCHEDULE_PEEL) return self->cores ? td_hybrid_find_cores(self) : td_hybrid_peel(self);
     return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
 }
 

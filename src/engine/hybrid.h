@@ -30,6 +30,9 @@ typedef struct td_hybrid_job {
     td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
     uint64_t directory_count[2];
     struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
+    bool cores;                /* core numbers from disk: by bounds, not by peeling */
+    bool hears_told;           /* the neighbours that a vertex hears are those that it tells */
+    uint32_t *support, *bins;  /* for them: of every vertex, of every worker (hybrid_cores.c) */
     double cpu_rate, gpu_rate; /* edges a ns of pages pulled; 0: not known */
     uint32_t passes;           /* with the GPU, and what the last took, with the processor and without; 0: none */
     uint64_t together_ns, alone_ns;
@@ -100,8 +103,20 @@ void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns);
 td_status td_hybrid_push_rounds(td_hybrid_job *self);
 td_status td_hybrid_pull_rounds(td_hybrid_job *self);
 td_status td_hybrid_peel(td_hybrid_job *self);
+td_status td_hybrid_find_cores(td_hybrid_job *self);
 td_status td_hybrid_sweep(td_hybrid_job *self);
 td_status td_hybrid_parents(td_hybrid_job *self);
+
+/* Two pointers; and vertices of the page that were activated meanwhile become active now, if there are any. */
+void td_hybrid_swap(void *a, void *b);
+bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page);
+
+/* hybrid_cores.c: peeling from disk is done by bounds, unless somebody looks at it between two levels; what that takes
+ * besides, and its arrays. */
+bool td_hybrid_bounds_cores(const td_cpu_kernels *k, const td_run_options *options);
+uint64_t td_hybrid_cores_bytes(uint64_t vertices, int workers);
+td_status td_hybrid_open_cores(td_hybrid_job *self);
+void td_hybrid_close_cores(td_hybrid_job *self);
 
 /* hybrid_plan.c: memory of a run, and what it will read. */
 typedef struct td_hybrid_bytes {

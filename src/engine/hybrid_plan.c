@@ -78,6 +78,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info 
     uint64_t arrays = file->vertices * bytes_per_vertex(program, k, options) +
                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8;
     uint64_t slack = memory / 64 + (64 << 10);
+    if (td_hybrid_bounds_cores(k, options)) arrays += td_hybrid_cores_bytes(file->vertices, td_pool_threads(options->pool));
     out->vertices = td_paged_open_bytes(file) + arrays + td_run_input_bytes(program, &shape, options);
     out->edges = pass_bytes(program, k, file, k != program->cpu);
     out->room = memory > out->vertices + slack ? memory - out->vertices - slack : 0;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static void swap(void *a, void *b)
+void td_hybrid_swap(void *a, void *b)
 {
     void *keep;
     memcpy(&keep, a, sizeof keep);
@@ -43,7 +43,7 @@ static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page,
 }
 
 /* What was activated in this page meanwhile is told now, if there is any. */
-static bool take_activated(td_cpu_job *cpu, const td_held_page *page)
+bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page)
 {
     uint64_t any = 0;
     for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++) {
@@ -58,9 +58,9 @@ static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 {
     td_cpu_job *cpu = &self->cpu;
     bool again = set->pages[page].whole;
-    if (again) (void)take_activated(cpu, &set->pages[page]);
+    if (again) (void)td_hybrid_take_activated(cpu, &set->pages[page]);
     TD_CHECK(push_once(self, set, page, sum));
-    for (uint32_t round = 1; again && round < self->most_rounds && take_activated(cpu, &set->pages[page]); round++) {
+    for (uint32_t round = 1; again && round < self->most_rounds && td_hybrid_take_activated(cpu, &set->pages[page]); round++) {
         TD_CHECK(push_once(self, set, page, sum));
         self->row.rounds++;
     }
@@ -105,7 +105,7 @@ static td_status push_out(td_hybrid_job *self)
         bool gpu = td_hybrid_invites_gpu(self);
         TD_CHECK(gpu ? pull_for_all(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
-        swap(&cpu->active, &cpu->next_active);
+        td_hybrid_swap(&cpu->active, &cpu->next_active);
         TD_CHECK(td_hybrid_end(self, gpu ? "pull" : "push", &sum, began));
         TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
     }
@@ -179,12 +179,12 @@ static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
 
 static void commit_pull(td_cpu_job *cpu)
 {
-    if (cpu->next_values != cpu->values) swap(&cpu->values, &cpu->next_values);
+    if (cpu->next_values != cpu->values) td_hybrid_swap(&cpu->values, &cpu->next_values);
     if (cpu->kernels->sends_value) {
         cpu->messages = cpu->values;
         cpu->next_messages = cpu->next_values;
     } else {
-        swap(&cpu->messages, &cpu->next_messages);
+        td_hybrid_swap(&cpu->messages, &cpu->next_messages);
     }
 }
 
@@ -259,7 +259,7 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
     if (cpu->partial) sum->share += cpu->context.global;
     cpu->global_moved = sum->share != cpu->context.global;
     cpu->context.global = sum->share;
-    if (cpu->track) swap(&cpu->active, &cpu->next_active);
+    if (cpu->track) td_hybrid_swap(&cpu->active, &cpu->next_active);
     return td_hybrid_end(self, notify ? "notify" : "pull", sum, began);
 }
 

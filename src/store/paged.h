@@ -70,6 +70,7 @@ typedef struct td_page_pass {
 
 td_status td_paged_begin(td_paged *paged, const td_page_pass *pass);
 td_status td_paged_wait(td_paged *paged, uint32_t place); /* of the order; any that was not left yet */
+bool td_paged_is_whole(const td_paged *paged, const td_page_set *set, uint32_t page); /* all its targets are there */
 td_status td_paged_leave(td_paged *paged, uint32_t place, double value);
 
 /* Bytes that edges may take, at least twice the largest page of every set in use; what there is of less value goes. */

@@ -347,6 +347,19 @@ td_status td_paged_wait(td_paged *self, uint32_t place)
     return failed(self);
 }
 
+bool td_paged_is_whole(const td_paged *self, const td_page_set *set, uint32_t page)
+{
+    if (self == NULL) return true;
+    for (int i = 0; i < 4; i++) {
+        const td_paged_section *section = &self->sections[i];
+        if (!td_section_needed(section, set->lists, 0)) continue;
+        td_blocks blocks = td_page_blocks(self->graph, section, &set->pages[page]);
+        for (uint64_t b = blocks.first; b < blocks.end; b++)
+            if (!td_bit_get(section->there, b)) return false;
+    }
+    return true;
+}
+
 /* Room for what a pass reads ahead, which pages that are kept leave. */
 static uint64_t keep_room(const td_paged *self)
 {

@@ -7,13 +7,14 @@
 #include "store/packed.h"
 #include "store/paged.h"
 
-static td_graph *generated(const char *name, td_pool *pool)
+static td_graph *generated(const char *name, bool symmetric, td_pool *pool)
 {
     td_gen_spec spec;
     td_build_options build;
     td_graph *graph = NULL;
     CHECK(td_gen_named(name, &spec, &build));
     spec.shuffle = false; /* a grid's rows stay beside each other */
+    build.symmetrize = symmetric;
     build.attach_weights = true;
     build.weight_low = 1;
     build.weight_high = 100;
@@ -28,18 +29,20 @@ typedef struct pair {
     uint64_t targets, weights; /* bytes of one direction */
 } pair;
 
-static pair open_pair(const char *name)
+static pair open_kind(const char *name, bool symmetric)
 {
     pair self = {0};
     const char *path = test_path("disk.tg");
     CHECK_OK(td_pool_create(&self.pool, 2));
-    self.graph = generated(name, self.pool);
+    self.graph = generated(name, symmetric, self.pool);
     CHECK_OK(td_packed_write(self.graph, path, self.pool));
     CHECK_OK(td_paged_open(&self.paged, path, self.pool, NULL));
     self.targets = self.graph->edges * 4;
     self.weights = self.graph->edges * td_weight_bytes(self.graph->weights);
     return self;
 }
+
+static pair open_pair(const char *name) { return open_kind(name, true); }
 
 static void close_pair(pair *self)
 {
@@ -55,12 +58,13 @@ static uint64_t bytes_read(const td_run *run)
     return bytes;
 }
 
-static td_run *run_pair(const pair *self, const char *program, double share, const char *settings)
+static td_run *run_limited(const pair *self, const char *program, double share, const char *settings, uint32_t limit)
 {
     const td_program_info *info = program_of(program)->info;
     td_run_options options = {.pool = self->pool, .has_source = info->needs_source, .source = busiest(self->graph)};
-    if (info->iterations > 0) options.has_iterations = true, options.iterations = 4;
-    td_run *wanted = run_of(program, self->graph, options, "");
+    if (limit > 0) options.has_iterations = true, options.iterations = limit;
+    const char *own = strstr(settings, program); /* settings of the program come last */
+    td_run *wanted = run_of(program, self->graph, options, own != NULL ? own : "");
     options.engine = "hybrid";
     uint64_t beside = (uint64_t)self->graph->vertices * 40 + (4 << 20);
     td_memory_set_budget(td_memory().now + beside + (uint64_t)(share * (double)(self->targets + self->weights)));
@@ -74,6 +78,11 @@ static td_run *run_pair(const pair *self, const char *program, double share, con
     CHECK_EQ(run->edge_count, wanted->edge_count);
     td_run_destroy(wanted);
     return run;
+}
+
+static td_run *run_pair(const pair *self, const char *program, double share, const char *settings)
+{
+    return run_limited(self, program, share, settings, program_of(program)->info->iterations > 0 ? 4 : 0);
 }
 
 /* Against every page in every iteration. */
@@ -133,6 +142,33 @@ TEST(programs_with_two_lists_and_notified_vertices_agree)
     close_pair(&self);
 }
 
+/* By bounds, and level by level, as it is done under an iteration limit. */
+static void check_cores(const pair *self, const char *settings)
+{
+    td_run *bounds = run_limited(self, "kcore", 0.25, settings, 0);
+    td_run *levels = run_limited(self, "kcore", 0.25, settings, 1000000);
+    uint64_t all = self->targets * (self->graph->symmetric ? 1 : 2), read = bytes_read(bounds);
+    CHECK(bounds->converged && levels->converged);
+    CHECK_STR(bounds->rows[0].direction, "bounds");
+    CHECK_STR(levels->rows[0].direction, "push");
+    if (read > 12 * all || 4 * read > bytes_read(levels))
+        TEST_FAIL("%s: %" PRIu64 " bytes of %" PRIu64 " in %u passes, level by level %" PRIu64 " in %u", settings, read,
+                  all, bounds->iterations, bytes_read(levels), levels->iterations);
+    td_run_destroy(bounds);
+    td_run_destroy(levels);
+}
+
+TEST(core_numbers_read_a_fraction_of_what_levels_do)
+{
+    pair self = open_pair("k16");
+    check_cores(&self, "hybrid.page=65536");
+    close_pair(&self);
+    self = open_kind("k16", false);
+    check_cores(&self, "hybrid.page=65536");
+    check_cores(&self, "hybrid.page=65536 kcore.degree=in");
+    close_pair(&self);
+}
+
 TEST(faults_under_a_run_are_told)
 {
     pair self = open_pair("k12");
@@ -156,10 +192,11 @@ TEST(allocations_that_fail_leak_nothing)
 {
     pair self = open_pair("k12");
     td_run_options options = {.pool = self.pool, .engine = "hybrid"};
-    for (uint64_t nth = 1; nth < 40; nth++) {
+    static const char *const programs[] = {"wcc", "pagerank", "kcore"};
+    for (uint64_t nth = 1; nth < 120; nth++) {
         td_run *run = NULL;
-        td_alloc_fail_at(nth);
-        td_status status = try_run(&run, nth % 2 == 0 ? "wcc" : "pagerank", self.paged, options, "");
+        td_alloc_fail_at(nth / 3 + 1);
+        td_status status = try_run(&run, programs[nth % 3], self.paged, options, "");
         td_alloc_fail_at(0);
         td_run_destroy(run);
         CHECK(status == TD_OK || status == TD_NO_MEMORY);
