@@ -138,15 +138,6 @@ static void report(td_json *json, const conversion *job)
     else if (!keeps_memory(job)) td_json_hex(json, "digest", job->digest);
 }
 
-/* The most edges that the input may hold: four bytes each in a text ("1 2" and the line's end), a few bits
- * when it is compressed. Where it is one of several files, its length says nothing. */
-static uint64_t most_edges(const conversion *job)
-{
-    enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
-    if (job->format == &td_format_bvgraph || job->format == &td_format_graphalytics) return UINT64_MAX;
-    return td_file_compressed(job->input) ? job->input_bytes * PER_COMPRESSED_BYTE : job->input_bytes / BYTES;
-}
-
 /* A .tg is to be written, and nothing asked for that needs all of it in memory. */
 static bool may_go_outside(const conversion *job)
 {
@@ -159,7 +150,7 @@ static bool may_go_outside(const conversion *job)
 /* The most that the graph might take when built in memory, or just loaded. */
 static double inside_bytes(const conversion *job)
 {
-    if (job->file == NULL) return td_inside_bytes(0, most_edges(job), true, &job->build);
+    if (job->file == NULL) return td_inside_bytes(0, td_most_edges(job->input, job->format), true, &job->build);
     const td_packed_info *info = td_packed_describe(job->file);
     if (job->ordering.order == TD_ORDER_NONE && !td_build_options_change(&job->build)) return (double)info->file_bytes;
     return td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &job->build);

@@ -6,6 +6,7 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
+#include "outside.h"
 #include "report.h"
 #include "run_text.h"
 
@@ -227,12 +228,10 @@ static td_status reorder(job *self)
     return TD_OK;
 }
 
-static td_status is_packed(const job *self, bool *packed)
+static td_status find_format(const job *self, const td_format **format)
 {
-    const td_format *format = self->settings->format != NULL ? td_format_named(self->settings->format) : NULL;
-    if (format == NULL) TD_CHECK(td_format_detect(self->path, &format));
-    *packed = format == &td_format_tg;
-    return TD_OK;
+    *format = self->settings->format != NULL ? td_format_named(self->settings->format) : NULL;
+    return *format == NULL ? td_format_detect(self->path, format) : TD_OK;
 }
 
 /* A share is one of the graph's file. What the process holds besides, its code above all, counts too where edges stay
@@ -253,19 +252,58 @@ static td_status set_budget(const job *self, bool on_disk)
     return TD_OK;
 }
 
-static td_status read_graph(job *self)
+/* Where nobody asked for an engine that needs the edges in memory. */
+static bool may_stay_on_disk(const job *self)
 {
-    bool packed, on_disk = false;
-    bool changes = td_build_options_change(&self->build) || self->ordering.order != TD_ORDER_NONE;
-    TD_CHECK(is_packed(self, &packed));
-    if (packed) TD_CHECK(set_budget(self, false));
-    self->options.pool = self->pool;
-    if (packed && !changes)
-        TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
-    if (!on_disk) return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
+    const char *engine = td_plan_engine(self->settings->engine, self->settings->devices, &self->set)->name;
+    bool automatic = self->settings->engine == NULL || strcmp(self->settings->engine, "auto") == 0;
+    return strcmp(engine, "hybrid") == 0 || (automatic && strcmp(engine, "cpu") == 0);
+}
+
+static td_status open_on_disk(job *self)
+{
     TD_CHECK(set_budget(self, true));
     td_status status = td_paged_open(&self->graph, self->path, self->pool, NULL);
     return status == TD_NO_MEMORY ? td_plan_too_small(self->path, self->program, &self->options) : status;
+}
+
+static bool changes_graph(const job *self)
+{
+    return td_build_options_change(&self->build) || self->ordering.order != TD_ORDER_NONE;
+}
+
+static td_status read_whole(job *self)
+{
+    return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
+}
+
+/* Edges that turn out not to fit stay on disk if they may. */
+static td_status load_packed(job *self)
+{
+    uint64_t budget = td_memory().budget;
+    td_status status = read_whole(self);
+    if (status != TD_NO_MEMORY || changes_graph(self)) return status;
+    if (may_stay_on_disk(self)) status = open_on_disk(self);
+    if (status != TD_NO_MEMORY) return status;
+    td_memory_set_budget(budget);
+    return td_plan_too_large(self->path, self->program, &self->options);
+}
+
+static td_status read_graph(job *self)
+{
+    const td_format *format;
+    bool on_disk = false;
+    self->options.pool = self->pool;
+    TD_CHECK(find_format(self, &format));
+    if (format != &td_format_tg) {
+        td_status status = read_whole(self);
+        if (status != TD_NO_MEMORY) return status;
+        return td_inside_too_small(self->path, format, &self->build, td_pool_threads(self->pool));
+    }
+    TD_CHECK(set_budget(self, false));
+    if (!changes_graph(self))
+        TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
+    return on_disk ? open_on_disk(self) : load_packed(self);
 }
 
 static td_status load(job *self)
@@ -313,7 +351,7 @@ static td_status run_program(job *self)
         td_run_destroy(self->run);
         self->run = NULL;
         begin(&self->report.run_span, self->program->info->name);
-        TD_CHECK(td_run_program(&self->run, self->program, self->graph, &self->options));
+        TD_CHECK(td_plan_ended(&self->plan, td_run_program(&self->run, self->program, self->graph, &self->options)));
         end(&self->report.run_span);
         self->seconds[i] = self->run->seconds;
     }

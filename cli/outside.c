@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "graph_text.h"
+#include "output.h"
 
 #include <string.h>
 
@@ -20,6 +21,29 @@ double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const t
     if (build->attach_weights) per_edge += BYTES_PER_WEIGHT / 2;
     if (build->symmetrize) per_edge *= 2;
     return (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
+}
+
+/* Four bytes each in a text ("1 2" and the line's end), a few bits when it is compressed. Where it is one of several
+ * files, its length says nothing. */
+uint64_t td_most_edges(const char *path, const td_format *format)
+{
+    enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
+    if (format == &td_format_bvgraph || format == &td_format_graphalytics) return UINT64_MAX;
+    return td_file_compressed(path) ? td_file_bytes(path) * PER_COMPRESSED_BYTE : td_file_bytes(path) / BYTES;
+}
+
+static double with_buffers(double inside_bytes, int threads)
+{
+    return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+}
+
+td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads)
+{
+    char enough[TD_NUMBER_BYTES];
+    double needs = with_buffers(td_inside_bytes(0, td_most_edges(path, format), true, build), threads);
+    if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
+    return td_fail(TD_NO_MEMORY, "%s: %s is enough to read %s; of a .tg, which 'tandem convert' makes, edges may stay "
+                   "on disk", td_last_message(), td_format_least(enough, (uint64_t)needs), path);
 }
 
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
@@ -38,7 +62,7 @@ bool td_outside_possible(int threads) { return (double)td_memory().budget >= out
 td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside)
 {
     char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
-    double inside = inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+    double inside = with_buffers(inside_bytes, threads);
     bool smaller = may_go_outside && outside_bytes(threads) < inside;
     double needs = smaller ? outside_bytes(threads) : inside;
     td_format_size(given, td_memory().budget);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "build_settings.h"
 #include "store/external.h"
+#include "store/formats/format.h"
 
 typedef struct td_outside {
     const char *output, *stripes, *temporary; /* the last two may be NULL */
@@ -19,6 +20,12 @@ typedef struct td_outside {
 
 /* About what the builder in memory holds at its peak. */
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
+
+/* The most edges that a file of any format may hold, from its length. */
+uint64_t td_most_edges(const char *path, const td_format *format);
+
+/* TD_NO_MEMORY of whoever read such a file, with what is enough for that in the message. */
+td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads);
 
 /* True if the graph may be too large to be built in memory. `edges` and `vertices` are what
  * is expected, with reserve. */

@@ -126,7 +126,7 @@ static td_status run(const td_session *session, const td_graph *graph, const cha
     self.options.engine = chosen.engine;
     TD_TRY(td_cancel_check());
     td_huge_pages(huge_pages && self.huge_pages);
-    status = td_run_program(out, self.program, graph, &self.options);
+    status = td_plan_ended(&chosen, td_run_program(out, self.program, graph, &self.options));
     td_huge_pages(huge_pages);
 done:
     td_settings_clear(&self.settings);

@@ -51,6 +51,9 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
                                   td_resident_bytes *out);
 td_status td_resident_check_fit(td_gpu_job *job);
 
+/* The same before there is a device, of what the request allows of its memory. */
+td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options);
+
 /* Whether a run of the program can feel the setting, one of td_resident_settings. */
 bool td_resident_uses(const td_program *program, const char *setting);
 

@@ -153,16 +153,36 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
 }
 
 /* A share is one of what the engine would keep, so that 100% is no cap. */
-static td_status check_edges(const td_gpu_job *job, uint64_t needed)
+static td_status check_edges(const td_run_options *options, uint64_t needed, const char *device)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
-    double cap = job->options->gpu_edges;
+    double cap = options->gpu_edges;
     uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
     if (cap <= 0 || needed <= allowed) return TD_OK;
     return td_fail(TD_NO_MEMORY,
                    "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
                    "part of them there",
-                   job->device->name, td_format_size(a, needed), td_format_size(b, allowed));
+                   device, td_format_size(a, needed), td_format_size(b, allowed));
+}
+
+static td_status too_large(const td_program *program, const td_resident_bytes *need, const char *device, uint64_t room,
+                           bool capped)
+{
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
+    return td_fail(TD_NO_MEMORY,
+                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
+                   "keeps the edges at the host, --engine cpu everything",
+                   program->info->name, td_format_size(a, need->graph), device, td_format_size(b, need->program),
+                   td_format_size(c, room), capped ? " under " : "", capped ? td_word("--gpu-memory") : "");
+}
+
+td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_resident_bytes need;
+    TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
+    TD_CHECK(check_edges(options, need.edges, "the GPU"));
+    if (options->gpu_memory == 0 || need.graph + need.program <= options->gpu_memory) return TD_OK;
+    return too_large(program, &need, "the GPU", options->gpu_memory, true);
 }
 
 td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
@@ -175,19 +195,12 @@ td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
 td_status td_resident_check_fit(td_gpu_job *job)
 {
     td_resident_bytes need;
-    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     TD_CHECK(td_resident_check_vertices(job->graph, "resident"));
     TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
-    TD_CHECK(check_edges(job, need.edges));
+    TD_CHECK(check_edges(job->options, need.edges, job->device->name));
     if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;
     td_resident_drop_others(job);
     uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
     if (need.graph + need.program <= room) return TD_OK;
-    return td_fail(TD_NO_MEMORY,
-                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
-                   "keeps the edges at the host, --engine cpu everything",
-                   job->run->program->info->name, td_format_size(a, need.graph), job->device->name,
-                   td_format_size(b, need.program), td_format_size(c, room),
-                   job->device->budget > 0 ? " under " : "",
-                   job->device->budget > 0 ? td_word("--gpu-memory") : "");
+    return too_large(job->run->program, &need, job->device->name, room, job->device->budget > 0);
 }

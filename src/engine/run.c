@@ -267,11 +267,22 @@ done:
     return status;
 }
 
+/* The size of pages is the run's choice, or the user's: then that may be why they do not fit. */
+static td_status name_page(const td_run_options *options, td_status status)
+{
+    double page;
+    if (status != TD_NO_MEMORY || !td_settings_given(options->settings, "hybrid.page")) return status;
+    TD_CHECK(td_settings_number(options->settings, "hybrid", td_hybrid_settings, "page", &page));
+    return td_fail(TD_NO_MEMORY, "%s; hybrid.page=%.0f is the size of its pages, and smaller ones need less",
+                   td_last_message(), page);
+}
+
 td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     td_status status = run_program(out, program, graph, options);
     bool limited = graph->paged != NULL && td_memory().budget > 0 &&
                    strstr(td_last_message(), "needs at least") == NULL &&
                    !td_message_names("--gpu-memory");
-    return status == TD_NO_MEMORY && limited ? td_hybrid_too_small(program, graph, options) : status;
+    if (status == TD_NO_MEMORY && limited) status = td_hybrid_too_small(program, graph, options);
+    return graph->paged != NULL ? name_page(options, status) : status;
 }

@@ -67,6 +67,19 @@ static bool lists(const char *devices, const char *beginning)
     return false;
 }
 
+/* Known before anything is read. */
+static td_status check_gpu(const char *engine, const char *devices)
+{
+    const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
+    if (found == NULL || strncmp(found->device, "cuda", 4) != 0) return TD_OK;
+    if (devices != NULL && !lists(devices, "cuda") && !lists(devices, "emu"))
+        return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
+                       engine);
+    td_status status = devices == NULL ? td_devices_check("cuda:0") : TD_OK;
+    if (status == TD_OK) return TD_OK;
+    return td_fail_context(status, "the %s engine needs a GPU (--devices emu emulates one)", engine);
+}
+
 td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
@@ -74,7 +87,8 @@ td_status td_plan_check(const char *engine, const char *devices)
         return td_fail(TD_USAGE,
                        "--engine cpu and --devices %s: the cpu engine runs on the device cpu; --engine resident uses a "
                        "GPU", devices);
-    return devices != NULL ? td_devices_check(devices) : TD_OK;
+    if (devices != NULL) TD_CHECK(td_devices_check(devices));
+    return check_gpu(engine, devices);
 }
 
 /* A key of another program or engine is no misspelling of one of this one's. */
@@ -297,6 +311,7 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     if (is_auto(engine) && graph->paged != NULL) td_plan_choose_disk(&plan, graph);
     else if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
     else snprintf(plan.why, sizeof plan.why, "asked for");
+    if (strcmp(plan.engine, "resident") == 0) TD_CHECK(td_resident_check_caps(program, graph, options));
     plan.device_graph_bytes = plan.device_program_bytes = 0;
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
     else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
@@ -307,4 +322,15 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     plan.fits = plan.program_bytes <= plan.free_bytes;
     *out = plan;
     return TD_OK;
+}
+
+/* Plans are right to a few percent. */
+td_status td_plan_ended(const td_plan *plan, td_status status)
+{
+    char enough[TD_NUMBER_BYTES];
+    uint64_t budget = td_memory().budget;
+    bool names = td_message_names("--memory") && strstr(td_last_message(), "needs at least") == NULL;
+    if (status != TD_NO_MEMORY || budget == 0 || plan->fits || !names) return status;
+    td_format_least(enough, budget - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10));
+    return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough", td_last_message(), enough);
 }

@@ -44,6 +44,12 @@ td_status td_plan_exceeds_memory(const char *path, bool *exceeds);
 /* TD_NO_MEMORY with about the least that is enough for a run from disk. */
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options);
 
+/* The same for one whose edges are loaded. */
+td_status td_plan_too_large(const char *path, const td_program *program, const td_run_options *options);
+
+/* How a planned run ended: of one that found too little memory, the message says about how much is enough. */
+td_status td_plan_ended(const td_plan *plan, td_status status);
+
 /* For td_plan_make, of the engine hybrid (plan_disk.c). */
 td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph,
                          const td_run_options *options);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "engine/hybrid_gpu.h"
 
 #include <stdio.h>
@@ -67,6 +68,29 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     TD_CHECK(status);
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges",
                    program->info->name, path, td_format_least(least, need.least + td_machine_besides()));
+}
+
+/* A few percent more than what is counted. What loading holds for a while is gone when the run begins. */
+td_status td_plan_too_large(const char *path, const td_program *program, const td_run_options *options)
+{
+    char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    td_hybrid_bytes disk;
+    td_packed *packed = NULL;
+    uint64_t running;
+    TD_CHECK(td_packed_open(&packed, path));
+    td_packed_info file = *td_packed_describe(packed);
+    td_packed_close(packed);
+    td_graph shape = {.vertices = file.vertices, .edges = file.edges, .symmetric = file.symmetric,
+                      .weights = file.weights};
+    TD_CHECK(td_cpu_bytes(program, &shape, options, &running));
+    TD_CHECK(td_hybrid_count_bytes(program, &file, options, memory_allowed(), &disk));
+    running += td_run_input_bytes(program, &shape, options);
+    uint64_t loading = td_packed_load_bytes(&file, options->pool);
+    td_format_least(least, loaded_bytes(&file) + (running > loading ? running : loading) / 16 * 17 + (64 << 10));
+    bool fits = disk.least + td_machine_besides() <= memory_allowed();
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, with its edges in memory, and may use "
+                   "%s%s%s%s", program->info->name, path, least, td_format_size(has, memory_allowed()),
+                   fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
 
 td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)

@@ -90,6 +90,7 @@ td_status td_packed_map(td_graph **out, const char *path);
 /* Reads the file into memory (huge pages), checking every block, and that no
  * offset or target leads outside the graph. */
 td_status td_packed_load(td_graph **out, const char *path, td_pool *pool);
+uint64_t td_packed_load_bytes(const td_packed_info *info, const td_pool *pool); /* held besides, while it is read */
 
 /* Verifies every byte of the file, every claim of td_graph_check, the degrees
  * and the page directories, in little memory. */

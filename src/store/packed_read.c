@@ -133,6 +133,11 @@ static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
+uint64_t td_packed_load_bytes(const td_packed_info *info, const td_pool *pool)
+{
+    return info->sections[TD_SECTION_CHECKSUMS].bytes + (uint64_t)td_pool_threads(pool) * td_packed_longest_run(info);
+}
+
 static td_status read_all(reading *self, td_pool *pool)
 {
     TD_CHECK(td_packed_load_checksums(self->packed));

@@ -1,0 +1,42 @@
+# A run that is refused for want of memory says how much is enough, and it is: while a graph is loaded or read, and when
+# it runs, on any engine. What is hopeless is refused before a plan is told.
+. "$(dirname "$0")/lib.sh"
+
+succeeds gen rmat --scale 12 --degree 16 --weights 1:100 --seed 7 -o g.tg
+least() { sed -n 's/.*\(needs at least --memory\|--memory allows more:\) \([0-9.]*\) \([KM]\)iB.*/\2\3/p' <<<"$err"; }
+rises() { # ARGUMENTS: refused with ever more until it succeeds, three times at most
+    local memory=300K tries=0
+    t "$@" --memory $memory
+    if [ $status -eq 0 ]; then bad "'tandem $*' needs less than $memory"; fi
+    while [ $status -ne 0 ] && [ $tries -lt 3 ]; do
+        memory=$(least)
+        tries=$((tries + 1))
+        if [ -z "$memory" ]; then break; fi
+        t "$@" --memory $memory
+    done
+    if [ $status -eq 0 ]; then good; else bad "'tandem $*' with $memory: $err"; fi
+}
+for program in 'bfs -s 1' 'sssp -s 1 --parents' wcc pagerank mst kcore 'circuit --iterations 3'; do
+    rises run $program g.tg --engine cpu --threads 2 --quiet
+    rises run $program g.tg --engine resident --devices emu@unchecked --threads 2 --quiet
+    rises run $program g.tg --engine stream --devices emu@unchecked --gpu-edges 25% --threads 2 --quiet
+done
+rises run pagerank g.tg --engine coop --devices emu@unchecked --gpu-edges 25% --threads 2 --quiet
+rises run pagerank g.tg --threads 2 --quiet
+succeeds convert g.tg -o text.wel
+rises run pagerank text.wel --threads 2 --quiet
+rm text.wel
+
+# Where the edges nearly fit they stay on disk; pages that the user chose too large are named.
+succeeds gen rmat --scale 16 --degree 16 -o large.tg
+succeeds run wcc large.tg --threads 2 --memory 10M
+contains "$err" 'engine hybrid' 'edges that nearly fit'
+fails 1 'hybrid.page=8388608 is the size of its pages, and smaller ones need less' run wcc large.tg --threads 2 \
+    --memory 8M --set hybrid.page=8388608 --quiet
+
+# No plan, no file that is read first.
+fails 1 'under --gpu-memory' run wcc g.tg --engine resident --devices emu --gpu-memory 8K --quiet
+t run wcc g.tg --engine resident --devices emu --gpu-memory 8K
+if [[ $err == *'engine resident (asked for)'* ]]; then bad "a plan of a hopeless run: $err"; else good; fi
+fails 2 '--devices cpu: the stream engine needs a GPU (cuda:0)' run wcc absent.tg --engine stream --devices cpu
+finish
