@@ -5,6 +5,7 @@
 #include "output.h"
 #include "outside.h"
 #include "report.h"
+#include "standard_input.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -107,7 +108,7 @@ static void tell_inside(const conversion *job)
 static void tell(const conversion *job)
 {
     char graph[TD_GRAPH_TEXT], written[TD_WRITTEN_TEXT];
-    td_info("%s (%s): %s", job->input, job->format->name, td_graph_text(graph, job->graph));
+    td_info("%s (%s): %s", td_shown_path(job->input), job->format->name, td_graph_text(graph, job->graph));
     if (job->is_outside) td_outside_tell(&job->outside);
     else if (job->is_copy)
         td_info("checked and copied in %.3f s (%.0f MB/s)", job->write_seconds,
@@ -121,7 +122,7 @@ static bool keeps_memory(const conversion *job) { return job->is_copy && job->se
 
 static void report(td_json *json, const conversion *job)
 {
-    td_json_string(json, "input", job->input);
+    td_json_string(json, "input", td_shown_path(job->input));
     td_json_string(json, "format", job->format->name);
     td_json_u64(json, "input_bytes", job->input_bytes);
     td_written_json(json, job->settings->output);
@@ -266,6 +267,7 @@ static td_status run_convert(const td_args *args, void *settings)
     TD_CHECK(td_output_spares(job.input, s->output));
     TD_CHECK(td_build_settings_apply(&s->build, &job.build));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));
+    TD_CHECK(td_standard_input_take(&job.input, s->temporary, s->output));
     td_status status = convert(&job, &out);
     td_edges_destroy(job.edges);
     td_graph_destroy(job.graph);
@@ -279,7 +281,7 @@ static const convert_settings defaults = {.seed = 1};
 const td_command td_cmd_convert = {
     .name = "convert",
     .summary = "turn any graph file into another",
-    .positional = "IN",
+    .positional = "IN|-",
     .least = 1,
     .most = 1,
     .options = options,
@@ -287,9 +289,10 @@ const td_command td_cmd_convert = {
     .settings_bytes = sizeof(convert_settings),
     .defaults = &defaults,
     .run = run_convert,
-    .details = "The output appears under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
+    .details = "- is standard input: a text of any kind, or another format that --format names. The output appears under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
                "'tandem help formats' lists what can be read and written.",
     .examples = "tandem convert web.txt.gz -o web.tg\n"
+                "grep -v '^9' web.txt | tandem convert - -o part.tg\n"
                 "tandem convert road.gr -o road.tg --symmetrize --dedup\n"
                 "tandem convert web.tg -o web.mtx\n"
                 "tandem convert web.txt.gz -o web.tg --stripe /disk1,/disk2,/disk3\n"

@@ -9,6 +9,7 @@
 #include "output.h"
 #include "outside.h"
 #include "report.h"
+#include "standard_input.h"
 #include "text.h"
 
 #include "base/alloc.h"
@@ -150,7 +151,7 @@ static void print_facts(const inspection *job)
 {
     const td_graph *graph = job->graph;
     char size[TD_NUMBER_BYTES], count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
-    printf("%s\n", job->path);
+    printf("%s\n", td_shown_path(job->path));
     printf("%-12s %s, %s\n", "format", job->format->description, td_format_size(size, td_graph_file_bytes(job->path)));
     if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);
     print_count("vertices", graph->vertices);
@@ -312,7 +313,7 @@ static void report(td_json *json, const inspection *job)
 {
     const td_graph *graph = job->graph;
     const td_graph_stats *stats = &job->stats;
-    td_json_string(json, "file", job->path);
+    td_json_string(json, "file", td_shown_path(job->path));
     td_json_string(json, "format", job->format->name);
     td_json_u64(json, "file_bytes", td_graph_file_bytes(job->path));
     if (job->packed) td_json_u64(json, "stripes", job->file.stripes);
@@ -360,6 +361,7 @@ static td_status run_info(const td_args *args, void *settings)
     inspection job = {.path = args->words[0]};
     td_report out = {0};
     TD_CHECK(td_report_check_target(&s->common, job.path));
+    TD_CHECK(td_standard_input_take(&job.path, NULL, NULL));
     td_status status = inspect(&job, s);
     if (status == TD_OK) status = tell(&job, &s->common, &out);
     td_graph_destroy(job.graph);
@@ -370,7 +372,7 @@ static td_status run_info(const td_args *args, void *settings)
 const td_command td_cmd_info = {
     .name = "info",
     .summary = "what a graph file holds",
-    .positional = "FILE",
+    .positional = "FILE|-",
     .least = 1,
     .most = 1,
     .options = options,

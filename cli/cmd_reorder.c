@@ -3,6 +3,7 @@
 #include "ordering.h"
 #include "output.h"
 #include "report.h"
+#include "standard_input.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -40,7 +41,7 @@ typedef struct reordering {
 static void tell(const reordering *job)
 {
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
-    td_info("%s: %s", job->input, td_graph_text(graph, job->graph));
+    td_info("%s: %s", td_shown_path(job->input), td_graph_text(graph, job->graph));
     td_info("read %.3f s,%s write %.3f s; peak memory %s", job->read_seconds, td_ordering_text(order, &job->ordering),
             job->write_seconds, td_format_size(peak, job->peak));
     td_info("%s", td_written_text(written, job->settings->output));
@@ -48,7 +49,7 @@ static void tell(const reordering *job)
 
 static void report(td_json *json, const reordering *job)
 {
-    td_json_string(json, "input", job->input);
+    td_json_string(json, "input", td_shown_path(job->input));
     td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
     td_ordering_json(json, &job->ordering);
@@ -87,6 +88,7 @@ static td_status run_reorder(const td_args *args, void *settings)
     TD_CHECK(td_format_check(s->format));
     TD_CHECK(td_report_check_target(&s->common, job.input));
     TD_CHECK(td_output_check(&s->common, s->output, s->to));
+    TD_CHECK(td_standard_input_take(&job.input, NULL, s->output));
     td_status status = reorder(&job, &out);
     td_graph_destroy(job.graph);
     td_pool_destroy(job.pool);
@@ -98,7 +100,7 @@ static const reorder_settings defaults = {.by = "hot", .seed = 1};
 const td_command td_cmd_reorder = {
     .name = "reorder",
     .summary = "put a graph's vertices in another order",
-    .positional = "IN",
+    .positional = "IN|-",
     .least = 1,
     .most = 1,
     .options = options,

@@ -9,6 +9,7 @@
 #include "outside.h"
 #include "report.h"
 #include "run_text.h"
+#include "standard_input.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -315,7 +316,7 @@ static td_status load(job *self)
     td_progress_end();
     TD_CHECK(reorder(self));
     self->report.load_peak = td_memory().peak;
-    td_info("%s: %s", self->path, td_graph_text(text, self->graph));
+    td_info("%s: %s", td_shown_path(self->path), td_graph_text(text, self->graph));
     if (!self->options.has_source) return TD_OK;
     return td_graph_find(self->graph, self->source_id, &self->options.source);
 }
@@ -397,7 +398,7 @@ static void fill_report(job *self)
 static void put_report(td_json *json, const job *self)
 {
     uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
-    td_json_string(json, "input", self->path);
+    td_json_string(json, "input", td_shown_path(self->path));
     td_ordering_json(json, &self->ordering);
     td_graph_json(json, self->graph);
     td_memory_json(json, self->graph, load_peak > run_peak ? load_peak : run_peak);
@@ -457,6 +458,7 @@ static td_status run_run(const td_args *args, void *settings)
     self->settings = settings;
     self->path = args->words[1];
     td_status status = check_line(self, args->words[0]);
+    if (status == TD_OK) status = td_standard_input_take(&self->path, NULL, NULL);
     if (status == TD_OK) status = run_steps(self);
     td_run_destroy(self->run);
     td_kept_release(&self->kept);
@@ -470,7 +472,7 @@ static td_status run_run(const td_args *args, void *settings)
 const td_command td_cmd_run = {
     .name = "run",
     .summary = "run a program on a graph",
-    .positional = "PROGRAM FILE",
+    .positional = "PROGRAM FILE|-",
     .least = 2,
     .most = 2,
     .options = options,

@@ -18,8 +18,9 @@ char *td_weights_text(char text[TD_GRAPH_TEXT], const td_graph *graph)
 char *td_graph_text(char text[TD_GRAPH_TEXT], const td_graph *graph)
 {
     char vertices[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
-    snprintf(text, TD_GRAPH_TEXT, "%s vertices, %s edges, %s%.80s%s", td_format_count(vertices, graph->vertices),
-             td_format_count(edges, graph->edges), graph->weights == TD_WEIGHT_NONE ? "no weights" : "weights ",
+    snprintf(text, TD_GRAPH_TEXT, "%s %s, %s edge%s, %s%.80s%s", td_format_count(vertices, graph->vertices),
+             graph->vertices == 1 ? "vertex" : "vertices", td_format_count(edges, graph->edges),
+             graph->edges == 1 ? "" : "s", graph->weights == TD_WEIGHT_NONE ? "no weights" : "weights ",
              graph->weights == TD_WEIGHT_NONE ? "" : td_weights_text(weights, graph),
              graph->symmetric ? ", symmetric" : "");
     return text;

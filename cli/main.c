@@ -4,6 +4,7 @@
  * The first Ctrl-C asks the command to stop between two chunks of work; the
  * second one ends the process at once. Neither leaves a partial file. */
 #include "command.h"
+#include "standard_input.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -145,6 +146,7 @@ static int report(td_status status, const char *word)
 {
     td_progress_end();
     if (status == TD_OK) return 0;
+    td_standard_input_name();
     if (status != TD_USAGE) {
         fprintf(stderr, "tandem: %s\n", td_last_message());
         return 1;
@@ -160,5 +162,7 @@ int main(int argc, char **argv)
     catch_signals();
     td_status status = run_word(argc, argv);
     if (status == TD_OK) status = flush_results();
-    return report(status, argc > 1 ? argv[1] : NULL);
+    int exit_status = report(status, argc > 1 ? argv[1] : NULL);
+    td_standard_input_close();
+    return exit_status;
 }

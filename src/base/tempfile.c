@@ -83,4 +83,5 @@ void td_tempfile_drop(const td_tempfile *file, uint64_t offset, uint64_t bytes)
         posix_fadvise(file->fd, (off_t)offset, (off_t)bytes, POSIX_FADV_DONTNEED);
 }
 
+int td_tempfile_descriptor(const td_tempfile *file) { return file->fd; }
 uint64_t td_tempfile_bytes(const td_tempfile *file) { return file->bytes; }

@@ -20,6 +20,7 @@ td_status td_tempfile_read(const td_tempfile *file, uint64_t offset, void *into,
 void td_tempfile_expect(const td_tempfile *file, uint64_t offset, uint64_t bytes);
 void td_tempfile_drop(const td_tempfile *file, uint64_t offset, uint64_t bytes);
 
+int td_tempfile_descriptor(const td_tempfile *file); /* stays the file's */
 uint64_t td_tempfile_bytes(const td_tempfile *file); /* written so far */
 
 #endif

@@ -1,0 +1,107 @@
+#include "standard_input.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/log.h"
+#include "base/tempfile.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COPY_BYTES = 64 << 10 }; /* what a pipe gives at once */
+
+static const char *const shown = "standard input";
+static char made[32]; /* the path that stands for it; empty: none does */
+static td_tempfile *copy;
+
+static bool is_standard(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0; }
+
+/* A blocked read would go on after Ctrl-C; waiting for one does not. */
+static td_status read_some(char *into, uint64_t *got)
+{
+    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    for (;;) {
+        TD_CHECK(td_cancel_check());
+        if (poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
+        ssize_t count = read(STDIN_FILENO, into, COPY_BYTES);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (count < 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
+        *got = (uint64_t)count;
+        return TD_OK;
+    }
+}
+
+static td_status copy_all(void)
+{
+    td_status status = TD_OK;
+    char *buffer = NULL;
+    uint64_t got = 0, place;
+    TD_CHECK(TD_NEW(&buffer, COPY_BYTES, "a piece of standard input"));
+    do {
+        TD_TRY(read_some(buffer, &got));
+        TD_TRY(td_tempfile_append(copy, buffer, got, &place));
+        td_progress("reading standard input, bytes", td_tempfile_bytes(copy), 0);
+    } while (got > 0);
+done:
+    td_free(buffer);
+    return status;
+}
+
+/* The folder for a copy. */
+static void choose_folder(char folder[PATH_MAX], const char *directory, const char *output)
+{
+    const char *temporary = getenv("TMPDIR"), *slash = output != NULL ? strrchr(output, '/') : NULL;
+    if (directory != NULL) snprintf(folder, PATH_MAX, "%s", directory);
+    else if (output == NULL || strcmp(output, "-") == 0 || strncmp(output, "/dev/", 5) == 0)
+        snprintf(folder, PATH_MAX, "%s", temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp");
+    else if (slash == NULL) snprintf(folder, PATH_MAX, ".");
+    else snprintf(folder, PATH_MAX, "%.*s", slash == output ? 1 : (int)(slash - output), output);
+}
+
+td_status td_standard_input_take(const char **path, const char *directory, const char *output)
+{
+    char folder[PATH_MAX];
+    struct stat facts;
+    int descriptor = STDIN_FILENO;
+    if (!is_standard(*path)) return TD_OK;
+    if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "there is no %s", shown);
+    if (S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "%s is a directory", shown);
+    if (!S_ISREG(facts.st_mode)) {
+        choose_folder(folder, directory, output);
+        TD_CHECK(td_tempfile_create(&copy, folder));
+        TD_CHECK(copy_all());
+        descriptor = td_tempfile_descriptor(copy);
+    }
+    snprintf(made, sizeof made, "/dev/fd/%d", descriptor);
+    *path = made;
+    return TD_OK;
+}
+
+const char *td_shown_path(const char *path) { return path == made ? shown : path; }
+
+void td_standard_input_name(void)
+{
+    char text[TD_MESSAGE_BYTES] = "";
+    const char *rest = td_last_message(), *at;
+    size_t used = 0;
+    if (made[0] == '\0') return;
+    while ((at = strstr(rest, made)) != NULL && used < sizeof text) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s", (int)(at - rest), rest, shown);
+        rest = at + strlen(made);
+    }
+    if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s", rest);
+    td_message_set(text);
+}
+
+void td_standard_input_close(void)
+{
+    td_tempfile_close(copy);
+    copy = NULL;
+    made[0] = '\0';
+}
