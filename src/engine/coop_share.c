@@ -178,10 +178,11 @@ static void on_turn(void *context, td_status status, uint64_t value);
 static void post_turn(td_coop_job *self)
 {
     td_device *device = self->held->device;
+    td_loop *loop = self->held->gpu.loop;
+    uint64_t time = device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0;
     self->cpu_posted = true;
-    td_loop_expect(self->held->gpu.loop);
-    td_loop_complete(self->held->gpu.loop, device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0, on_turn, self,
-                     TD_OK, 0);
+    td_loop_expect(loop);
+    td_loop_complete(loop, time, on_turn, self, TD_OK, 0);
 }
 
 static bool cpu_may_take(const td_coop_job *self, int which)

@@ -27,8 +27,8 @@ typedef struct td_cut {
     uint64_t place;
 } td_cut;
 
-/* The frontier in blocks of consecutive vertices: its vertices, and their edges in the two parts of a graph that was cut
- * (layout/split.h). */
+/* The frontier in blocks of consecutive vertices: its vertices, and their edges in the two parts of a graph that was
+ * cut (layout/split.h). */
 typedef struct td_cpu_block {
     uint64_t vertices, hot, rest;
 } td_cpu_block;
@@ -147,7 +147,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel settle_words; /* units: 64 vertices */
     td_cpu_kernel push;       /* units: queue entries */
     td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
-    td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; who is told is in next_active alone */
+    td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; next_active alone has who is told */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */
     td_cpu_kernel bucket;     /* the whole run, on every worker at once */
     td_cpu_kernel fill_buckets; /* units: 64 vertices of `active` */
@@ -173,8 +173,8 @@ enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
 extern const td_setting td_cpu_settings[];
 td_status td_cpu_run(td_run *run, const td_run_options *options);
 
-/* The arrays of a run and their end. The job is empty but for what an engine that has more than the CPU fills in before: its
- * graph and lists, and what it does otherwise (by_pages, by_rounds, bare). */
+/* The arrays of a run and their end. The job is empty but for what an engine that has more than the CPU fills in
+ * before: its graph and lists, and what it does otherwise (by_pages, by_rounds, bare). */
 td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options);
 void td_cpu_job_close(td_cpu_job *job);
 
@@ -185,11 +185,13 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options);
 bool td_cpu_uses(const td_program *program, const char *setting);
 
 /* About the bytes that a run's arrays take at their peak, inputs not counted (cpu_plan.c). */
-td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t *bytes);
+td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                       uint64_t *bytes);
 
 /* The pieces of a pull over vertices first..end; the results into the run (cpu.c). */
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end);
 td_status td_cpu_hand_over(td_cpu_job *job);
+
 /* The frontier is a bitmap, a queue, or both. */
 typedef struct td_cpu_frontier {
     uint64_t vertices, edges;
@@ -197,8 +199,8 @@ typedef struct td_cpu_frontier {
     bool mapped;  /* job->active holds it */
 } td_cpu_frontier;
 
-/* Rounds one by one, for engines that do some of them otherwise: first values, the direction that suits a frontier, an iteration
- * in it, after which *now is the next frontier (cpu_rounds.c). */
+/* Rounds one by one, for engines that do some of them otherwise: first values, the direction that suits a frontier, an
+ * iteration in it, after which *now is the next frontier (cpu_rounds.c). */
 td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now);
 td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now);
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum);

@@ -104,7 +104,8 @@ static bool gpu_goes_alone(const td_hybrid_job *job)
     if (job->use == TD_USE_GPU) return true;
     if (job->cpu.kernels->fused || job->passes < TOGETHER_FIRST) return false;
     if (job->alone_ns > 0) return job->alone_ns < job->together_ns;
-    double alone = job->gpu_rate > 0 ? (double)td_cpu_view_edges(&job->cpu) / job->gpu_rate + job->gpu->setup_ns : INFINITY;
+    double edges = (double)td_cpu_view_edges(&job->cpu);
+    double alone = job->gpu_rate > 0 ? edges / job->gpu_rate + job->gpu->setup_ns : INFINITY;
     return alone < FAR_BEHIND * (double)job->together_ns;
 }
 

@@ -7,8 +7,8 @@
  *
  * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots
  * with their levels, stream_value.c says which way a subgraph goes, stream_cross.c takes one iteration across the link,
- * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c, stream_changes.c and
- * stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
+ * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c, stream_changes.c
+ * and stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 

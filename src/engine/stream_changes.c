@@ -1,8 +1,9 @@
 /* Changes across the link: linear programs (PageRank) that run asynchronously tell what has changed of their values
  * instead of the values (src/kernels/gpu/changes.h has the equations). In every round those tell whose residual is
- * largest for the edges that it takes, as many as have a share of all that is left; so of the lists fewer and fewer edges
- * are useful, and they cross like a frontier's: beginnings are on the device, and every subgraph goes its way. What
- * is left is the change that a synchronous iteration would make, and ends the run when it is within the tolerance. */
+ * largest for the edges that it takes, as many as have a share of all that is left; so of the lists fewer and fewer
+ * edges are useful, and they cross like a frontier's: beginnings are on the device, and every subgraph goes its way.
+ * What is left is the change that a synchronous iteration would make, and ends the run when it is within the
+ * tolerance. */
 #include "engine/stream.h"
 
 #include "base/clock.h"

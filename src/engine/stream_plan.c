@@ -91,8 +91,8 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
-/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. So it does
- * for changes: more of the lists stay on the device. */
+/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. So it
+ * does for changes: more of the lists stay on the device. */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;

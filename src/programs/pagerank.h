@@ -80,7 +80,8 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
     return (float)(jump + c->round[0] * sum);
 }
 
-/* The same in two terms: what a vertex has by itself, and what it has of its neighbours (and of the sinks, in c->global). */
+/* The same in two terms: what a vertex has by itself, and what it has of its neighbours (and of the sinks, in
+ * c->global). */
 TD_INLINE double program_offset(const td_context *c, uint32_t v)
 {
     return (1 - c->parameter[PAGERANK_DAMPING]) * pagerank_base(c, v);
@@ -119,6 +120,6 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "pagerank", .summary = "PageRank of every vertex", .result = "rank",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32, .sinks_choice = 1 + PAGERANK_DANGLING, .order_free = true,
-    .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32, .sinks_choice = 1 + PAGERANK_DANGLING,
+    .order_free = true, .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
 };

@@ -48,7 +48,7 @@ typedef struct td_context {
     uint32_t source;
     uint32_t iteration;   /* 0 in the first; of a sweep program: the sweep's number */
     uint32_t phase;       /* peeling programs: the level being peeled */
-    uint8_t vertex_bits, edge_bits, weight_bits; /* that hold every vertex, edge number and weight (sweeps: in ordered bits) */
+    uint8_t vertex_bits, edge_bits, weight_bits; /* that hold any vertex, edge number, weight (sweeps: ordered bits) */
     bool real_weights;    /* program_gather_real is called instead of program_gather */
     double global;        /* the sum of program_share over all vertices, one iteration ago */
     double round[2];      /* whatever program_begin makes of the rest, once per kernel */

@@ -82,6 +82,9 @@ only_files() { # FILES
     if [ "$seen" = "$wanted" ]; then good; else bad "files here: $seen, not: $wanted"; fi
 }
 
+# The bytes of the --memory that the last error names as enough.
+memory_named() { sed 's/.*--memory \([0-9.]*\) MiB.*/\1/' <<<"$err" | awk '{ printf "%d", $1 * 1048576 }'; }
+
 # The value of a key of a flat report on standard input.
 key() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p"; }
 

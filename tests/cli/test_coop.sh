@@ -6,8 +6,8 @@ succeeds gen rmat --scale 8 --degree 8 --weights 1:50 --seed 3 -o g.tg
 coop='--engine coop --devices emu@unchecked --gpu-edges 25%'
 
 succeeds run sssp g.tg --source 1 $coop --set coop.invoke=always --set coop.piece=1 --verify --json one.json --quiet
-for word in '"engine": "coop"' '"edges_gpu"' '"edges_link"' '"edges_cpu"' '"edges_on_demand"' '"bytes_synchronised"' '"gpu_idle_seconds"' \
-    '"cpu_idle_seconds"' '"coop.order": "auto"' '"coop.invoke": "always"' '"verified": "'; do
+for word in '"engine": "coop"' '"edges_gpu"' '"edges_link"' '"edges_cpu"' '"edges_on_demand"' '"bytes_synchronised"' \
+    '"gpu_idle_seconds"' '"cpu_idle_seconds"' '"coop.order": "auto"' '"coop.invoke": "always"' '"verified": "'; do
     contains "$(cat one.json)" "$word" 'the report'
 done
 succeeds run pagerank g.tg $coop --set coop.invoke=always --set coop.piece=1 --iterations 3
@@ -16,7 +16,7 @@ contains "$err" '3 of 3 iterations with the GPU' 'who did what'
 
 # Checkpoints go from engine to engine.
 mkdir saved saved2 saved3
-succeeds run pagerank g.tg $coop --set coop.invoke=always --iterations 4 --checkpoint saved --every 1 --quiet --json part.json
+succeeds run pagerank g.tg $coop --set coop.invoke=always --iterations 4 --checkpoint saved --every 1 --quiet
 succeeds run pagerank g.tg --engine cpu --iterations 9 --resume saved --quiet --verify
 succeeds run sssp g.tg --source 1 --engine cpu --iterations 2 --checkpoint saved2 --every 1 --quiet
 succeeds run sssp g.tg --source 1 $coop --iterations 50 --set coop.invoke=always --resume saved2 --quiet --verify
@@ -29,7 +29,8 @@ for program in nn adsorption 'pagerank --set pagerank.dangling=ignore'; do
 done
 fails 2 'which a checkpoint cannot hold' run adsorption g.tg $coop --quiet --set coop.sinks=defer --checkpoint saved3
 for memory in 48K 50K 52K 56K 60K 70K; do
-    succeeds run sssp g.tg --source 1 --engine coop --devices emu@unchecked --gpu-memory $memory --set coop.invoke=always --verify --quiet
+    succeeds run sssp g.tg --source 1 --engine coop --devices emu@unchecked --gpu-memory $memory \
+        --set coop.invoke=always --verify --quiet
 done
 
 # Who runs instead.
@@ -37,7 +38,8 @@ succeeds run mst g.tg $coop
 contains "$err" 'the CPU does it alone' 'mst'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked
 contains "$err" 'the resident engine does it' 'a graph that fits'
-succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 8K --json --quiet # the lists of one direction
+# 8K are the lists of one direction.
+succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 8K --json --quiet
 contains "$out" '"engine": "coop"' 'a cap that the resident engine, with both directions, would not keep'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 0.001%
 contains "$err" 'the CPU does it alone' 'a cap that fits nothing'
@@ -47,5 +49,7 @@ fails 2 'vertexedge|vertex|random' run bfs g.tg --source 1 $coop --quiet --set c
 fails 2 'coop.invoke=paper' run bfs g.tg --source 1 $coop --quiet --set coop.tau=5
 fails 2 'needs a GPU' run bfs g.tg --source 1 --engine coop --devices cpu --quiet
 succeeds help coop
-for word in order extract on_demand link compress invoke tau theta piece delta sinks; do contains "$out" "coop.$word" 'help coop'; done
+for word in order extract on_demand link compress invoke tau theta piece delta sinks; do
+    contains "$out" "coop.$word" 'help coop'
+done
 finish

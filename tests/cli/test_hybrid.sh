@@ -7,6 +7,10 @@ figure() { sed -n "s/.*\"$2\": *\([0-9.e+-]*\).*/\1/p" "$1" | head -n 1; }
 # sum FILE KEY: of all rows.
 sum() { sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" "$1" | awk '{ all += $1 } END { printf "%.0f\n", all }'; }
 
+close_to() { # SEEN WANTED
+    awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= 1e-5 * (a + b)) }'
+}
+
 succeeds gen rmat --scale 17 --degree 64 --weights 1:100 --seed 3 -o g.tg
 bytes=$(wc -c <g.tg)
 
@@ -22,8 +26,7 @@ for program in 'bfs --source 1' 'sssp --source 1' wcc 'pagerank --iterations 3' 
         contains "$err" 'edges stay on disk' "$name under $share%"
         for key in reached groups largest_group highest total_weight; do
             one=$(figure cpu.json $key) two=$(figure disk.json $key)
-            same=$(awk -v a="${one:-0}" -v b="${two:-0}" 'BEGIN { d = a - b; if (d < 0) d = -d; print d <= 1e-5 * (a + b) }')
-            if [ "$same" = 1 ]; then good; else bad "$name under $share%: $key is $two, not $one"; fi
+            if close_to "${two:-0}" "${one:-0}"; then good; else bad "$name under $share%: $key is $two, not $one"; fi
         done
         peak=$(figure disk.json peak_resident)
         if [ "$peak" -le $((bytes * share / 100 * 105 / 100 + 2097152)) ]; then good
@@ -65,7 +68,7 @@ for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named
         t run -q $program g.tg --engine hybrid --iterations 2 --memory $memory
         if [ "$status" = 0 ]; then continue; fi
         contains "$err" 'needs at least --memory' "$program under $memory"
-        enough=$(echo "$err" | sed 's/.*needs at least --memory \([0-9.]*\) MiB.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
+        enough=$(memory_named)
         succeeds run -q $program g.tg --engine hybrid --iterations 2 --memory "$enough"
     done
 done
@@ -76,7 +79,8 @@ succeeds gen grid --width 600 --height 500 --weights 1:100 -o grid.tg
 for memory in 20M 22M 24M 26M 28M; do
     rm -f forest.tsv
     t run -q mst grid.tg --memory $memory --verify -o forest.tsv
-    case $err in *'written all the same, unchecked'*) if [ -s forest.tsv ]; then unchecked=1; else bad "$memory: no result"; fi ;; esac
+    [[ $err == *'written all the same, unchecked'* ]] || continue
+    if [ -s forest.tsv ]; then unchecked=1; else bad "$memory: no result"; fi
 done
 if [ $unchecked = 1 ]; then good; else bad 'no check was without room'; fi
 
@@ -88,7 +92,7 @@ for program in 'pagerank --iterations 1' 'sssp --source 1 --iterations 2'; do
         t run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory $memory
         if [ "$status" = 0 ]; then bad "$program under $memory with an emulated GPU"; continue; fi
         contains "$err" 'needs at least --memory' "$program under $memory with an emulated GPU"
-        enough=$(echo "$err" | sed 's/.*needs at least --memory \([0-9.]*\) MiB.*/\1/' | awk '{ printf "%d", $1 * 1048576 }')
+        enough=$(memory_named)
         succeeds run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory "$enough"
     done
 done

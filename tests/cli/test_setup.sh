@@ -89,7 +89,7 @@ expect 'no apt-get' [ ! -s "$folder/apt" ]
 what='a bare machine: all is installed and named'
 machine bare make
 fake_compiler
-fake_apt "echo zlib.h >$folder/headers; echo zstd.h >>$folder/headers; echo lzma.h >>$folder/headers; echo liburing.h >>$folder/headers
+fake_apt "printf '%s\n' zlib.h zstd.h lzma.h liburing.h >$folder/headers
     $(type -P ln) -sf $(type -P true) $bin/ninja
     printf '#!%s\necho cmake version 3.25.1\n' $(type -P bash) >$bin/cmake; $(type -P chmod) +x $bin/cmake"
 if [ "$(id -u)" -eq 0 ]; then

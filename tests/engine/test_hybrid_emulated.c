@@ -111,7 +111,8 @@ TEST(a_gpu_is_tried_alone_and_the_better_way_is_kept)
     if (TD_ADDRESS_CHECKED || TD_THREADS_CHECKED) SKIP("slow under a sanitizer");
     CHECK_OK(td_pool_create(&pool, 2));
     td_graph *graph = shared_graph("k14", pool);
-    td_run_options options = {.pool = pool, .engine = "hybrid", .devices = "emu@pcie3", .has_iterations = true, .iterations = 5};
+    td_run_options options = {.pool = pool, .engine = "hybrid", .devices = "emu@pcie3", .has_iterations = true,
+                              .iterations = 5};
     td_run *run = run_of("pagerank", graph, options, "hybrid.page=16384 hybrid.use=both");
     CHECK_EQ(run->row_count, 5);
     for (uint32_t i = 0; i < run->row_count; i++) CHECK((run->rows[i].pages_cpu == 0) == (i == 2));

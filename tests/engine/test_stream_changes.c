@@ -94,8 +94,8 @@ TEST(damping_may_be_none_or_all)
     verify(none);
     td_run_destroy(none);
     td_graph *even = generated("rmat", 0, true);
-    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
-                              .has_iterations = true, .iterations = 5};
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25,
+                              .mode = TD_MODE_ASYNC, .has_iterations = true, .iterations = 5};
     td_run *all = run_of("pagerank", even, options, "pagerank.damping=1 stream.subgraph=1K");
     CHECK_EQ(all->iterations, 5);
     verify(all);
@@ -122,8 +122,8 @@ TEST(fewer_bytes_cross_than_synchronously)
 TEST(a_limit_stops_it_where_it_is)
 {
     td_graph *graph = generated("web", 400, false);
-    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25, .mode = TD_MODE_ASYNC,
-                              .has_iterations = true};
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25,
+                              .mode = TD_MODE_ASYNC, .has_iterations = true};
     for (uint32_t n = 0; n < 4; n += 3) {
         options.iterations = n;
         td_run *run = run_of("pagerank", graph, options, "stream.subgraph=1K");

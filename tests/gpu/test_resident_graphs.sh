@@ -26,8 +26,9 @@ same_results() { # WHAT
     case $(result digest_of resident.json) in # up to a comma
     'ids and results') equal "$(result digest resident.json)" "$(result digest cpu.json)" "$1: digest" ;;
     *) for number in lowest highest sum; do
-        if awk -v a="$(result $number resident.json)" -v b="$(result $number cpu.json)" -v c="$(result highest cpu.json)" \
-            'BEGIN { d = a - b; if (d < 0) d = -d; if (b < 0) b = -b; if (c < 0) c = -c; exit !(d <= 1e-5 * (b + c)) }'; then
+        if awk -v a="$(result $number resident.json)" -v b="$(result $number cpu.json)" \
+            -v c="$(result highest cpu.json)" 'function size(x) { return x < 0 ? -x : x }
+            BEGIN { exit !(size(a - b) <= 1e-5 * (size(b) + size(c))) }'; then
             good
         else
             bad "$1: $number is $(result $number resident.json), not $(result $number cpu.json)"

@@ -39,13 +39,15 @@
 #if !PROGRAM_FUSED
 #define TABLE_COOP(kind) .gather = gather_##kind, .gather_cut = gather_cut_##kind, .clear_sums = clear_sums_##kind,
 #elif PROGRAM_SUM == TD_SUM_MIN
-#define TABLE_COOP(kind) .take_back = take_back_##kind, .count_blocks = count_blocks_##kind, .list_blocks = list_blocks_##kind,
+#define TABLE_COOP(kind) \
+    .take_back = take_back_##kind, .count_blocks = count_blocks_##kind, .list_blocks = list_blocks_##kind,
 #else
 #define TABLE_COOP(kind)
 #endif
 #if PROGRAM_FUSED
-#define TABLE_FUSED(kind) \
-    .push = push_##kind, .push_heavy = push_heavy_##kind, .push_words = push_words_##kind, .find_parents = find_parents_##kind,
+#define TABLE_FUSED(kind)                                                                                   \
+    .push = push_##kind, .push_heavy = push_heavy_##kind, .push_words = push_words_##kind,                  \
+    .find_parents = find_parents_##kind,
 #else
 #define TABLE_FUSED(kind)
 #endif
@@ -64,7 +66,8 @@
 #else
 #define TABLE_PRIORITY(kind)
 #endif
-#define TABLE_KIND(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
+#define TABLE_KIND(kind) \
+    TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
 #else
 #if PROGRAM_COLLECTS_EDGES
 #define TABLE_EDGES .edge = edge, .reset = reset,
@@ -72,9 +75,9 @@
 #define TABLE_EDGES
 #endif
 #define TABLE_KIND(kind)                                                                                    \
-    .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE, .light_first = PROGRAM_LIGHT_FIRST, \
-    .sweep = sweep_##kind,                                                                                  \
-    .sweep_heavy = sweep_heavy_##kind, .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
+    .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE,                               \
+    .light_first = PROGRAM_LIGHT_FIRST, .sweep = sweep_##kind, .sweep_heavy = sweep_heavy_##kind,           \
+    .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
 #endif
 
 #define ROW(kind) {.value_bytes = sizeof(program_value), .view = PROGRAM_VIEW, .init = init, TABLE_KIND(kind)}

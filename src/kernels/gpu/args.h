@@ -34,16 +34,16 @@ typedef struct td_gpu_shard {
     uint32_t first, count, copies;
 } td_gpu_shard;
 
-/* Extracted lists that lie together: where their vertices, places, targets and weights are; parts of them before this one
- * are counted in groups of a warp. */
+/* Extracted lists that lie together: where their vertices, places, targets and weights are; parts of them before this
+ * one are counted in groups of a warp. */
 typedef struct td_gpu_extract {
     const uint32_t *vertices, *places, *targets;
     const void *weights;
     uint32_t parts, groups_before;
 } td_gpu_extract;
 
-/* An edge that a sweep may still have to see, kept on the device: ends that have its ends' labels, and the weight in ordered bits
- * above the number (context.edge_bits of it). */
+/* An edge that a sweep may still have to see, kept on the device: ends that have its ends' labels, and the weight in
+ * ordered bits above the number (context.edge_bits of it). */
 typedef struct td_gpu_edge {
     uint32_t u, v;
     uint64_t key;
@@ -93,7 +93,7 @@ typedef struct td_gpu_args {
     uint32_t vertices;
     uint32_t weights;             /* td_weight_kind */
     td_gpu_list pull, push;       /* what a vertex gathers from, what it tells; undirected views are one list */
-    const uint64_t *told;         /* offsets of the whole lists that vertices tell, for their degrees: a push may go over parts */
+    const uint64_t *told;         /* offsets of the whole lists that vertices tell: a push may go over parts */
     const uint64_t *out;          /* offsets of the out-lists, for out-degrees */
     void *values, *next_values, *messages, *next_messages;
     uint32_t *active, *next_active; /* bitmaps */
@@ -117,15 +117,15 @@ typedef struct td_gpu_args {
     uint32_t *drawn, *labels;
     /* Streams: the edges of a list that a launch goes over, where they are at the time. */
     uint64_t first_edge, end_edge;/* those outside are left to other launches */
-    const uint64_t *skip;         /* sums over the vertices of the edges that their lists begin with and that are not meant; 0: none */
-    const uint64_t *light;        /* the same of the edges that are too light to leave a step of distances; 0: no difference is made */
-    uint32_t *rest, *heavy_rest;  /* bitmaps: vertices whose lists' rest, the light and the heavy one, is still to be told; 0: none */
+    const uint64_t *skip;         /* sums over vertices of edges that lists begin with and are not meant; 0: none */
+    const uint64_t *light;        /* the same of edges too light to leave a step of distances; 0: all alike */
+    uint32_t *rest, *heavy_rest;  /* bitmaps: whose lists' rest, the light and the heavy one, is untold; 0: none */
     uint64_t *useful;             /* of every subgraph: edges of active vertices */
     uint32_t subgraph_shift;      /* a subgraph has 2^shift edges */
     const td_gpu_extract *extracts; /* extracted lists of a launch, so many, and one that tells where the last ends */
     uint32_t extract_count;
-    const uint32_t *narrow;       /* a subgraph's targets in fewer bits, so many of them, and where they come to whole */
-    const uint64_t *narrow_at;    /* of several subgraphs in a row: where each begins, counted from narrow_base; 0: it is one */
+    const uint32_t *narrow;       /* a subgraph's targets in fewer bits, so many of them, and where they get whole */
+    const uint64_t *narrow_at;    /* of several subgraphs in a row: where each begins, from narrow_base; 0: one */
     uint64_t narrow_base, narrow_edges;
     uint32_t *window;
     td_gpu_edge *kept, *aside;    /* sweeps: room for edges kept; for those of a stretch of them that stay */

@@ -1,14 +1,16 @@
 /* Changes told instead of values, for linear programs: x = b + A x, where b is program_offset and A what neighbours
  * answer to what they hear.
  *
- * A vertex has a value and a residual, what its value lacks: r = b + A x - x. Telling a change d moves it from the residual
- * to the value and adds A d to the residuals of the neighbours, which keeps that equation whoever tells, and when. The
- * residuals are what a synchronous iteration would change, so their sum is the change that the tolerance is about.
+ * A vertex has a value and a residual, what its value lacks: r = b + A x - x. Telling a change d moves it from the
+ * residual to the value and adds A d to the residuals of the neighbours, which keeps that equation whoever tells, and
+ * when. The residuals are what a synchronous iteration would change, so their sum is the change that the tolerance is
+ * about.
  *
  * Who tells is chosen by what an edge brings: residual over degree, in levels of half an octave. Telling some and not
  * others breaks the balance of the whole, which comes back slowly (by the damping only, an iteration); but it has a
- * closed form. For any number t, y = t b + A y has the solution t x, so instead of values it is t (offsets_times) that is
- * fitted, such that the residuals add up to 0, as they do in synchronous PageRank; the values are divided by t at the end. */
+ * closed form. For any number t, y = t b + A y has the solution t x, so instead of values it is t (offsets_times) that
+ * is fitted, such that the residuals add up to 0, as they do in synchronous PageRank; the values are divided by t at
+ * the end. */
 
 #include "kernels/gpu/batch.h"
 
@@ -21,8 +23,11 @@ TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, co
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) told[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++)
-        if (batch->is[k]) TD_ADD(&sums[told[k]], contribution(a, c, batch->message[k], a->push.weights, batch->edge[k]));
+    for (int k = 0; k < PUSH_BATCH; k++) {
+        if (!batch->is[k]) continue;
+        program_accum brought = contribution(a, c, batch->message[k], a->push.weights, batch->edge[k]);
+        TD_ADD(&sums[told[k]], brought);
+    }
 }
 
 #include "kernels/gpu/expand.h"

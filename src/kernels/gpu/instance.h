@@ -42,9 +42,10 @@ static bool again(const td_context *context, uint64_t total) { return program_ag
 #define KERNEL(name) .name = {#name, (const void *)name}
 
 #if defined(__cplusplus)
-extern "C"
-#endif
+extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
+#else
 extern const td_gpu_kernels PROGRAM_SYMBOL;
+#endif
 const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so */
     KERNEL(init), KERNEL(useful), KERNEL(widen),
 #if PROGRAM_GAS
@@ -77,7 +78,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so
     KERNEL(peel), KERNEL(fill_left),
 #endif
 #else
-    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw), KERNEL(label_all),
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
+    KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
     KERNEL(collect),
 #endif

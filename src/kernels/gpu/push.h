@@ -14,7 +14,8 @@ TD_DEVICE uint32_t priority_of(const td_gpu_args *a, const td_context *c, progra
 
 #if PROGRAM_SUM != TD_SUM_MIN
 /* Applies one contribution to a value that was *old a moment ago, which becomes what it was just before. */
-TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint32_t v, program_accum sum, program_value *old)
+TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint32_t v, program_accum sum,
+                                program_value *old)
 {
     for (;;) {
         program_value fresh = program_apply(c, v, *old, sum);
@@ -49,7 +50,8 @@ TD_DEVICE push_places count_places(const bool *wanted)
     return places;
 }
 
-TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *list, const bool *wanted, const uint32_t *values)
+TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *list, const bool *wanted,
+                           const uint32_t *values)
 {
     if (places->total == 0) return;
     uint32_t at = places->at;
@@ -61,10 +63,10 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
     }
 }
 
-/* What a batch does to the values of the vertices told; says which of them changed so that they must tell it on. Steps go
- * over the whole batch, so that the atomics too are under way together. */
-TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *told, bool *changed,
-                           program_value *fresh)
+/* What a batch does to the values of the vertices told; says which of them changed so that they must tell it on. Steps
+ * go over the whole batch, so that the atomics too are under way together. */
+TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *told,
+                           bool *changed, program_value *fresh)
 {
     program_value *values = (program_value *)a->values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
@@ -154,8 +156,8 @@ TD_DEVICE push_round round_of(const td_gpu_args *a, uint32_t slot, uint32_t numb
 {
     td_gpu_slot *slots = a->control->slot;
     uint32_t odd = number & 1u;
-    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, &slots[slot % TD_GPU_SLOTS], &slots[(slot + 1) % TD_GPU_SLOTS],
-                    0, 0, number, 0, 0, 0, false};
+    td_gpu_slot *here = &slots[slot % TD_GPU_SLOTS], *next = &slots[(slot + 1) % TD_GPU_SLOTS];
+    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false};
     if (!a->first_hit) {
         r.map = odd ? a->next_active : a->active;
         r.next_map = odd ? a->active : a->next_active;

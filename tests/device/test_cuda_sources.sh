@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# What only a build with CUDA compiles is read by compilers all the same. The kernels of every program are parsed as
+# C++, with CUDA's words declared by cuda_words/; the tests on a GPU as C. Where nvcc is, it reads a program of every
+# kind, and the C compiler reads the device's code. Nothing is built.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$root/tests/cli/lib.sh"
+include=(-I"$root/src" -I"$root/include" -I"$root/tests" -D_GNU_SOURCE -DTANDEM_VERSION='"test"')
+
+first_of() { # COMMANDS: the first that is there
+    local name
+    for name in "$@"; do
+        if [ -n "$name" ] && command -v "${name%% *}" >/dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+}
+
+reads() { # WHAT COMMAND...
+    local what=$1 said
+    shift
+    if said=$("$@" 2>&1); then good; else bad "$what does not compile: $(grep -m 3 error <<<"$said")"; fi
+}
+
+unit() { # PROGRAM: as the build makes it
+    printf '#include "programs/%s.h"\n#define PROGRAM_SYMBOL td_cuda_%s\n#include "kernels/gpu/instance.h"\n' "$1" "$1" \
+        >"$folder/$1.cu"
+}
+
+programs=$(sed -n 's/^TD_PROGRAM(\(.*\)).*/\1/p' "$root/src/programs/programs.def")
+for program in $programs; do unit "$program"; done
+
+cxx=$(first_of "${CXX:-}" c++ g++ clang++)
+if [ -z "$cxx" ]; then
+    skip "kernels as C++: there is no C++ compiler"
+elif ! $cxx -x c++ -std=c++20 -fsyntax-only /dev/null 2>/dev/null; then
+    skip "kernels as C++: $cxx does not know C++20"
+else
+    for program in $programs; do
+        reads "$program by $cxx" $cxx -x c++ -std=c++20 -fsyntax-only -w -Werror=narrowing -D__CUDACC__ -D__CUDA_ARCH__=900 \
+            -I"$root/tests/device/cuda_words" -include cooperative_groups.h "${include[@]}" "$folder/$program.cu"
+    done
+fi
+
+cc=$(first_of "${CC:-}" cc gcc clang)
+strict=(-std=gnu11 -fsyntax-only -w -Werror=implicit-function-declaration -Werror=int-conversion
+    -Werror=incompatible-pointer-types)
+for test in "$root"/tests/gpu/test_*.c; do reads "${test##*/}" $cc "${strict[@]}" "${include[@]}" "$test"; done
+
+nvcc=$(first_of "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)
+if [ -n "$nvcc" ]; then
+    options=(-std=c++20 -arch=sm_90 --expt-relaxed-constexpr -DNVTX_DISABLE -w -fdevice-syntax-only -ptx -o "$folder/none")
+    for program in bfs pagerank mst; do # pushes, changes, sweeps
+        reads "$program by nvcc" $nvcc "${options[@]}" "${include[@]}" "$folder/$program.cu"
+    done
+    reads "the tests' kernels by nvcc" $nvcc "${options[@]}" "${include[@]}" "$root/tests/gpu/kernels.cu"
+    toolkit=$(cd "$(dirname "$(readlink -f "$(type -P "${nvcc%% *}")")")/.." && pwd)/include
+    for source in "$root"/src/device/cuda/*.c; do
+        reads "${source##*/}" $cc "${strict[@]}" "${include[@]}" -DTANDEM_HAVE_CUDA -I"$toolkit" "$source"
+    done
+else
+    skip "kernels by nvcc: it is not here"
+fi
+finish
