@@ -1,6 +1,7 @@
 #include "engine/report.h"
 
 #include "engine/cpu.h"
+#include "engine/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,26 @@ static void put_sizes(td_json *json, const td_plan *plan)
     td_json_u64(json, "kept_edges", plan->kept_edges);
 }
 
+/* Sizes that the engine chose, or made smaller than asked for. */
+static double in_effect(const td_run_report *report, const td_setting *entry, double number)
+{
+    const td_plan *plan = report->plan;
+    const td_run *run = report->run;
+    bool weighted = run->program->info->weights != TD_WEIGHTS_UNUSED;
+    uint64_t edge = sizeof(uint32_t) + (weighted ? td_weight_bytes(run->graph->weights) : 0);
+    if (strcmp(run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
+    if (strcmp(entry->name, "subgraph") == 0) return (double)(plan->subgraph_edges * edge);
+    if (strcmp(entry->name, "prefix") == 0) return (double)plan->prefix_bytes / (double)plan->device_graph_bytes;
+    return number;
+}
+
+static bool changes_anything(const td_run_report *report, const td_setting *entry)
+{
+    bool stream = strcmp(report->run->engine, "stream") == 0, handed_over = stream && report->plan->subgraph_edges == 0;
+    if (handed_over || (stream && !td_stream_applies(report->options->settings, entry->name))) return false;
+    return report->uses == NULL || report->uses(report->run->program, entry->name);
+}
+
 static void put_plan(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -63,8 +84,9 @@ static void put_plan(td_json *json, const td_run_report *report)
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
-        if (report->uses != NULL && !report->uses(run->program, entry->name)) continue;
+        if (!changes_anything(report, entry)) continue;
         (void)td_settings_number(report->options->settings, run->engine, entry, entry->name, &number);
+        number = in_effect(report, entry, number);
         put_setting(json, run->engine, entry, number, given(report->options->settings, run->engine, entry->name));
     }
     td_json_end_object(json);

@@ -215,9 +215,6 @@ static bool has_settings(const td_settings *settings)
 /* Nothing has to cross. */
 static td_status run_resident(td_run *run, const td_run_options *options)
 {
-    if (has_settings(options->settings))
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; --gpu-edges and --gpu-memory make room scarce");
     TD_CHECK(td_resident_run(run, options));
     run->engine = "stream";
     return TD_OK;
@@ -253,5 +250,8 @@ done:
     tear_down(&self, status);
     if (status != TD_OK || !bytes.all) return status;
     td_kept_release(options->kept);
+    if (has_settings(options->settings))
+        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
+                "nothing; --gpu-edges and --gpu-memory make room scarce");
     return run_resident(run, options);
 }

@@ -154,6 +154,9 @@ static inline bool td_stream_tells_changes(const td_program *program, td_mode mo
 /* stream_settings.c. A setting that changes nothing beside the others is refused, saying when it would. */
 td_status td_stream_check_settings(const td_settings *settings);
 
+/* Whether a setting changes anything beside the variant and the rules among the others. */
+bool td_stream_applies(const td_settings *settings, const char *name);
+
 /* stream_plan.c: what a run takes and how the cap on edges is spent; refused with the least that would do. */
 typedef struct td_stream_bytes {
     uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */

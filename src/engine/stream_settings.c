@@ -127,20 +127,33 @@ static const condition conditions[] = {
     {"compress", IN_FULL, false, "stream.variant=full"},
 };
 
+static const condition *condition_of(const char *name)
+{
+    for (uint64_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        if (strcmp(conditions[i].name, name) == 0) return &conditions[i];
+    return NULL;
+}
+
+static bool in_variant(const condition *it, td_stream_variant variant) { return (it->variants >> variant & 1u) != 0; }
+
+bool td_stream_applies(const td_settings *settings, const char *name)
+{
+    double variant = TD_STREAM_FULL, rules = 0;
+    const condition *it = condition_of(name);
+    (void)td_settings_number(settings, "stream", td_stream_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_stream_settings, "rules", &rules);
+    return it == NULL || (in_variant(it, (td_stream_variant)variant) && (rules == 1 || !it->by_paper));
+}
+
 static td_status check_one(const char *name, const char *value, td_stream_variant variant, bool by_paper)
 {
     char word[TD_SETTING_BYTES];
-    for (uint64_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
-        const condition *it = &conditions[i];
-        if (strcmp(it->name, name) != 0) continue;
-        bool now = (it->variants >> variant & 1u) != 0;
-        if (now && (by_paper || !it->by_paper)) return TD_OK;
-        td_setting_print(word, &td_stream_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
-        return td_fail(TD_USAGE,
-                       "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
-                       name, value, now ? "rules" : "variant", word, it->when);
-    }
-    return TD_OK;
+    const condition *it = condition_of(name);
+    bool now = it == NULL || in_variant(it, variant);
+    if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
+    td_setting_print(word, &td_stream_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
+    return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
+                   name, value, now ? "rules" : "variant", word, it->when);
 }
 
 td_status td_stream_check_settings(const td_settings *settings)

@@ -205,6 +205,12 @@ static td_status gpu_memory_left(const td_run_options *options, uint64_t *left)
     return TD_OK;
 }
 
+static void add_why(td_plan *plan, const char *text)
+{
+    size_t used = strlen(plan->why);
+    snprintf(plan->why + used, sizeof plan->why - used, "%s", text);
+}
+
 /* The stream engine holds what the device has room for; an emulated one's memory is the host's. */
 static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
@@ -222,7 +228,10 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
-    if (need.all) return TD_OK;
+    if (need.all) {
+        add_why(plan, "; everything fits the GPU, so that the resident engine does it");
+        return TD_OK;
+    }
     plan->subgraph_edges = shape.slot_edges;
     plan->subgraph_slots = shape.slots;
     plan->chunks = shape.chunks;

@@ -37,6 +37,11 @@ succeeds run sssp g.tg --source 1 --engine stream --devices emu@unchecked --gpu-
 # All of them fit.
 succeeds run bfs g.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 100% --json all.json
 contains "$(cat all.json)" '"engine": "stream"' 'a graph that fits'
+contains "$(cat all.json)" 'so that the resident engine does it' 'why'
+contains "$(cat all.json)" '"settings": {}' 'settings that change nothing'
+succeeds run bfs g.tg --source 1 --engine stream --devices emu --set stream.subgraph=4K --repeat 2
+contains "$err" 'engine stream (asked for; everything fits the GPU, so that the resident engine does it)' 'the plan'
+equal "$(grep -c 'settings of stream change nothing' <<<"$err")" 1 'warnings of two repetitions'
 
 # What people are told.
 succeeds help stream
@@ -50,6 +55,11 @@ contains "$err" 'over the link: ' 'the summary'
 contains "$err" 'edges cross in subgraphs of' 'the plan'
 for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do
     contains "$(cat told.json)" "\"$word\": " 'the plan'
+done
+edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' told.json)
+contains "$(cat told.json)" "\"stream.subgraph\": $((edges * 5))" 'bytes of a subgraph, as they took effect'
+for word in alpha beta repeats; do # of rules and variants that were not asked for
+    if grep -q "stream.$word" told.json; then bad "the settings have $word, which changes nothing"; else good; fi
 done
 
 # What is refused.
