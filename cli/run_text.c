@@ -133,6 +133,18 @@ static void tell_disk(const td_run *run)
             td_format_count(hits, disk->hits), td_format_count(misses, disk->misses), disk->parts, disk->ratio);
 }
 
+static void tell_checkpoints(const td_run *run)
+{
+    const td_checkpoint_stats *stats = &run->checkpoint_stats;
+    char bytes[TD_NUMBER_BYTES];
+    double whole = run->seconds + stats->waited_last;
+    if (stats->written == 0) return;
+    td_info("checkpoints: %" PRIu32 " of %s, %.3f s each beside the run; copying them and the last one took %.3f s of "
+            "its own (%.1f%%)",
+            stats->written, td_format_size(bytes, stats->bytes / stats->written), stats->seconds / stats->written,
+            stats->waited, whole > 0 ? stats->waited / whole * 100 : 0);
+}
+
 void td_tell_run(const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -151,6 +163,7 @@ void td_tell_run(const td_run_report *report)
             seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
     tell_device(run);
     tell_disk(run);
+    tell_checkpoints(run);
 }
 
 static void print_top_row(const td_run *run, td_top row, int width)

@@ -1,4 +1,4 @@
-/* Monotonic time in nanoseconds. */
+/* Monotonic time in nanoseconds, and what a thread has had of a processor. */
 #ifndef TD_BASE_CLOCK_H
 #define TD_BASE_CLOCK_H
 
@@ -15,6 +15,13 @@ static inline uint64_t td_clock_ns(void)
 static inline double td_seconds_since(uint64_t start_ns)
 {
     return (double)(td_clock_ns() - start_ns) * 1e-9;
+}
+
+static inline double td_thread_seconds(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
 #endif

@@ -41,6 +41,7 @@ struct td_outfile {
     char *target;    /* what the file will be called: links resolved; NULL when it is written straight to */
     slot *temporary; /* NULL for standard output and devices, and once committed */
     int fd;
+    bool is_paged, is_direct; /* written by td_outfile_write_pages; past the page cache */
     char *buffer;
     size_t room, filled; /* of the buffer */
     uint64_t written;    /* bytes handed to the system by td_outfile_write */
@@ -201,6 +202,29 @@ static size_t at_once(uint64_t bytes) { return bytes < WRITE_AT_ONCE ? (size_t)b
 td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes)
 {
     return td_write_all_at(file->fd, &offset, data, bytes) ? TD_OK : write_failed(file, offset);
+}
+
+static void set_direct(td_outfile *file, bool direct)
+{
+    int flags = fcntl(file->fd, F_GETFL);
+    bool done = flags >= 0 && fcntl(file->fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+    file->is_direct = direct && done;
+}
+
+td_status td_outfile_write_pages(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes)
+{
+    uint64_t first = offset;
+    if (!file->is_paged) set_direct(file, true);
+    file->is_paged = true;
+    bool whole = td_write_all_at(file->fd, &offset, data, bytes);
+    if (!whole && errno == EINVAL && file->is_direct) { /* some take the flag and not the write, or not the rest of one */
+        uint64_t done = offset - first;
+        set_direct(file, false);
+        whole = td_write_all_at(file->fd, &offset, (const char *)data + done, bytes - done);
+    }
+    if (!whole) return write_failed(file, offset);
+    if (!file->is_direct) (void)sync_file_range(file->fd, (off_t)first, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
+    return TD_OK;
 }
 
 td_status td_outfile_read_at(td_outfile *file, uint64_t offset, void *into, uint64_t bytes)

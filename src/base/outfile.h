@@ -31,6 +31,11 @@ td_status td_outfile_print(td_outfile *file, const char *format, ...) TD_PRINTF(
 /* At a place of the caller's choice, unbuffered, from any thread; not for standard output. */
 td_status td_outfile_write_at(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes);
 
+/* The same for whole pages out of memory that begins at one: past the system's page cache where the file system can do
+ * that, otherwise with the way to the disk begun. A file that is written so is written by this alone. One thread. */
+enum { TD_OUTFILE_PAGE = 4096 };
+td_status td_outfile_write_pages(td_outfile *file, uint64_t offset, const void *data, uint64_t bytes);
+
 /* What was written, before the commit; all of it or an error. */
 td_status td_outfile_read_at(td_outfile *file, uint64_t offset, void *into, uint64_t bytes);
 

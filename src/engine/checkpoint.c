@@ -1,6 +1,7 @@
 /* When checkpoints are written, by whom and where to; which one a run goes on from. One thread writes, beside the run:
  * the run fills the one state there is and goes on, and asks for the next when that is on the disk. So a checkpoint
- * after every iteration costs a copy of the values, and a slow disk makes them rarer, not the run slower. */
+ * after every iteration costs a copy of the values, and a slow disk makes them rarer, not the run slower. The last one
+ * is waited for: when a run has been handed over, its checkpoint is on the disk. */
 #include "engine/checkpoint.h"
 
 #include "base/alloc.h"
@@ -223,6 +224,7 @@ static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, 
     self->status = status;
     self->last_seconds = seconds;
     stats->seconds += seconds;
+    stats->processor = td_thread_seconds();
     if (status == TD_OK) {
         stats->written++;
         stats->bytes += bytes;
@@ -287,8 +289,9 @@ td_state *td_checkpoint_due(td_run *run, const td_context *context)
     if (!stopping && (is_writing(self) || !is_time(self, context->iteration))) return NULL;
     wait_for_writer(self);
     td_state *state = &self->state;
-    memset(state->active, 0, td_bitmap_words(run->graph->vertices) * sizeof(uint64_t));
+    if (state->has_active) memset(state->active, 0, td_bitmap_words(run->graph->vertices) * sizeof(uint64_t));
     state->has_active = state->by_levels = false;
+    memset(state->is_summed, 0, sizeof state->is_summed);
     state->edge_count = 0;
     state->iteration = context->iteration;
     state->phase = context->phase;
@@ -383,7 +386,7 @@ static td_status open_writing(td_run *run, const td_run_options *options, const 
     TD_CHECK(lock_folder(self));
     TD_CHECK(check_contents(run, options, self));
     tidy(self->folder, 0, true);
-    TD_CHECK(td_state_new(&self->state, run));
+    TD_CHECK(td_state_new(&self->state, run, options->pool));
     return start_writer(run);
 }
 
@@ -406,7 +409,8 @@ static void end_writer(td_run *run)
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     pthread_join(self->writer, NULL);
-    run->checkpoint_stats.waited += td_seconds_since(began);
+    run->checkpoint_stats.waited_last = td_seconds_since(began);
+    run->checkpoint_stats.waited += run->checkpoint_stats.waited_last;
 }
 
 void td_checkpoints_close(td_run *run)
@@ -430,7 +434,8 @@ void td_checkpoints_close(td_run *run)
 uint64_t td_checkpoint_bytes(const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     const td_cpu_kernels *traits = &program->cpu[TD_WEIGHT_NONE];
-    uint64_t state = graph->vertices * (traits->value_bytes + (traits->edge != NULL ? sizeof(uint64_t) : 0)) +
-                     td_bitmap_words(graph->vertices) * sizeof(uint64_t);
+    uint64_t n = graph->vertices;
+    uint64_t state = td_state_padded(n * traits->value_bytes) + td_state_padded(td_bitmap_words(n) * sizeof(uint64_t)) +
+                     td_state_padded(traits->edge != NULL ? n * sizeof(uint64_t) : 0);
     return state * ((options->checkpoint != NULL) + (options->resume != NULL));
 }

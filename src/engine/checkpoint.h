@@ -8,8 +8,9 @@
  *
  *     td_state *state = td_checkpoint_due(run, &context);
  *     if (state != NULL) {
- *         memcpy(state->values, values, ...);
- *         state->has_active = true, memcpy(state->active, active, ...);
+ *         TD_CHECK(td_state_fill(state, TD_STATE_VALUES, values, ..., pool));
+ *         state->has_active = true;
+ *         TD_CHECK(td_state_fill(state, TD_STATE_ACTIVE, active, ..., pool));
  *         TD_CHECK(td_checkpoint_save(run, state));
  *     }
  *
@@ -19,6 +20,8 @@
 #define TD_ENGINE_CHECKPOINT_H
 
 #include "engine/run.h"
+
+typedef enum td_state_part { TD_STATE_VALUES, TD_STATE_ACTIVE, TD_STATE_EDGES, TD_STATE_PARTS } td_state_part;
 
 typedef struct td_state {
     void *values;         /* program_value of every vertex */
@@ -34,7 +37,14 @@ typedef struct td_state {
     double global;        /* the sum of program_share */
     double change;        /* of the last iteration */
     bool converged;       /* nothing is left to be done */
+    uint64_t *sums[TD_STATE_PARTS]; /* checksums of the arrays' blocks, */
+    bool is_summed[TD_STATE_PARTS]; /* which the writer takes where td_state_fill has not */
 } td_state;
+
+/* Copies one of the arrays, all workers together, with its checksums while it is in their caches: a run waits for the
+ * copy, and on processors that it keeps busy the writer is better off without the work. Who has another way to fill an
+ * array (a device that copies, bits set one by one) leaves its checksums to the writer. */
+td_status td_state_fill(td_state *state, td_state_part part, const void *from, uint64_t bytes, td_pool *pool);
 
 /* The state to be filled in, with room for all vertices and the numbers filled in already; NULL: none is wanted now.
  * Filled or not, it is the run's. `active` comes cleared. */

@@ -18,9 +18,9 @@
 #define MAGIC "TANDEMCP"
 #define BYTE_ORDER_MARK UINT32_C(0x01020304)
 
-typedef enum section { VALUES, ACTIVE, EDGES, SECTIONS } section;
+static const char *const part_names[TD_STATE_PARTS] = {"values", "active vertices", "edges"};
 
-static const char *const section_names[SECTIONS] = {"values", "active vertices", "edges"};
+enum { PAGE = TD_OUTFILE_PAGE, CHUNK = 16 << 20 }; /* CHUNK: written at once */
 
 typedef struct disk_header {
     char magic[8];
@@ -28,10 +28,18 @@ typedef struct disk_header {
     td_identity identity;
     uint32_t iteration, phase, converged, has_active, by_levels, unused;
     double global, change;
-    uint64_t bytes[SECTIONS], hashes[SECTIONS];
-    uint64_t header_hash; /* of everything in front of it */
+    uint64_t bytes[TD_STATE_PARTS], hashes[TD_STATE_PARTS];
+    uint64_t page_hash; /* of the page, with this as 0 */
 } disk_header;
 
+/* Everything begins at a page, so that it can be written without a copy, and the zeros up to the next are under its
+ * checksum. */
+typedef union header_page {
+    _Alignas(PAGE) disk_header header;
+    char bytes[PAGE];
+} header_page;
+
+_Static_assert(sizeof(header_page) == PAGE && TD_STATE_BLOCK % PAGE == 0 && CHUNK % TD_STATE_BLOCK == 0, "whole pages");
 _Static_assert(sizeof(td_identity) % 8 == 0 && offsetof(disk_header, identity) == 16, "the same on every machine");
 
 /* What a run is. */
@@ -156,32 +164,22 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
                    path, info->name, written->value_bytes, mine->value_bytes);
 }
 
-/* States. */
+/* Writing. */
 
-td_status td_state_new(td_state *state, const td_run *run)
+static uint64_t place_of(const disk_header *header, td_state_part which)
 {
-    const td_cpu_kernels *traits = &run->program->cpu[TD_WEIGHT_NONE];
-    uint64_t n = run->graph->vertices;
-    TD_CHECK(td_new_bytes(&state->values, n, traits->value_bytes, "values of a checkpoint"));
-    TD_CHECK(TD_NEW(&state->active, td_bitmap_words(n), "active vertices of a checkpoint"));
-    return traits->edge == NULL ? TD_OK : TD_NEW(&state->edges, n, "edges of a checkpoint");
-}
-
-void td_state_clear(td_state *state)
-{
-    td_free(state->values);
-    td_free(state->active);
-    td_free(state->edges);
-    state->values = NULL;
-    state->active = state->edges = NULL;
-}
-
-/* One behind the other, so that there is no byte without a checksum. */
-static uint64_t place_of(const disk_header *header, section which)
-{
-    uint64_t place = sizeof *header;
-    for (int i = 0; i < (int)which; i++) place += header->bytes[i];
+    uint64_t place = PAGE;
+    for (int i = 0; i < (int)which; i++) place += td_state_padded(header->bytes[i]);
     return place;
+}
+
+static uint64_t file_bytes(const disk_header *header) { return place_of(header, TD_STATE_PARTS); }
+
+static uint64_t hash_page(const header_page *page)
+{
+    header_page copy = *page;
+    copy.header.page_hash = 0;
+    return td_hash64(&copy, sizeof copy);
 }
 
 static void fill_header(disk_header *header, const td_identity *identity, const td_state *state)
@@ -191,27 +189,37 @@ static void fill_header(disk_header *header, const td_identity *identity, const 
                             .has_active = state->has_active, .by_levels = state->by_levels, .global = state->global,
                             .change = state->change};
     memcpy(header->magic, MAGIC, sizeof header->magic);
-    header->bytes[VALUES] = (uint64_t)identity->vertices * identity->value_bytes;
-    header->bytes[ACTIVE] = state->has_active ? td_bitmap_words(identity->vertices) * sizeof(uint64_t) : 0;
-    header->bytes[EDGES] = state->edge_count * sizeof(uint64_t);
+    header->bytes[TD_STATE_VALUES] = (uint64_t)identity->vertices * identity->value_bytes;
+    header->bytes[TD_STATE_ACTIVE] = state->has_active ? td_bitmap_words(identity->vertices) * sizeof(uint64_t) : 0;
+    header->bytes[TD_STATE_EDGES] = state->edge_count * sizeof(uint64_t);
 }
 
-td_status td_checkpoint_write(const char *path, const td_identity *identity, const td_state *state, uint64_t *bytes)
+/* Piece by piece, so that the disk has work while there are checksums to take. */
+static td_status write_part(td_outfile *file, disk_header *header, td_state *state, td_state_part part)
+{
+    uint64_t bytes = header->bytes[part], whole = td_state_padded(bytes), place = place_of(header, part);
+    const char *data = td_state_data(state, part);
+    for (uint64_t begin = 0, end; begin < whole; begin = end) {
+        end = whole - begin < CHUNK ? whole : begin + CHUNK;
+        td_state_sum_blocks(state, part, begin, end, bytes);
+        TD_CHECK(td_outfile_write_pages(file, place + begin, data + begin, end - begin));
+    }
+    header->hashes[part] = td_state_sum(state, part, bytes);
+    return TD_OK;
+}
+
+td_status td_checkpoint_write(const char *path, const td_identity *identity, td_state *state, uint64_t *bytes)
 {
     td_status status = TD_OK;
     td_outfile *file = NULL;
-    disk_header header;
-    const void *arrays[SECTIONS] = {state->values, state->active, state->edges};
-    fill_header(&header, identity, state);
-    *bytes = place_of(&header, EDGES) + header.bytes[EDGES];
+    header_page page = {.bytes = {0}};
+    fill_header(&page.header, identity, state);
+    *bytes = file_bytes(&page.header);
     TD_TRY(td_outfile_create(&file, path, TD_OUT_BINARY));
     TD_TRY(td_outfile_reserve(file, *bytes));
-    for (section i = 0; i < SECTIONS; i++) {
-        header.hashes[i] = td_hash64(arrays[i], header.bytes[i]);
-        TD_TRY(td_outfile_write_at(file, place_of(&header, i), arrays[i], header.bytes[i]));
-    }
-    header.header_hash = td_hash64(&header, offsetof(disk_header, header_hash));
-    TD_TRY(td_outfile_write_at(file, 0, &header, sizeof header));
+    for (td_state_part i = 0; i < TD_STATE_PARTS; i++) TD_TRY(write_part(file, &page.header, state, i));
+    page.header.page_hash = hash_page(&page);
+    TD_TRY(td_outfile_write_pages(file, 0, &page, sizeof page));
     TD_TRY(td_outfile_commit(file));
 done:
     td_outfile_close(file);
@@ -235,8 +243,9 @@ static td_status read_at(int fd, const char *path, uint64_t offset, void *into, 
     return TD_OK;
 }
 
-static td_status check_header(const disk_header *header, const char *path, uint64_t length)
+static td_status check_header(const header_page *page, const char *path, uint64_t length)
 {
+    const disk_header *header = &page->header;
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
         return td_fail(TD_FORMAT, "%s is no checkpoint of Tandem", path);
     if (header->byte_order != BYTE_ORDER_MARK)
@@ -244,78 +253,73 @@ static td_status check_header(const disk_header *header, const char *path, uint6
     if (header->version != TD_CHECKPOINT_VERSION)
         return td_fail(TD_UNSUPPORTED, "%s has version %" PRIu32 "; this Tandem reads version %u", path,
                        header->version, TD_CHECKPOINT_VERSION);
-    if (header->header_hash != td_hash64(header, offsetof(disk_header, header_hash)))
+    if (header->page_hash != hash_page(page))
         return td_fail(TD_CORRUPT, "%s: its header is damaged: the checksum does not fit", path);
     const td_identity *identity = &header->identity;
     uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t),
              most = (uint64_t)identity->vertices * sizeof(uint64_t);
-    bool fits = header->bytes[VALUES] == (uint64_t)identity->vertices * identity->value_bytes &&
-                header->bytes[ACTIVE] == (header->has_active ? words : 0) && header->bytes[EDGES] <= most &&
-                header->bytes[EDGES] % sizeof(uint64_t) == 0 && identity->source < identity->vertices &&
+    bool fits = header->bytes[TD_STATE_VALUES] == (uint64_t)identity->vertices * identity->value_bytes &&
+                header->bytes[TD_STATE_ACTIVE] == (header->has_active ? words : 0) &&
+                header->bytes[TD_STATE_EDGES] <= most &&
+                header->bytes[TD_STATE_EDGES] % sizeof(uint64_t) == 0 && identity->source < identity->vertices &&
                 memchr(identity->program, 0, sizeof identity->program) != NULL;
     if (!fits) return td_fail(TD_CORRUPT, "%s: its header contradicts itself", path);
-    uint64_t wanted = place_of(header, EDGES) + header->bytes[EDGES];
+    uint64_t wanted = file_bytes(header);
     if (length == wanted) return TD_OK;
     return td_fail(TD_CORRUPT, "%s is %s: it has %" PRIu64 " bytes, not %" PRIu64, path,
                    length < wanted ? "truncated" : "too long", length, wanted);
 }
 
-static td_status read_sections(int fd, const char *path, const disk_header *header, td_state *state)
+static td_status read_part(int fd, const char *path, const disk_header *header, td_state *state, td_state_part part)
 {
-    TD_CHECK(td_new_bytes(&state->values, header->identity.vertices, header->identity.value_bytes,
-                          "values of a checkpoint"));
-    TD_CHECK(TD_NEW_ZEROED(&state->active, td_bitmap_words(header->identity.vertices),
-                           "active vertices of a checkpoint"));
-    TD_CHECK(TD_NEW(&state->edges, header->bytes[EDGES] / sizeof(uint64_t), "edges of a checkpoint"));
-    void *arrays[SECTIONS] = {state->values, state->active, state->edges};
-    for (section i = 0; i < SECTIONS; i++) {
-        TD_CHECK(read_at(fd, path, place_of(header, i), arrays[i], header->bytes[i]));
-        if (td_hash64(arrays[i], header->bytes[i]) != header->hashes[i])
-            return td_fail(TD_CORRUPT,
-                           "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit", path,
-                           section_names[i], place_of(header, i), place_of(header, i) + header->bytes[i] - 1);
-    }
-    return TD_OK;
+    uint64_t bytes = header->bytes[part], whole = td_state_padded(bytes), place = place_of(header, part);
+    TD_CHECK(td_state_new_part(state, part, bytes));
+    TD_CHECK(read_at(fd, path, place, td_state_data(state, part), whole));
+    td_state_sum_blocks(state, part, 0, whole, whole);
+    if (td_state_sum(state, part, bytes) == header->hashes[part]) return TD_OK;
+    return td_fail(TD_CORRUPT, "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit",
+                   path, part_names[part], place, place + whole - 1);
 }
 
-static td_status open_file(const char *path, int *fd, disk_header *header)
+static td_status open_file(const char *path, int *fd, header_page *page)
 {
     struct stat info;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &info) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
-    TD_CHECK(read_at(*fd, path, 0, header, sizeof *header));
-    return check_header(header, path, (uint64_t)info.st_size);
+    TD_CHECK(read_at(*fd, path, 0, page, sizeof *page));
+    return check_header(page, path, (uint64_t)info.st_size);
 }
 
 td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations)
 {
-    disk_header header;
+    header_page page;
     int fd;
-    td_status status = open_file(path, &fd, &header);
+    td_status status = open_file(path, &fd, &page);
     if (fd >= 0) close(fd);
     if (status != TD_OK) return status;
-    *identity = header.identity;
-    *iterations = header.iteration;
+    *identity = page.header.identity;
+    *iterations = page.header.iteration;
     return TD_OK;
 }
 
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state)
 {
     td_status status = TD_OK;
-    disk_header header;
+    header_page page;
+    const disk_header *header = &page.header;
     int fd = -1;
     td_state read = {0};
-    TD_TRY(open_file(path, &fd, &header));
-    TD_TRY(read_sections(fd, path, &header, &read));
-    read.has_active = header.has_active;
-    read.by_levels = header.by_levels;
-    read.edge_count = header.bytes[EDGES] / sizeof(uint64_t);
-    read.iteration = header.iteration;
-    read.phase = header.phase;
-    read.global = header.global;
-    read.change = header.change;
-    read.converged = header.converged;
-    *identity = header.identity;
+    TD_TRY(open_file(path, &fd, &page));
+    for (td_state_part i = 0; i < TD_STATE_PARTS; i++) TD_TRY(read_part(fd, path, header, &read, i));
+    read.has_active = header->has_active;
+    read.by_levels = header->by_levels;
+    read.edge_count = header->bytes[TD_STATE_EDGES] / sizeof(uint64_t);
+    read.iteration = header->iteration;
+    read.phase = header->phase;
+    read.global = header->global;
+    read.change = header->change;
+    read.converged = header->converged;
+    *identity = header->identity;
     *state = read;
     read = (td_state){0};
 done:

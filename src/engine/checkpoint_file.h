@@ -3,9 +3,10 @@
 #ifndef TD_ENGINE_CHECKPOINT_FILE_H
 #define TD_ENGINE_CHECKPOINT_FILE_H
 
+#include "base/outfile.h"
 #include "engine/checkpoint.h"
 
-#define TD_CHECKPOINT_VERSION 1u
+#define TD_CHECKPOINT_VERSION 2u
 
 typedef enum td_graph_id_kind { TD_GRAPH_ID_DIGEST, TD_GRAPH_ID_BUILD } td_graph_id_kind;
 
@@ -26,11 +27,25 @@ td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool);
 td_status td_identity_compare(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
                               const char *path);
 
-/* Room for the arrays of a run's states. */
-td_status td_state_new(td_state *state, const td_run *run);
+/* Room for the arrays of a run's states, cleared. */
+td_status td_state_new(td_state *state, const td_run *run, td_pool *pool);
+
+/* One array of whole pages, as in the file, and its blocks' checksums. */
+td_status td_state_new_part(td_state *state, td_state_part part, uint64_t bytes);
+void *td_state_data(const td_state *state, td_state_part part);
+static inline uint64_t td_state_padded(uint64_t bytes)
+{
+    return (bytes + TD_OUTFILE_PAGE - 1) / TD_OUTFILE_PAGE * TD_OUTFILE_PAGE;
+}
+
+/* The checksums of the blocks in [begin, end) of an array of `bytes` bytes, where td_state_fill has not taken them;
+ * begin is a multiple of TD_STATE_BLOCK. Then that of the whole array, which is one of these. */
+enum { TD_STATE_BLOCK = 256 << 10 };
+void td_state_sum_blocks(td_state *state, td_state_part part, uint64_t begin, uint64_t end, uint64_t bytes);
+uint64_t td_state_sum(const td_state *state, td_state_part part, uint64_t bytes);
 
 /* Writes under a temporary name, syncs and renames; *bytes is the file's length. */
-td_status td_checkpoint_write(const char *path, const td_identity *identity, const td_state *state, uint64_t *bytes);
+td_status td_checkpoint_write(const char *path, const td_identity *identity, td_state *state, uint64_t *bytes);
 
 /* Reads and checks a file, or the header alone. TD_CORRUPT, TD_FORMAT, TD_UNSUPPORTED or TD_IO naming the file. */
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state);

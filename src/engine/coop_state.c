@@ -10,12 +10,30 @@
 
 /* Values and bits from one numbering to the other. */
 
-static void move_values(const td_split *split, bool back, void *to, const void *from, size_t bytes)
+typedef struct moving {
+    const td_split *split;
+    bool back;
+    char *to;
+    const char *from;
+    size_t bytes;
+} moving;
+
+static td_status move_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    for (uint32_t i = 0; i < split->vertices; i++) {
-        uint64_t v = td_split_vertex(split, i), at = back ? v : i, out = back ? i : v;
-        memcpy((char *)to + at * bytes, (const char *)from + out * bytes, bytes);
+    const moving *self = context;
+    size_t bytes = self->bytes;
+    (void)worker;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t v = td_split_vertex(self->split, (uint32_t)i), at = self->back ? v : i, out = self->back ? i : v;
+        memcpy(self->to + at * bytes, self->from + out * bytes, bytes);
     }
+    return TD_OK;
+}
+
+static td_status move_values(const td_coop_job *job, bool back, void *to, const void *from)
+{
+    moving self = {&job->held->split, back, to, from, job->gpu.traits->value_bytes};
+    return td_pool_for(job->gpu.options->pool, self.split->vertices, 1 << 16, move_some, &self);
 }
 
 static void move_bits(const td_split *split, bool back, uint64_t *to, const uint64_t *from)
@@ -36,8 +54,8 @@ td_status td_coop_renumber_resumed(td_coop_job *self)
     if (state == NULL || split->order == NULL) return TD_OK;
     TD_CHECK(td_new_bytes(&values, split->vertices, bytes, "vertex values"));
     td_status status = TD_NEW_ZEROED(&active, td_bitmap_words(split->vertices), "active vertices");
+    if (status == TD_OK) status = move_values(self, false, values, state->values);
     if (status == TD_OK) {
-        move_values(split, false, values, state->values, bytes);
         if (state->has_active) move_bits(split, false, active, state->active);
         td_gpu_swap(&values, &state->values);
         if (state->has_active) td_gpu_swap(&active, &state->active);
@@ -71,7 +89,7 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
 {
     td_state *state = td_checkpoint_due(self->gpu.run, context);
     if (state == NULL) return TD_OK;
-    move_values(&self->held->split, true, state->values, values, self->gpu.traits->value_bytes);
+    TD_CHECK(move_values(self, true, state->values, values));
     state->has_active = self->gpu.traits->fused;
     state->by_levels = self->cpu.first_hit;
     if (state->has_active) TD_CHECK(find_active(self, false, state->active));
@@ -96,8 +114,7 @@ td_status td_coop_recover(td_coop_job *self)
         TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
         TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));
         TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
-        move_values(&self->held->split, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe],
-                    bytes);
+        TD_TRY(move_values(self, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe]));
         state->has_active = fused;
         if (fused) TD_TRY(find_active(self, true, state->active));
         state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;

@@ -153,12 +153,14 @@ td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
 td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
 {
     const td_run *run = job->run;
-    memcpy(state->values, job->values, job->graph->vertices * job->kernels->value_bytes);
+    uint64_t value_bytes = job->graph->vertices * job->kernels->value_bytes;
+    TD_CHECK(td_state_fill(state, TD_STATE_VALUES, job->values, value_bytes, job->pool));
     state->has_active = active != NULL;
     state->by_levels = job->first_hit;
-    if (active != NULL && active != state->active) memcpy(state->active, active, td_cpu_words(job) * sizeof *active);
+    if (active != NULL && active != state->active)
+        TD_CHECK(td_state_fill(state, TD_STATE_ACTIVE, active, td_cpu_words(job) * sizeof *active, job->pool));
     state->edge_count = run->edge_count;
-    if (run->edge_count > 0) memcpy(state->edges, run->edges, run->edge_count * sizeof *run->edges);
+    TD_CHECK(td_state_fill(state, TD_STATE_EDGES, run->edges, run->edge_count * sizeof *run->edges, job->pool));
     return td_checkpoint_save(job->run, state);
 }
 

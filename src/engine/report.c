@@ -305,7 +305,9 @@ static void put_checkpoints(td_json *json, const td_run_report *report)
     td_json_u64(json, "failed", stats->failed);
     td_json_u64(json, "bytes", stats->bytes);
     td_json_real(json, "seconds", stats->seconds);
+    td_json_real(json, "processor_seconds", stats->processor);
     td_json_real(json, "waited_seconds", stats->waited);
+    td_json_real(json, "waited_last_seconds", stats->waited_last);
     if (stats->resumed_from != NULL) {
         td_json_string(json, "resumed_from", stats->resumed_from);
         td_json_u64(json, "resumed_iterations", stats->resumed_iteration);

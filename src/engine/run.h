@@ -62,7 +62,9 @@ typedef struct td_checkpoint_stats {
     uint32_t written, failed;
     uint64_t bytes;
     double seconds;          /* of writing, beside the run */
+    double processor;        /* of it on a processor, which the run had to share */
     double waited;           /* of the run: copying its state, and the last write */
+    double waited_last;      /* for the last write alone */
     char *resumed_from;      /* or NULL */
     uint32_t resumed_iteration;
 } td_checkpoint_stats;

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/outfile.h"
 
@@ -129,6 +130,49 @@ TEST(writes_at_offsets_may_come_in_any_order)
     CHECK_OK(td_outfile_commit(file));
     td_outfile_close(file);
     check_content(inside(folder, "pieces"), "abcdefghi");
+}
+
+/* Three pages, the last first; the nth write from now fails so. */
+static td_status write_three_pages(const char *path, uint64_t nth, int error)
+{
+    td_status status = TD_OK;
+    td_outfile *file = NULL;
+    char *pages = NULL;
+    TD_TRY(td_new_pages((void **)&pages, 3 * TD_OUTFILE_PAGE, "pages"));
+    for (int i = 0; i < 3 * TD_OUTFILE_PAGE; i++) pages[i] = (char)('a' + i / 256 % 26);
+    TD_TRY(td_outfile_create(&file, path, TD_OUT_BINARY));
+    td_outfile_fail_at(nth, error);
+    TD_TRY(td_outfile_write_pages(file, TD_OUTFILE_PAGE, pages + TD_OUTFILE_PAGE, 2 * TD_OUTFILE_PAGE));
+    TD_TRY(td_outfile_write_pages(file, 0, pages, TD_OUTFILE_PAGE));
+    TD_TRY(td_outfile_commit(file));
+done:
+    td_outfile_fail_at(0, 0);
+    td_outfile_close(file);
+    td_free(pages);
+    return status;
+}
+
+static void check_three_pages(const char *path)
+{
+    static char seen[4 * TD_OUTFILE_PAGE];
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    CHECK_EQ(fread(seen, 1, sizeof seen, file), 3 * TD_OUTFILE_PAGE);
+    fclose(file);
+    for (int i = 0; i < 3 * TD_OUTFILE_PAGE; i++) CHECK_EQ(seen[i], 'a' + i / 256 % 26);
+}
+
+TEST(whole_pages_are_written_also_where_they_cannot_go_past_the_cache)
+{
+    const char *folder = fresh_folder();
+    for (uint64_t refused = 0; refused <= 2; refused++) { /* none, the first write, the second */
+        CHECK_OK(write_three_pages(inside(folder, "pages"), refused, EINVAL));
+        check_three_pages(inside(folder, "pages"));
+    }
+    CHECK_STATUS(write_three_pages(inside(folder, "pages"), 2, ENOSPC), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "at byte 0: No space left on device");
+    check_three_pages(inside(folder, "pages"));
+    CHECK_EQ(files_in(folder), 1);
 }
 
 TEST(an_old_file_stays_until_the_new_one_is_committed)

@@ -54,6 +54,14 @@ succeeds run kcore small.tg --engine stream --devices emu:1@unchecked --gpu-edge
     --json resumed.json
 equal "$(digest resumed.json)" "$wanted" 'the digest of three engines, one after another'
 
+# What they cost is told.
+mkdir told
+succeeds run kcore small.tg --checkpoint told --every 1 --iterations 3 --json told.json
+contains "$err" 'copying them and the last one took' 'what checkpoints cost'
+for key in written bytes seconds processor_seconds waited_seconds waited_last_seconds; do
+    contains "$(sed -n '/"checkpoints"/,/}/p' told.json)" "\"$key\":" 'the report of checkpoints'
+done
+
 # A search that the hybrid engine began is not one by levels, and a GPU takes more memory to go on with it: that is
 # planned for.
 mkdir levels
