@@ -204,15 +204,28 @@ td_status td_stream_start_kept(td_stream_job *self)
     return TD_NEW_ZEROED(&self->part_of, count + 1, "parts of the lists");
 }
 
-/* The light edges alone, until they change nothing. */
+/* Whether the next sweep begins a round: a state in the middle of one has seen light edges only, and whoever took them
+ * for all edges could find nothing to do and end there. */
+static bool begins_round(const td_gpu_job *gpu)
+{
+    td_context before = gpu->args.context;
+    if (before.iteration-- == 0) return true;
+    return !gpu->kernels->again(&before, 0);
+}
+
+static bool is_at_limit(const td_gpu_job *gpu) { return gpu->has_limit && gpu->args.context.iteration >= gpu->limit; }
+
+/* The light edges alone, until they change nothing. Between two rounds they are a beginning like any other: a
+ * checkpoint may be written there, and what goes on from one goes on with them. */
 td_status td_stream_sweep_light(td_stream_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_stream_graph *held = self->held;
     uint64_t bytes = held->light_count * sizeof *held->light;
-    bool again = held->light_count > 0;
+    bool again = held->light_count > 0 && begins_round(gpu);
     self->kept_count = held->light_count;
-    for (bool first = true; again; first = false) {
+    for (bool first = true; again && !(begins_round(gpu) && is_at_limit(gpu)); first = false) {
+        if (!first && begins_round(gpu)) TD_CHECK(td_gpu_checkpoint(gpu));
         uint64_t began = td_clock_ns();
         td_iteration row = {.direction = "light", .active_edges = self->kept_count};
         if (first) row.bytes_whole = row.bytes_useful = bytes;

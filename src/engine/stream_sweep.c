@@ -108,14 +108,16 @@ td_status td_stream_sweep(td_stream_job *self)
     if (samples && resumed) TD_CHECK(td_resident_leave_out(gpu));
     else if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
     if (self->held->kept != NULL) TD_CHECK(td_stream_start_kept(self));
-    /* a checkpoint may be from within a round */
-    if (self->held->kept != NULL && !resumed) TD_CHECK(td_stream_sweep_light(self));
+    uint32_t edges = gpu->control->edge_count;
+    if (self->held->kept != NULL) TD_CHECK(td_stream_sweep_light(self));
+    bool waits = resumed && gpu->control->edge_count == edges; /* until it is further than where it went on from */
     TD_CHECK(choose_all(self));
     gpu->args.keeps = true;
     gpu->args.keeps_edges = self->held->kept != NULL;
     while (again && !(gpu->has_limit && gpu->args.context.iteration >= gpu->limit)) {
-        if (gpu->args.context.iteration > 0) TD_CHECK(td_gpu_checkpoint(gpu));
+        if (gpu->args.context.iteration > 0 && !waits) TD_CHECK(td_gpu_checkpoint(gpu));
         TD_CHECK(sweep_once(self, &again));
+        waits = false;
     }
     gpu->run->converged = !again;
     return td_gpu_checkpoint(gpu);

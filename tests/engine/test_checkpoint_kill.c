@@ -42,6 +42,7 @@ static const victim victims[] = {
     {"kcore", "", "rmat", 9, 0, 0, "stream"},
     {"pagerank", "", "rmat", 10, 12, 1e-5, "stream"},
     {"mst", "", "rmat", 8, 0, 0, "resident"},
+    {"mst", "", "rmat", 9, 0, 0, "stream"},
     {"bfs", "", "grid", 40, 0, 0, "hybrid"},
     {"labels", "", "grid", 30, 0, 0, "coop"},
     {"pagerank", "", "rmat", 10, 20, 1e-5, "coop"},
