@@ -54,11 +54,14 @@ static const char *option_name(const void *context, int index)
     return option != NULL ? option->name : NULL;
 }
 
-td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context)
+td_status td_fail_unknown(const char *what, const char *word, const char *page, td_candidate_fn next,
+                          const void *context)
 {
     const char *near = td_nearest(word, next, context);
-    if (near == NULL) return td_fail(TD_USAGE, "unknown %s '%s'", what, word);
-    return td_fail(TD_USAGE, "unknown %s '%s' (did you mean '%s'?)", what, word, near);
+    char guess[128] = "", where[64] = "";
+    if (near != NULL) snprintf(guess, sizeof guess, " (did you mean '%s'?)", near);
+    if (page != NULL) snprintf(where, sizeof where, "; 'tandem help %s' lists them", page);
+    return td_fail(TD_USAGE, "unknown %s '%s'%s%s", what, word, guess, where);
 }
 
 static td_status unknown_option(const td_arg_spec *spec, const char *word)

@@ -75,7 +75,9 @@ td_status td_args_parse(const td_arg_spec *spec, int argc, char **argv, void *se
 /* Frees what parsing allocated, in `settings` too. Also after a failure. */
 void td_args_free(const td_arg_spec *spec, void *settings, td_args *args);
 
-/* TD_USAGE: "unknown WHAT 'WORD'", with the nearest candidate, if there is one. */
-td_status td_fail_unknown(const char *what, const char *word, td_candidate_fn next, const void *context);
+/* TD_USAGE: "unknown WHAT 'WORD'", with the nearest candidate, if there is one, and the page of the help that lists
+ * them, or NULL. */
+td_status td_fail_unknown(const char *what, const char *word, const char *page, td_candidate_fn next,
+                          const void *context);
 
 #endif

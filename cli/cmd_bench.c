@@ -74,7 +74,7 @@ static td_status run_bench(const td_args *args, void *settings)
     const td_bench *bench = NULL;
     for (int i = 0; benches[i] != NULL; i++)
         if (strcmp(benches[i]->name, args->words[0]) == 0) bench = benches[i];
-    if (bench == NULL) return td_fail_unknown("benchmark", args->words[0], bench_name, NULL);
+    if (bench == NULL) return td_fail_unknown("benchmark", args->words[0], NULL, bench_name, NULL);
     s->graphs = args->words + 1;
     s->graph_count = args->count - 1;
     if (s->graph_count > 0 && !bench->takes_graphs)

@@ -68,7 +68,7 @@ static td_status read_input(conversion *job)
         TD_CHECK(td_packed_load(&job->graph, job->input, job->pool));
     } else {
         TD_CHECK(td_edges_create(&job->edges, job->input));
-        TD_CHECK(job->format->read(job->input, job->edges, job->pool));
+        TD_CHECK(td_format_read(job->format, job->input, job->settings->format == NULL, job->edges, job->pool));
     }
     job->read_seconds = td_seconds_since(start);
     return TD_OK;
@@ -177,7 +177,7 @@ static td_status read_list(void *context, td_edge_list *edges, td_pool *pool)
 {
     const conversion *job = context;
     if (job->file != NULL) return read_packed(job, edges, pool);
-    return job->format->read(job->input, edges, pool);
+    return td_format_read(job->format, job->input, job->settings->format == NULL, edges, pool);
 }
 
 static td_status convert_outside(conversion *job)
@@ -264,7 +264,7 @@ static td_status run_convert(const td_args *args, void *settings)
     TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
     TD_CHECK(td_output_check_stripes(s->output, s->to, s->stripe));
     TD_CHECK(td_output_check_temporary(s->temporary));
-    TD_CHECK(td_output_spares(job.input, s->output));
+    TD_CHECK(td_output_spares(job.input, "-o", s->output));
     TD_CHECK(td_build_settings_apply(&s->build, &job.build));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));
     TD_CHECK(td_standard_input_take(&job.input, s->temporary, s->output));

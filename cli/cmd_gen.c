@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define NO_SEED UINT64_MAX
+#define LARGEST_SEED 0x1p63
 enum { EDGE_BYTES = 8 }; /* two ends */
 #define MOST_VERTICES 4294967294.0
 
@@ -34,7 +35,8 @@ static const td_arg_option options[] = {
     OPTION("format", TEXT, format, "F", "the same"),
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
     OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
-    OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)"),
+    OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)",
+           .most = LARGEST_SEED),
     OPTION("scale", COUNT, spec.scale, "N", "2^N vertices", .excludes = "vertices", .least = 1, .most = 31),
     OPTION("vertices", COUNT, spec.vertices, "N", "that many vertices", .least = 1, .most = MOST_VERTICES),
     OPTION("degree", REAL, spec.degree, "D", "edges per vertex, before duplicates and loops are dropped",
@@ -88,7 +90,7 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
         TD_CHECK(refuse_parameters(s, kind));
         spec->shuffle |= s->spec.shuffle;
     } else {
-        if (td_generator_named(kind) == NULL) return td_fail_unknown("kind of graph", kind, kind_name, NULL);
+        if (td_generator_named(kind) == NULL) return td_fail_unknown("kind of graph", kind, "generators", kind_name, NULL);
         *spec = s->spec;
         spec->kind = kind;
         spec->seed = build->weight_seed = 1;

@@ -137,7 +137,7 @@ static td_status run_help(const td_args *args, void *settings)
         }
     if (td_help_run_topic(word)) return TD_OK;
     const td_command *command = td_command_named(word);
-    if (command == NULL) return td_fail_unknown("help topic", word, subject_name, NULL);
+    if (command == NULL) return td_fail_unknown("help topic", word, NULL, subject_name, NULL);
     td_help_command(command);
     return TD_OK;
 }

@@ -138,6 +138,7 @@ static td_status check_targets(const run_settings *s, const char *graph)
     TD_CHECK(td_report_check_target(common, graph));
     for (int i = 0; i < 2; i++) {
         if (paths[i] == NULL || is_stdout(paths[i])) continue;
+        TD_CHECK(td_output_spares(graph, i == 0 ? "--output" : "--trace", paths[i]));
         TD_CHECK(td_report_check_target(common, paths[i]));
         TD_CHECK(td_place_check(paths[i]));
     }
@@ -190,11 +191,18 @@ static void fill_options(job *self)
     options->resume = s->resume;
 }
 
+static td_status unknown_program(const char *word, const char *path)
+{
+    if (td_program_named(path) != NULL)
+        return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
+    return td_fail_unknown("program", word, "programs", program_name, NULL);
+}
+
 static td_status check_line(job *self, const char *program)
 {
     const run_settings *s = self->settings;
     self->program = td_program_named(program);
-    if (self->program == NULL) return td_fail_unknown("program", program, program_name, NULL);
+    if (self->program == NULL) return unknown_program(program, self->path);
     fill_options(self);
     TD_CHECK(td_plan_check(s->engine, s->devices));
     TD_CHECK(check_settings(self));

@@ -11,7 +11,10 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
+#include "engine/run.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,6 +121,14 @@ done:
     return status;
 }
 
+static td_status unknown_command(const char *word)
+{
+    if (word[0] == '-') return td_fail(TD_USAGE, "the command comes first, options behind it; '%s' is none", word);
+    if (td_program_named(word) != NULL)
+        return td_fail(TD_USAGE, "unknown command '%s'; it is a program: tandem run %s FILE", word, word);
+    return td_fail_unknown("command", word, NULL, td_command_name, NULL);
+}
+
 /* What precedes a command: nothing, or one of the words people try first. */
 static td_status run_word(int argc, char **argv)
 {
@@ -132,32 +143,42 @@ static td_status run_word(int argc, char **argv)
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
     const td_command *command = td_command_named(word);
-    if (command == NULL) return td_fail_unknown("command", word, td_command_name, NULL);
+    if (command == NULL) return unknown_command(word);
     return run_command(command, argc - 2, argv + 2);
 }
 
 static td_status flush_results(void)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) return td_fail(TD_IO, "standard output: writing failed (disk full?)");
-    return TD_OK;
+    if (fflush(stdout) != 0) return td_fail_errno(TD_IO, errno, "cannot write standard output");
+    return ferror(stdout) ? td_fail(TD_IO, "cannot write standard output; is its disk full?") : TD_OK;
 }
 
+/* Wrong usage ends with the page that tells the right one, unless the message names another. */
 static int report(td_status status, const char *word)
 {
     td_progress_end();
     if (status == TD_OK) return 0;
     td_standard_input_name();
-    if (status != TD_USAGE) {
-        fprintf(stderr, "tandem: %s\n", td_last_message());
-        return 1;
-    }
+    bool pointed = status != TD_USAGE || strstr(td_last_message(), "'tandem help ") != NULL;
     bool known = word != NULL && td_command_named(word) != NULL;
-    fprintf(stderr, "tandem: %s; see 'tandem help%s%s'\n", td_last_message(), known ? " " : "", known ? word : "");
-    return 2;
+    if (pointed) fprintf(stderr, "tandem: %s\n", td_last_message());
+    else
+        fprintf(stderr, "tandem: %s; see 'tandem help%s%s'\n", td_last_message(), known ? " " : "", known ? word : "");
+    return status == TD_USAGE ? 2 : 1;
+}
+
+/* A file that is opened must not become the standard output or error of a process that was started without them. What
+ * is missing stays unusable: writing to it, or reading from it, fails. */
+static void hold_standard_files(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0) _exit(1);
 }
 
 int main(int argc, char **argv)
 {
+    hold_standard_files();
     setlocale(LC_CTYPE, "");
     catch_signals();
     td_status status = run_word(argc, argv);

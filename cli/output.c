@@ -24,7 +24,7 @@ static const char *format_name(const void *unused, int index)
 td_status td_format_check(const char *name)
 {
     if (name == NULL || td_format_named(name) != NULL) return TD_OK;
-    return td_fail_unknown("format", name, format_name, NULL);
+    return td_fail_unknown("format", name, "formats", format_name, NULL);
 }
 
 /* Starts the file and drops it again. */
@@ -38,7 +38,7 @@ td_status td_place_check(const char *path)
 
 td_status td_output_check(const td_common *common, const char *path, const char *format)
 {
-    if (path == NULL) return td_fail(TD_USAGE, "option -o FILE is missing: where to write?");
+    if (path == NULL) return td_fail(TD_USAGE, "option -o FILE is missing: it says where to write");
     if (common->json != NULL && strcmp(common->json, path) == 0)
         return td_fail(TD_USAGE, "the graph and --json cannot both go to '%s'", path);
     TD_CHECK(td_report_check_target(common, path));
@@ -95,12 +95,12 @@ td_status td_output_write(const td_graph *graph, const char *path, const char *f
                                : td_graph_write(graph, path, format, pool);
 }
 
-td_status td_output_spares(const char *input, const char *output)
+td_status td_output_spares(const char *input, const char *option, const char *output)
 {
     struct stat in, out;
     if (stat(input, &in) != 0 || stat(output, &out) != 0) return TD_OK;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return TD_OK;
-    return td_fail(TD_USAGE, "-o %s is the input itself: name another file", output);
+    return td_fail(TD_USAGE, "%s %s is the input itself: name another file", option, output);
 }
 
 /* False where there is none. */

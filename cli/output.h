@@ -22,7 +22,7 @@ td_status td_output_write(const td_graph *graph, const char *path, const char *f
 td_status td_place_check(const char *path);
 
 /* TD_USAGE if both names lead to the same file. */
-td_status td_output_spares(const char *input, const char *output);
+td_status td_output_spares(const char *input, const char *option, const char *output);
 
 /* TD_USAGE unless `name` is NULL or a format's. */
 td_status td_format_check(const char *name);

@@ -70,7 +70,7 @@ td_status td_standard_input_take(const char **path, const char *directory, const
     struct stat facts;
     int descriptor = STDIN_FILENO;
     if (!is_standard(*path)) return TD_OK;
-    if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "there is no %s", shown);
+    if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
     if (S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "%s is a directory", shown);
     if (!S_ISREG(facts.st_mode)) {
         choose_folder(folder, directory, output);

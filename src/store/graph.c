@@ -55,6 +55,16 @@ size_t td_weight_bytes(td_weight_kind kind)
     return sizes[kind];
 }
 
+static td_status no_such_vertex(const td_graph *graph, uint64_t id)
+{
+    const char *name = graph->name != NULL ? graph->name : "the graph";
+    bool ascending = graph->vertices > 0 && (graph->ids == NULL || graph->ids_sorted);
+    if (!ascending) return td_fail(TD_NOT_FOUND, "vertex %llu is not in %s", (unsigned long long)id, name);
+    return td_fail(TD_NOT_FOUND, "vertex %llu is not in %s, whose ids lie between %llu and %llu",
+                   (unsigned long long)id, name, (unsigned long long)td_graph_id(graph, 0),
+                   (unsigned long long)td_graph_id(graph, graph->vertices - 1));
+}
+
 td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex)
 {
     if (graph->ids == NULL) {
@@ -80,8 +90,7 @@ td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex)
                 return TD_OK;
             }
     }
-    return td_fail(TD_NOT_FOUND, "vertex %llu is not in %s", (unsigned long long)id,
-                   graph->name != NULL ? graph->name : "the graph");
+    return no_such_vertex(graph, id);
 }
 
 uint32_t td_edge_source(const td_graph *graph, uint64_t edge)

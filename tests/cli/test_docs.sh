@@ -20,7 +20,8 @@ if command -v xz >/dev/null; then xz -c edges.txt >soc-Epinions1.txt.xz; else cp
 # A line as a page has it -> as it runs here.
 smaller() {
     sed -E -e 's/^ *(\$ )?//' -e 's/  +#.*$//' -e 's/ # goes on$//' \
-        -e 's/--scale [12][0-9]/--scale 11/' -e 's/gen [ku]2[0-9]/gen k10/' -e 's/--width 1?000/--width 50/' -e 's/--memory 25%/--memory 12M/' \
+        -e 's/--scale [12][0-9]/--scale 11/' -e 's/gen [ku]2[0-9]/gen k10/' -e 's/--width 1?000/--width 50/' \
+        -e 's/--memory 25%/--memory 12M/' \
         -e 's/cuda:0(\/[0-9]+(#[0-9]+)?)?/emu@unchecked/g' -e 's/--devices emu( |$)/--devices emu@unchecked\1/' \
         -e 's/--gpu-memory 8G/--gpu-edges 25% --devices emu@unchecked/' -e 's#/disk#disk#g' \
         -e 's/edges.txt.zst/edges.txt/'
@@ -57,8 +58,8 @@ for page in $pages; do
     while read -r command; do
         commands=$((commands + 1))
         obey "$page" "$command"
-    done < <(grep -E '^    (\$ )?(tandem [a-z]|mkdir |[a-z]+ [^|]*\|.*tandem [a-z])' "$top/$page" | grep -v 'PROGRAM FILE' |
-        smaller | grep -v '^mkdir')
+    done < <(grep -E '^    (\$ )?(tandem [a-z]|[a-z]+ [^|]*\|.*tandem [a-z])' "$top/$page" |
+        grep -v 'PROGRAM FILE' | smaller)
 done
 if [ $commands -gt 30 ]; then good; else bad "only $commands command lines were found"; fi
 
@@ -81,5 +82,6 @@ contains "$err" 'the farthest at distance 152049' "the README's result"
 "$TANDEM" gen rmat --scale 20 --degree 16 --weights 1:100 --seed 7 -o g.tg --quiet
 succeeds info g.tg
 while read -r line; do contains "$out" "$line" 'what the README shows of a graph'
-done < <(sed -n '/^    \$ tandem info g.tg/,/^$/s/^    \([a-z0-9].*\)$/\1/p' "$top/README.md" | sed 's/[█▉▊▋▌▍▎▏ ]*$//; s/ *[█▉▊▋▌▍▎▏].*//')
+done < <(sed -n '/^    \$ tandem info g.tg/,/^$/s/^    \([a-z0-9].*\)$/\1/p' "$top/README.md" |
+    sed 's/ *[█▉▊▋▌▍▎▏].*//')
 finish

@@ -70,7 +70,7 @@ status=$? err=$(cat .err)
 says 'standard input is a directory'
 "$TANDEM" convert - -o no.tg <&- >.out 2>.err
 status=$? err=$(cat .err)
-says 'there is no standard input'
+says 'cannot read standard input'
 fails 1 '--temp nowhere' convert - -o no.tg --temp nowhere
 fails 2 'unknown program' run frobnicate -
 absent no.tg

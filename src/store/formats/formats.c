@@ -124,6 +124,14 @@ static td_status choose(const char *path, const char *name, const td_format **ou
     return td_fail(TD_USAGE, "there is no format '%s'; known are %s", name, names);
 }
 
+/* Files that look like edge lists are mistaken for something else at times. */
+td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges, td_pool *pool)
+{
+    td_status status = format->read(path, edges, pool);
+    if (status != TD_FORMAT || !recognised || format == &td_format_edgelist) return status;
+    return td_fail(TD_FORMAT, "%s (it was taken for %s; --format NAME decides)", td_last_message(), format->name);
+}
+
 static td_status load(td_graph **out, const char *path, const td_build_options *build, td_pool *pool)
 {
     td_graph *graph = NULL;
@@ -142,7 +150,7 @@ td_status td_graph_read(td_graph **out, const char *path, const char *format_or_
     TD_CHECK(choose(path, format_or_null, &format));
     if (format == &td_format_tg) return load(out, path, build, pool);
     TD_CHECK(td_edges_create(&edges, path));
-    TD_TRY(format->read(path, edges, pool));
+    TD_TRY(td_format_read(format, path, format_or_null == NULL, edges, pool));
     TD_TRY(td_graph_build(out, edges, build, pool));
 done:
     td_edges_destroy(edges);
