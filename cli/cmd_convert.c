@@ -289,7 +289,8 @@ const td_command td_cmd_convert = {
     .settings_bytes = sizeof(convert_settings),
     .defaults = &defaults,
     .run = run_convert,
-    .details = "- is standard input: a text of any kind, or another format that --format names. The output appears under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
+    .details = "- is standard input: a text of any kind, or another format that --format names. The output appears "
+               "under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
                "'tandem help formats' lists what can be read and written.",
     .examples = "tandem convert web.txt.gz -o web.tg\n"
                 "grep -v '^9' web.txt | tandem convert - -o part.tg\n"

@@ -90,7 +90,8 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
         TD_CHECK(refuse_parameters(s, kind));
         spec->shuffle |= s->spec.shuffle;
     } else {
-        if (td_generator_named(kind) == NULL) return td_fail_unknown("kind of graph", kind, "generators", kind_name, NULL);
+        if (td_generator_named(kind) == NULL)
+            return td_fail_unknown("kind of graph", kind, "generators", kind_name, NULL);
         *spec = s->spec;
         spec->kind = kind;
         spec->seed = build->weight_seed = 1;

@@ -52,19 +52,16 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
     return budget != 0 && td_inside_bytes(vertices, edges, weighted, build) > (double)budget;
 }
 
-static double outside_bytes(int threads)
-{
-    return (double)(td_external_least(threads) + td_machine_besides() + (4 << 20));
-}
+static uint64_t outside_bytes(int threads) { return td_external_least(threads) + td_machine_besides(); }
 
-bool td_outside_possible(int threads) { return (double)td_memory().budget >= outside_bytes(threads); }
+bool td_outside_possible(int threads) { return td_memory().budget >= outside_bytes(threads) + (1 << 20); }
 
 td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside)
 {
     char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
-    double inside = with_buffers(inside_bytes, threads);
-    bool smaller = may_go_outside && outside_bytes(threads) < inside;
-    double needs = smaller ? outside_bytes(threads) : inside;
+    double inside = with_buffers(inside_bytes, threads), outside = (double)(outside_bytes(threads) + (4 << 20));
+    bool smaller = may_go_outside && outside < inside;
+    double needs = smaller ? outside : inside;
     td_format_size(given, td_memory().budget);
     if (needs >= 0x1p62) return TD_NO_MEMORY; /* nobody knows: whoever failed has said what was too large */
     td_format_least(least, (uint64_t)needs);

@@ -128,7 +128,8 @@ static td_status check_request(const td_program *program, const td_graph *graph,
     if (options->has_source && options->source >= graph->vertices)
         return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
     if (graph->in.offsets == NULL)
-        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only of 'tandem convert'");
+        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only "
+                       "of 'tandem convert'");
     return check_weights(info, graph, options->pool);
 }
 

@@ -7,7 +7,7 @@ known=$(sed -n 's/^ *{"\(--[a-z-]*\)", ".*/\1/p' "$sources/base/words.c")
 contains "$known" '--gpu-memory' 'the table of words'
 
 spoken=$(grep -rhE '"[^"]*--[a-z]' "$sources" --include='*.c' --exclude='gen*.c' --exclude=words.c |
-    sed "s/'tandem [^']*'//g; s/--out-only of//" | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+    sed "s/'tandem [^']*'//g; s/--out-only//" | grep -oE -e '--[a-z][a-z-]*' | sort -u)
 for option in $spoken; do
     grep -qxF -e "$option" <<< "$known" || bad "src speaks of $option, which src/base/words.c does not know"
 done

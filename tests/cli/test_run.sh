@@ -16,7 +16,8 @@ fails 1 "--devices cpu,cuda:63: device 'cuda:63': " run wcc g.tg --devices cpu,c
 fails 2 'option --gpu-memory' run wcc g.tg --gpu-memory much
 fails 2 '--gpu-memory 0: 1 B to 4.0 EiB is allowed' run wcc g.tg --gpu-memory 0
 fails 2 '--gpu-memory 50%: a size is expected (examples: 4G, 512M), not a share' run wcc g.tg --gpu-memory 50%
-fails 2 "option --gpu-edges: 'half' is not a size or a share (examples: 4G, 512M, 65536, 25%)" run wcc g.tg --gpu-edges half
+fails 2 "option --gpu-edges: 'half' is not a size or a share (examples: 4G, 512M, 65536, 25%)" run wcc g.tg \
+    --gpu-edges half
 fails 2 'option --gpu-edges 25: that is 25 bytes; a share is written 25%' run wcc g.tg --gpu-edges 25
 fails 2 'option --gpu-edges 0%: more than 0%, or a size, is allowed' run wcc g.tg --gpu-edges 0%
 succeeds run wcc g.tg --devices cpu --gpu-edges 120%
