@@ -301,7 +301,7 @@ TD_API double td_result_seconds(const td_result *result);
 TD_API td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices,
                                double *values, uint64_t *count);
 
-/* One line per vertex, "id value"; "tsv" where `format` is NULL. */
+/* One line per vertex, "id value", or of a forest per edge, "source target weight"; "tsv" where `format` is NULL. */
 TD_API td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format);
 
 #ifdef __cplusplus
