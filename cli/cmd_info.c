@@ -75,7 +75,11 @@ done:
 
 static td_status open_other(inspection *job)
 {
-    TD_CHECK(td_graph_read(&job->graph, job->path, job->format->name, NULL, job->pool));
+    td_build_options plain = {0};
+    td_status status = td_graph_read(&job->graph, job->path, job->format->name, NULL, job->pool);
+    if (status == TD_NO_MEMORY)
+        return td_inside_too_small(job->path, job->format, &plain, td_pool_threads(job->pool));
+    TD_CHECK(status);
     job->file = td_packed_plan(job->graph);
     return TD_OK;
 }

@@ -2,6 +2,7 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
+#include "outside.h"
 #include "report.h"
 #include "standard_input.h"
 
@@ -59,14 +60,23 @@ static void report(td_json *json, const reordering *job)
     td_json_hex(json, "digest", job->digest);
 }
 
+static td_status too_small(const reordering *job)
+{
+    td_build_options plain = {0};
+    const td_format *format = job->settings->format != NULL ? td_format_named(job->settings->format) : NULL;
+    if (format == NULL && td_format_detect(job->input, &format) != TD_OK) return TD_NO_MEMORY;
+    return td_inside_too_small(job->input, format, &plain, td_pool_threads(job->pool));
+}
+
 static td_status reorder(reordering *job, td_report *out)
 {
     const reorder_settings *s = job->settings;
     TD_CHECK(td_common_pool(&s->common, &job->pool));
     uint64_t start = td_clock_ns();
-    TD_CHECK(td_graph_read(&job->graph, job->input, s->format, NULL, job->pool));
+    td_status status = td_graph_read(&job->graph, job->input, s->format, NULL, job->pool);
     job->read_seconds = td_seconds_since(start);
-    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
+    if (status == TD_OK) status = td_ordering_apply(&job->ordering, &job->graph, job->pool);
+    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(job) : status;
     start = td_clock_ns();
     TD_CHECK(td_graph_write(job->graph, s->output, s->to, job->pool));
     job->write_seconds = td_seconds_since(start);

@@ -308,7 +308,9 @@ static td_status read_graph(job *self)
     if (format != &td_format_tg) {
         td_status status = read_whole(self);
         if (status != TD_NO_MEMORY) return status;
-        return td_inside_too_small(self->path, format, &self->build, td_pool_threads(self->pool));
+        (void)td_inside_too_small(self->path, format, &self->build, td_pool_threads(self->pool));
+        return td_fail(TD_NO_MEMORY, "%s; of a .tg, which 'tandem convert' makes, edges may stay on disk",
+                       td_last_message());
     }
     TD_CHECK(set_budget(self, false));
     if (!changes_graph(self))

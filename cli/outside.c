@@ -7,6 +7,7 @@
 #include "graph_text.h"
 #include "output.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What the builder in memory takes at its peak (docs/performance.md): the list, two sets of buckets or the
@@ -37,13 +38,25 @@ static double with_buffers(double inside_bytes, int threads)
     return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
 }
 
+/* Of a file that is read and built, or of a packed one. */
+static double reading_bytes(const char *path, const td_format *format, const td_build_options *build)
+{
+    td_packed *packed = NULL;
+    if (format != &td_format_tg) return td_inside_bytes(0, td_most_edges(path, format), true, build);
+    if (td_packed_open(&packed, path) != TD_OK) return INFINITY;
+    const td_packed_info *info = td_packed_describe(packed);
+    double bytes = td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, build);
+    td_packed_close(packed);
+    return bytes;
+}
+
 td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads)
 {
     char enough[TD_NUMBER_BYTES];
-    double needs = with_buffers(td_inside_bytes(0, td_most_edges(path, format), true, build), threads);
+    double needs = with_buffers(reading_bytes(path, format, build), threads);
     if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
-    return td_fail(TD_NO_MEMORY, "%s: %s is enough to read %s; of a .tg, which 'tandem convert' makes, edges may stay "
-                   "on disk", td_last_message(), td_format_least(enough, (uint64_t)needs), path);
+    return td_fail(TD_NO_MEMORY, "%s: %s is enough to read %s", td_last_message(),
+                   td_format_least(enough, (uint64_t)needs), path);
 }
 
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)

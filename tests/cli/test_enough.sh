@@ -25,7 +25,10 @@ rises run pagerank g.tg --engine coop --devices emu@unchecked --gpu-edges 25% --
 rises run pagerank g.tg --threads 2 --quiet
 succeeds convert g.tg -o text.wel
 rises run pagerank text.wel --threads 2 --quiet
-rm text.wel
+rises info text.wel --threads 2
+rises reorder text.wel -o other.tg --threads 2
+rises reorder g.tg -o other.tg --threads 2 --by rcm
+rm text.wel other.tg
 
 # Where the edges nearly fit they stay on disk; pages that the user chose too large are named.
 succeeds gen rmat --scale 16 --degree 16 -o large.tg
