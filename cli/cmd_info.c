@@ -248,12 +248,23 @@ typedef struct needs {
     uint64_t temporary; /* and the temporary files of that */
 } needs;
 
+static uint64_t highest_id(const td_graph *graph)
+{
+    uint64_t highest = 0;
+    for (uint32_t v = 0; v < graph->vertices; v++) {
+        uint64_t id = td_graph_id(graph, v);
+        if (id > highest) highest = id;
+    }
+    return highest;
+}
+
 static needs needs_of(const inspection *job)
 {
     const td_packed_info *file = &job->file;
     td_build_options plain = {0};
     needs n = {.least = td_external_least(td_pool_threads(job->pool)) + TD_PROCESS_BYTES,
                .temporary = td_external_temporary(file)};
+    if (!job->packed) n.temporary += td_external_ids_temporary(file, highest_id(job->graph));
     for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
     n.load += file->sections[TD_SECTION_IDS].bytes;
     bool weighted = file->weights != TD_WEIGHT_NONE;

@@ -244,35 +244,43 @@ static td_status find_format(const job *self, const td_format **format)
     return *format == NULL ? td_format_detect(self->path, format) : TD_OK;
 }
 
-/* A share is one of the graph's file. What the process holds besides, its code above all, counts too where edges stay
- * on disk. */
-static td_status set_budget(const job *self, bool on_disk)
+/* A share is one of the graph's file. */
+static td_status find_limit(const job *self, bool is_packed, uint64_t *limit)
 {
-    const td_arg_memory *given = &self->settings->build.common.memory_given;
-    uint64_t budget = td_memory().budget, held = td_memory().now, resident = td_machine_resident();
+    const td_common *common = &self->settings->build.common;
     td_packed *packed = NULL;
-    if (given->share > 0 && !on_disk) {
-        TD_CHECK(td_packed_open(&packed, self->path));
-        budget = (uint64_t)(given->share * (double)td_packed_describe(packed)->file_bytes);
-        td_packed_close(packed);
-    }
+    *limit = common->memory;
+    if (common->memory_given.share == 0 || !is_packed) return TD_OK;
+    TD_CHECK(td_packed_open(&packed, self->path));
+    *limit = (uint64_t)(common->memory_given.share * (double)td_packed_describe(packed)->file_bytes);
+    td_packed_close(packed);
+    return TD_OK;
+}
+
+/* What was asked for counts what the process holds besides, its code above all. Where that would be most of it, a graph
+ * in memory gets all, and one on disk half. */
+static td_status set_limit(const job *self, bool is_packed, bool on_disk)
+{
+    uint64_t limit, held = td_memory().now, resident = td_machine_resident();
+    TD_CHECK(find_limit(self, is_packed, &limit));
+    if (limit == 0) return TD_OK;
     uint64_t besides = resident > held ? resident - held : 0;
-    if (on_disk) budget = budget > 2 * besides ? budget - besides : budget / 2;
-    td_memory_set_budget(budget > 0 ? budget : 1);
+    if (!on_disk && limit < 4 * besides) besides = 0;
+    td_memory_set_limit(limit, besides < limit / 2 ? besides : limit / 2);
     return TD_OK;
 }
 
 /* Where nobody asked for an engine that needs the edges in memory. */
 static bool may_stay_on_disk(const job *self)
 {
-    const char *engine = td_plan_engine(self->settings->engine, self->settings->devices, &self->set)->name;
+    const char *engine = td_plan_engine(self->settings->engine, "cpu", &self->set)->name; /* by name or by its settings */
     bool automatic = self->settings->engine == NULL || strcmp(self->settings->engine, "auto") == 0;
     return strcmp(engine, "hybrid") == 0 || (automatic && strcmp(engine, "cpu") == 0);
 }
 
 static td_status open_on_disk(job *self)
 {
-    TD_CHECK(set_budget(self, true));
+    TD_CHECK(set_limit(self, true, true));
     td_status status = td_paged_open(&self->graph, self->path, self->pool, NULL);
     return status == TD_NO_MEMORY ? td_plan_too_small(self->path, self->program, &self->options) : status;
 }
@@ -290,12 +298,11 @@ static td_status read_whole(job *self)
 /* Edges that turn out not to fit stay on disk if they may. */
 static td_status load_packed(job *self)
 {
-    uint64_t budget = td_memory().budget;
     td_status status = read_whole(self);
     if (status != TD_NO_MEMORY || changes_graph(self)) return status;
     if (may_stay_on_disk(self)) status = open_on_disk(self);
     if (status != TD_NO_MEMORY) return status;
-    td_memory_set_budget(budget);
+    TD_CHECK(set_limit(self, true, false));
     return td_plan_too_large(self->path, self->program, &self->options);
 }
 
@@ -305,6 +312,7 @@ static td_status read_graph(job *self)
     bool on_disk = false;
     self->options.pool = self->pool;
     TD_CHECK(find_format(self, &format));
+    TD_CHECK(set_limit(self, format == &td_format_tg, false));
     if (format != &td_format_tg) {
         td_status status = read_whole(self);
         if (status != TD_NO_MEMORY) return status;
@@ -312,7 +320,6 @@ static td_status read_graph(job *self)
         return td_fail(TD_NO_MEMORY, "%s; of a .tg, which 'tandem convert' makes, edges may stay on disk",
                        td_last_message());
     }
-    TD_CHECK(set_budget(self, false));
     if (!changes_graph(self))
         TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
     return on_disk ? open_on_disk(self) : load_packed(self);

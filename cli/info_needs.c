@@ -26,10 +26,10 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
     uint64_t inputs = td_run_input_bytes(program, graph, &options);
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));
     TD_CHECK(td_resident_count_bytes(program, graph, &options, &gpu));
-    TD_CHECK(td_hybrid_count_bytes(program, file, &options, file->file_bytes / 4, &disk));
+    TD_CHECK(td_hybrid_count_bytes(program, graph, file, &options, file->file_bytes / 4, &disk));
     out->memory += td_graph_bytes(graph) + inputs;
     out->gpu = gpu.graph + gpu.program;
-    out->least = disk.least + TD_PROCESS_BYTES;
+    out->least = disk.least;
     out->reads = disk.later;
     return TD_OK;
 }
@@ -53,7 +53,7 @@ td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_p
                    "read with --memory 25%");
         any = true;
         printf("%-14s %12s %12s %16s %20s\n", td_programs[i]->info->name, td_format_size(memory, of.memory),
-               td_format_size(gpu, of.gpu), td_format_size(least, of.least),
+               td_format_size(gpu, of.gpu), td_format_least(least, of.least),
                of.least <= file->file_bytes / 4 ? td_format_size(reads, of.reads) : "too little");
     }
     if (any) printf("%-14s a sparse iteration reads less: only pages with active vertices\n", "");

@@ -255,6 +255,7 @@ typedef struct td_plan {
     uint64_t disk_bytes;           /* what an iteration reads from disk, at most */
     /* About what one after the first reads, of programs that go over all edges in every one; otherwise disk_bytes. */
     uint64_t disk_bytes_later;
+    uint64_t least_bytes;          /* of a run from disk: memory that is enough, the process itself included */
 } td_plan;
 
 /* `request` may be NULL. */

@@ -29,18 +29,28 @@ enum { ALIGNMENT = 64, PAGE = 4096 };
 #define MAP_LARGE 1
 #endif
 
-static _Atomic uint64_t held_now, held_peak, budget, requests, fail_at;
+static _Atomic uint64_t held_now, held_peak, budget, limit_of_all, requests, fail_at;
 static _Atomic bool huge_pages = true;
 
 static header *header_of(const void *block) { return (header *)((char *)block - sizeof(header)); }
 
 td_memory_stats td_memory(void)
 {
-    return (td_memory_stats){held_now, held_peak, budget, requests};
+    return (td_memory_stats){held_now, held_peak, budget, limit_of_all > 0 ? limit_of_all : budget, requests};
 }
 
 void td_memory_reset_peak(void) { held_peak = held_now; }
-void td_memory_set_budget(uint64_t bytes) { budget = bytes; }
+void td_memory_set_budget(uint64_t bytes)
+{
+    budget = bytes;
+    limit_of_all = 0;
+}
+
+void td_memory_set_limit(uint64_t bytes, uint64_t besides)
+{
+    td_memory_set_budget(bytes > besides ? bytes - besides : 1);
+    limit_of_all = bytes;
+}
 void td_huge_pages(bool on) { huge_pages = on; }
 bool td_huge_pages_on(void) { return huge_pages; }
 void td_alloc_fail_at(uint64_t nth) { fail_at = nth; }

@@ -54,11 +54,15 @@ typedef struct td_memory_stats {
     uint64_t now;      /* bytes held */
     uint64_t peak;     /* most bytes held at once since td_memory_reset_peak */
     uint64_t budget;   /* 0: none */
+    uint64_t limit;    /* the same with what the process holds besides, where that is counted */
     uint64_t requests; /* calls so far */
 } td_memory_stats;
 
 td_memory_stats td_memory(void); /* td_memory_set_budget is in tandem.h */
 void td_memory_reset_peak(void);
+
+/* A budget for all of the process, of which `besides` is not asked for here: code, stacks, libraries. */
+void td_memory_set_limit(uint64_t bytes, uint64_t besides);
 void td_huge_pages(bool on);
 bool td_huge_pages_on(void);
 

@@ -27,10 +27,6 @@ const td_setting td_hybrid_settings[] = {
     [SETTINGS] = {0},
 };
 
-static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
-enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
-enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* of a graph in memory, between two; edges in one of them */
-
 bool td_hybrid_uses(const td_program *program, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
@@ -40,11 +36,18 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     return true;
 }
 
-bool td_hybrid_asks_gpu(const td_settings *settings)
+td_hybrid_use td_hybrid_use_of(const td_settings *settings)
 {
     double set[SETTINGS];
     td_status status = td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL);
-    return status == TD_OK && set[SET_USE] >= TD_USE_GPU;
+    return status == TD_OK ? (td_hybrid_use)set[SET_USE] : TD_USE_AUTO;
+}
+
+uint64_t td_hybrid_page_of(const td_settings *settings)
+{
+    double set[SETTINGS];
+    td_status status = td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL);
+    return status == TD_OK ? (uint64_t)set[SET_PAGE] : 0;
 }
 
 td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
@@ -78,29 +81,14 @@ static uint64_t room_left(const td_cpu_job *cpu)
     return machine.memory_free / 10 * 8;
 }
 
-static uint64_t gpu_bytes(const td_hybrid_job *self, uint64_t slot_edges)
-{
-    if (self->use < TD_USE_GPU || self->paged == NULL) return 0;
-    return td_hybrid_gpu_host_bytes(self->cpu.run->program, self->cpu.graph, self->cpu.options, slot_edges);
-}
-
-static uint64_t page_edges(const td_hybrid_job *self, double asked, uint64_t room)
-{
-    if (asked > 0) return (uint64_t)asked;
-    uint64_t bytes = sizeof(uint32_t) + td_weight_bytes(self->cpu.graph->weights), gpu = gpu_bytes(self, 0);
-    uint64_t pages = PAGES_IN_MEMORY + (gpu_bytes(self, LARGEST_PAGE) - gpu) / (LARGEST_PAGE * bytes) + (gpu > 0);
-    uint64_t edges = (room > gpu ? room - gpu : 0) / pages / bytes, shares = self->cpu.graph->edges / PAGES_TO_SHARE;
-    if (self->paged == NULL && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
-    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
-}
-
 /* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are
  * one. */
 static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 {
     td_cpu_job *cpu = &self->cpu;
     const td_graph *graph = cpu->graph;
-    bool both = cpu->lists == 2 || (self->cores && !graph->symmetric), gas = cpu->run->program->info->kind == TD_KIND_GAS;
+    bool both = cpu->lists == 2 || (self->cores && !graph->symmetric);
+    bool gas = cpu->run->program->info->kind == TD_KIND_GAS;
     TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
     self->pull = self->push;
     bool pulls = gas && (!cpu->kernels->fused || cpu->options->parents || self->use >= TD_USE_GPU);
@@ -121,18 +109,10 @@ static td_status read_directories(td_hybrid_job *self)
 
 static td_status too_small(td_hybrid_job *self)
 {
-    char has[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
-    uint64_t largest = self->push->largest > self->pull->largest ? self->push->largest : self->pull->largest;
+    const td_cpu_job *cpu = &self->cpu;
     td_hybrid_gpu_close(self); /* what it has by now is part of what it needs */
-    uint64_t gpu = gpu_bytes(self, td_hybrid_gpu_slot(self));
-    td_memory_stats memory = td_memory();
-    uint64_t needs = (memory.now + 2 * largest + bytes_to_come(&self->cpu) + gpu + (64 << 10)) / 63 * 64 + 64;
-    td_format_size(has, memory.budget + td_machine_besides());
-    td_format_least(least, needs + td_machine_besides());
-    return td_fail(TD_NO_MEMORY,
-                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s and the process "
-                   "itself, and may use %s",
-                   self->cpu.run->program->info->name, self->cpu.graph->name, least, gpu > 0 ? ", the GPU" : "", has);
+    return td_hybrid_too_small(cpu->run->program, cpu->graph, td_paged_describe(self->paged), cpu->options,
+                               self->use >= TD_USE_GPU);
 }
 
 static td_status make_room(td_hybrid_job *self)
@@ -143,20 +123,14 @@ static td_status make_room(td_hybrid_job *self)
     return td_paged_set_room(self->paged, room);
 }
 
-static bool names_gpu(const char *devices)
-{
-    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
-}
-
 /* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
 static td_status choose_use(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    const td_cpu_kernels *k = cpu->kernels;
     bool asked = self->use >= TD_USE_GPU;
-    bool can = cpu->run->program->info->kind == TD_KIND_GAS && cpu->lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
-               !(k->first_hit && cpu->has_limit);
-    if (self->use == TD_USE_AUTO) self->use = can && names_gpu(cpu->options->devices) ? TD_USE_BOTH : TD_USE_CPU;
+    bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
+    bool named = td_hybrid_names_gpu(cpu->options->devices);
+    if (self->use == TD_USE_AUTO) self->use = can && named ? TD_USE_BOTH : TD_USE_CPU;
     if (!asked || can) return TD_OK;
     td_info("hybrid: pages of %s are the processor's alone: a GPU pulls, along one list of every vertex",
             cpu->run->program->info->name);
@@ -176,7 +150,9 @@ static td_status open_gpu(td_hybrid_job *self)
 /* The room for pages is what the GPU leaves. */
 static td_status make_parts(td_hybrid_job *self, const double *set)
 {
-    TD_CHECK(make_sets(self, page_edges(self, set[SET_PAGE], room_left(&self->cpu))));
+    const td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(make_sets(self, td_hybrid_page_edges(cpu->run->program, cpu->graph, cpu->options, self->paged != NULL,
+                                                  self->use >= TD_USE_GPU, room_left(cpu))));
     td_status status = read_directories(self);
     if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
     if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));

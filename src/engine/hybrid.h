@@ -46,7 +46,8 @@ extern const td_setting td_hybrid_settings[];
 td_status td_hybrid_run(td_run *run, const td_run_options *options);
 bool td_hybrid_uses(const td_program *program, const char *setting);
 
-bool td_hybrid_asks_gpu(const td_settings *settings); /* by name; otherwise one that is too dear is left out */
+td_hybrid_use td_hybrid_use_of(const td_settings *settings); /* TD_USE_AUTO: a GPU that is too dear is left out */
+uint64_t td_hybrid_page_of(const td_settings *settings);     /* edges asked for; 0: none */
 td_status td_hybrid_direction(const td_settings *settings, td_direction *out);
 
 /* Whether pulls keep an eye on who is active, so that few can be told. */
@@ -111,26 +112,39 @@ td_status td_hybrid_parents(td_hybrid_job *self);
 void td_hybrid_swap(void *a, void *b);
 bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page);
 
-/* hybrid_cores.c: peeling from disk is done by bounds, unless somebody looks at it between two levels; what that takes
- * besides, and its arrays. */
-bool td_hybrid_bounds_cores(const td_cpu_kernels *k, const td_run_options *options);
-uint64_t td_hybrid_cores_bytes(uint64_t vertices, int workers);
+/* hybrid_cores.c: its arrays for a run from disk, and what they take; 0: it is done otherwise. */
+uint64_t td_hybrid_cores_bytes(const td_cpu_kernels *k, const td_run_options *options, uint64_t vertices);
 td_status td_hybrid_open_cores(td_hybrid_job *self);
 void td_hybrid_close_cores(td_hybrid_job *self);
 
 /* hybrid_plan.c: memory of a run, and what it will read. */
 typedef struct td_hybrid_bytes {
     uint64_t vertices; /* offsets, ids and the program's arrays */
+    uint64_t arrays;   /* of those, the program's, inputs not counted */
+    uint64_t tables;   /* of pages, iterations and workers, about */
+    uint64_t gpu;      /* of the host's memory, where a GPU takes part */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
     uint64_t reads;    /* from disk in an iteration, at most */
     uint64_t later;    /* about, in one after the first, of programs that go over all edges in each; else as reads */
-    uint64_t least;    /* memory that is enough */
+    uint64_t least;    /* memory that is enough, the process itself included; with a GPU only if it was asked for */
+    uint64_t least_with_gpu;
 } td_hybrid_bytes;
-/* Instead of an allocator's message: TD_NO_MEMORY with about the least that is enough for a run from disk. */
-td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options);
 
-td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options,
-                                uint64_t memory, td_hybrid_bytes *out);
+/* Of a graph in memory or on disk, whose offsets are known, and its file, or what that would be. */
+td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                                const td_run_options *options, uint64_t memory, td_hybrid_bytes *out);
+
+/* Instead of an allocator's message: TD_NO_MEMORY with the least that is enough for a run from disk. */
+td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                              const td_run_options *options, bool gpu);
+
+/* Edges of a page, about, where so many bytes are left for edges and a GPU, if there is one. */
+uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              bool on_disk, bool gpu, uint64_t room);
+
+/* Whether a GPU could have pages of such a run: it pulls, along one list of every vertex. */
+bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options);
+bool td_hybrid_names_gpu(const char *devices);
 
 #endif

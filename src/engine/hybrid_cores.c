@@ -1,13 +1,14 @@
 /* Core numbers from disk. Peeling tells every edge once but goes level by level, hundreds of rounds of which each reads
- * what a few vertices need. Here every vertex has a bound instead, at first its neighbours, which falls to the largest k
- * such that k neighbours have a bound of k or more, until nobody's falls: then the bounds are the core numbers
+ * what a few vertices need. Here every vertex has a bound instead, at first its neighbours, which falls to the largest
+ * k such that k neighbours have a bound of k or more, until nobody's falls: then the bounds are the core numbers
  * (SemiCore*: Wen, Qin, Zhang, Lin, Yu, "I/O efficient core graph decomposition at web scale", ICDE'16). Bounds fall in
  * any order, so that a page in memory serves everyone in it who has to be looked at; who has to, `support` knows: the
- * neighbours with a bound as high as one's own, counted exactly, and a vertex is looked at again when they are fewer than
- * its bound.
+ * neighbours with a bound as high as one's own, counted exactly, and a vertex is looked at again when they are fewer
+ * than its bound.
  *
- * A page is worked on in two steps, so that counts stay exact beside several workers: first bounds fall, then, while none
- * does, support is counted anew and neighbours lose theirs. Values and active vertices are the cpu engine's arrays. */
+ * A page is worked on in two steps, so that counts stay exact beside several workers: first bounds fall, then, while
+ * none does, support is counted anew and neighbours lose theirs. Values and active vertices are the cpu engine's
+ * arrays. */
 #include "engine/hybrid.h"
 
 #include "base/alloc.h"
@@ -24,21 +25,23 @@ typedef struct step {
     _Atomic uint64_t edges;
 } step;
 
-bool td_hybrid_bounds_cores(const td_cpu_kernels *k, const td_run_options *options)
+/* Unless somebody looks at it between two levels. */
+static bool by_bounds(const td_cpu_kernels *k, const td_run_options *options)
 {
     bool peels = k->schedule == TD_SCHEDULE_PEEL;
     return peels && !options->has_iterations && options->checkpoint == NULL && options->resume == NULL;
 }
 
-uint64_t td_hybrid_cores_bytes(uint64_t vertices, int workers)
+uint64_t td_hybrid_cores_bytes(const td_cpu_kernels *k, const td_run_options *options, uint64_t vertices)
 {
-    return (vertices + (uint64_t)workers * BINS) * sizeof(uint32_t);
+    uint64_t bins = (uint64_t)td_pool_threads(options->pool) * BINS;
+    return by_bounds(k, options) ? (vertices + bins) * sizeof(uint32_t) : 0;
 }
 
 td_status td_hybrid_open_cores(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
-    self->cores = self->paged != NULL && td_hybrid_bounds_cores(cpu->kernels, cpu->options);
+    self->cores = self->paged != NULL && by_bounds(cpu->kernels, cpu->options);
     if (!self->cores) return TD_OK;
     self->hears_told = cpu->lists == 2 || cpu->graph->symmetric;
     TD_CHECK(TD_NEW(&self->support, cpu->graph->vertices, "neighbours of high bounds"));
@@ -68,8 +71,8 @@ static void count_bins(const td_cpu_job *cpu, uint32_t v, uint32_t low, uint32_t
     }
 }
 
-/* The largest k up to `bound` such that k neighbours have a bound of k or more: found in a bin, then within it. It is too
- * large where theirs fall meanwhile, which their support shows afterwards. */
+/* The largest k up to `bound` such that k neighbours have a bound of k or more: found in a bin, then within it. It is
+ * too large where theirs fall meanwhile, which the support shows afterwards. */
 static uint32_t fallen(const td_cpu_job *cpu, uint32_t v, uint32_t bound, uint32_t *bins)
 {
     uint32_t low = 0, high = bound;

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint64_t LARGEST_SLOT = 4 << 20; /* edges */
-
 /* Where the lists of a page begin. */
 
 typedef struct page_place {
@@ -91,7 +89,7 @@ uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
     uint64_t largest = 0;
     for (uint32_t p = 0; p < hybrid->pull->count; p++) {
         uint64_t edges = td_page_edges(hybrid->pull, p);
-        if (edges <= LARGEST_SLOT && edges > largest) largest = edges;
+        if (edges <= TD_HYBRID_LARGEST_SLOT && edges > largest) largest = edges;
     }
     return largest;
 }
@@ -102,7 +100,9 @@ static uint64_t device_bytes(const td_program *program, const td_graph *graph, c
 {
     bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
     const td_cpu_kernels *k = &program->cpu[weights ? graph->weights : TD_WEIGHT_NONE];
-    uint64_t vertex = 2 * (k->value_bytes + k->message_bytes) + k->accum_bytes + sizeof(uint64_t) + sizeof(uint32_t);
+    uint64_t times = !k->fused && options->mode != TD_MODE_ASYNC ? 2 : 1; /* td_gpu_make_values */
+    uint64_t values = k->sends_value ? times * k->value_bytes : k->value_bytes + times * k->message_bytes;
+    uint64_t vertex = values + k->accum_bytes + sizeof(uint64_t) + sizeof(uint32_t);
     uint64_t pieces = graph->edges / TD_GPU_TILE * 9 / 8 + 64; /* pages end within some */
     return sizeof(td_gpu_control) + graph->vertices * vertex + graph->vertices / 8 +
            td_run_input_bytes(program, graph, options) + pieces * (TD_GPU_TILE / 32 + 1) * sizeof(uint32_t) +
@@ -110,7 +110,7 @@ static uint64_t device_bytes(const td_program *program, const td_graph *graph, c
 }
 
 uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                  uint64_t slot_edges)
+                                  uint64_t slot_edges, bool on_disk)
 {
     enum { BESIDES = 512 << 10 }; /* streams, pages' tables, what is rounded up */
     bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
@@ -118,7 +118,7 @@ uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *gra
     const char *devices = td_gpu_wanted(options);
     uint64_t bytes = device_bytes(program, graph, options, slot);
     if (devices != NULL && td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return BESIDES;
-    return emulated + TD_HYBRID_SLOTS * slot + BESIDES;
+    return emulated + (on_disk ? TD_HYBRID_SLOTS * slot : 0) + BESIDES;
 }
 
 static td_status make_slots(td_hybrid_gpu *self)

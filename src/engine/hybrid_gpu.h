@@ -6,6 +6,7 @@
 #include "engine/hybrid.h"
 
 enum { TD_HYBRID_SLOTS = 3 };       /* Garaph's streams: one page being copied, one worked on, one coming back */
+enum { TD_HYBRID_LARGEST_SLOT = 4 << 20 }; /* edges */
 enum { TD_HYBRID_EDGE_BYTES = 16 }; /* that an edge costs the processor, for virtual clocks */
 
 typedef struct td_hybrid_slot {
@@ -43,9 +44,9 @@ typedef struct td_hybrid_gpu {
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
 uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of the largest page that it takes */
-/* What it takes of the host's memory in a run from disk, an emulated one's own included. */
+/* What it takes of the host's memory, an emulated one's own included; from disk pages wait there for their copy. */
 uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                  uint64_t slot_edges);
+                                  uint64_t slot_edges, bool on_disk);
 void td_hybrid_gpu_unpin(td_hybrid_gpu *gpu);                 /* before the values are handed over; NULL is fine */
 void td_hybrid_gpu_close(td_hybrid_job *self);
 bool td_hybrid_gpu_takes(const td_hybrid_gpu *gpu, uint32_t page); /* whether a slot is large enough */

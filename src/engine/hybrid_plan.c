@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { FIRST_PAGES = 5 << 20 }; /* the least for two pages of a list, where no vertex has more than half of that */
+static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
+enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
+enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* of a graph in memory, between two; edges in one of them */
+enum { TABLES = 256 << 10 };                            /* of pages and iterations, and what is rounded up */
 
 static const td_cpu_kernels *kernels_of(const td_program *program, const td_packed_info *file)
 {
@@ -63,64 +66,140 @@ static td_status count_reads(td_hybrid_bytes *out, const td_program *program, co
     bool tells = pulls && td_hybrid_tracks(k, direction); /* one pass to tell, one to hear */
     out->reads = out->edges + (tells ? pass_bytes(program, k, file, false) : 0);
     out->later = out->reads;
-    if (tells || (gas && !pulls)) return TD_OK;
+    bool again = gas ? pulls && !tells : k->edge != NULL; /* components are through after one */
+    if (!again) return TD_OK;
     uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20, kept = out->room - ahead;
     out->later = out->edges > kept ? out->edges - kept : 0;
     return TD_OK;
 }
 
-td_status td_hybrid_count_bytes(const td_program *program, const td_packed_info *file, const td_run_options *options,
-                                uint64_t memory, td_hybrid_bytes *out)
+/* Who works. */
+
+bool td_hybrid_names_gpu(const char *devices)
 {
-    const td_cpu_kernels *k = kernels_of(program, file);
-    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
-                      .weights = file->weights};
-    uint64_t arrays = file->vertices * bytes_per_vertex(program, k, options) +
-                      bitmaps(program, k) * td_bitmap_words(file->vertices) * 8;
-    uint64_t slack = memory / 64 + (64 << 10);
-    if (td_hybrid_bounds_cores(k, options)) arrays += td_hybrid_cores_bytes(file->vertices, td_pool_threads(options->pool));
-    out->vertices = td_paged_open_bytes(file) + arrays + td_run_input_bytes(program, &shape, options);
-    out->edges = pass_bytes(program, k, file, k != program->cpu);
-    out->room = memory > out->vertices + slack ? memory - out->vertices - slack : 0;
-    uint64_t pages = looks_at_both(program, k, file) ? 2 * FIRST_PAGES : FIRST_PAGES;
-    uint64_t gpu = td_hybrid_asks_gpu(options->settings)
-                       ? td_hybrid_gpu_host_bytes(program, &shape, options, FIRST_PAGES / 2 / sizeof(uint32_t))
-                       : 0;
-    out->least = (out->vertices + pages + gpu) / 63 * 64;
-    return count_reads(out, program, k, file, options);
+    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
+}
+
+bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options)
+{
+    return program->info->kind == TD_KIND_GAS && lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
+           !(k->first_hit && options->has_iterations);
+}
+
+static bool takes_gpu(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file,
+                      const td_run_options *options)
+{
+    td_hybrid_use use = td_hybrid_use_of(options->settings);
+    bool wanted = use >= TD_USE_GPU || (use == TD_USE_AUTO && td_hybrid_names_gpu(options->devices));
+    return wanted && td_hybrid_suits_gpu(program, k, looks_at_both(program, k, file) ? 2 : 1, options);
+}
+
+/* Pages. */
+
+static uint64_t edge_bytes(const td_graph *graph) { return sizeof(uint32_t) + td_weight_bytes(graph->weights); }
+
+uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              bool on_disk, bool gpu, uint64_t room)
+{
+    uint64_t bytes = edge_bytes(graph), fixed = 0, slots = 0, asked = td_hybrid_page_of(options->settings);
+    if (asked > 0) return asked;
+    if (gpu && on_disk) {
+        fixed = td_hybrid_gpu_host_bytes(program, graph, options, 0, true);
+        uint64_t most = td_hybrid_gpu_host_bytes(program, graph, options, LARGEST_PAGE, true);
+        slots = (most - fixed) / (LARGEST_PAGE * bytes) + 1;
+    }
+    uint64_t edges = (room > fixed ? room - fixed : 0) / (PAGES_IN_MEMORY + slots) / bytes;
+    uint64_t shares = graph->edges / PAGES_TO_SHARE;
+    if (!on_disk && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
+    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
 }
 
 /* The most edges that 64 vertices have, which no page can do without. */
-static uint64_t largest_word(const td_graph *graph)
+static uint64_t largest_word(const td_graph *graph, bool both)
 {
     uint64_t largest = 0;
+    bool two = !graph->symmetric && graph->in.offsets != NULL;
     for (uint64_t v = 0; v < graph->vertices; v += 64) {
         uint64_t end = v + 64 < graph->vertices ? v + 64 : graph->vertices;
-        uint64_t edges = graph->out.offsets[end] - graph->out.offsets[v];
-        if (!graph->symmetric && graph->in.offsets != NULL) edges += graph->in.offsets[end] - graph->in.offsets[v];
+        uint64_t out = graph->out.offsets[end] - graph->out.offsets[v];
+        uint64_t in = two ? graph->in.offsets[end] - graph->in.offsets[v] : 0;
+        uint64_t edges = both ? out + in : out > in ? out : in;
         if (edges > largest) largest = edges;
     }
     return largest;
 }
 
-td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_run_options *options)
+/* Of a page of so many edges, which begins and ends within blocks. */
+static uint64_t page_bytes(const td_graph *graph, bool both, uint64_t edges)
 {
-    enum { PAGE_EDGES = 1 << 14 }; /* of the smallest pages */
-    enum { BLOCKS = 16 };          /* at both ends of what two have in four sections */
+    uint64_t sections = (graph->weights != TD_WEIGHT_NONE ? 2 : 1) * (both ? 2 : 1);
+    return edges * edge_bytes(graph) + sections * 2 * TD_PACKED_BLOCK;
+}
+
+static uint64_t least_of(const td_hybrid_bytes *need, const td_packed_info *file, uint64_t page, uint64_t gpu)
+{
+    uint64_t directories = file->sections[TD_SECTION_OUT_PAGES].bytes + file->sections[TD_SECTION_IN_PAGES].bytes;
+    uint64_t bytes = need->vertices + need->tables + 2 * page + directories + gpu + (64 << 10);
+    return bytes / 63 * 64 + 64 + TD_PROCESS_BYTES;
+}
+
+/* Two pages of the smallest. */
+static void count_least(td_hybrid_bytes *out, const td_program *program, const td_graph *graph,
+                        const td_packed_info *file, const td_run_options *options, bool both, bool gpu)
+{
+    uint64_t word = largest_word(graph, both), given = td_hybrid_page_of(options->settings);
+    uint64_t smallest = given > 0 ? given : SMALLEST_PAGE, edges = word > smallest ? word : smallest;
+    uint64_t page = page_bytes(graph, both, edges);
+    uint64_t host = gpu ? td_hybrid_gpu_host_bytes(program, graph, options, edges, true) : 0;
+    out->least_with_gpu = least_of(out, file, page, host);
+    bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
+    out->least = asked ? out->least_with_gpu : least_of(out, file, page, 0);
+}
+
+/* What the GPU takes of the host's memory. From disk one that leaves too little for pages is left out, unless it was
+ * asked for. */
+static uint64_t gpu_share(const td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
+                          const td_run_options *options, bool on_disk)
+{
+    uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
+    uint64_t word = largest_word(graph, false), slot = word > edges && word <= TD_HYBRID_LARGEST_SLOT ? word : edges;
+    if (slot > graph->edges) slot = graph->edges;
+    uint64_t bytes = td_hybrid_gpu_host_bytes(program, graph, options, slot, on_disk);
+    bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, false, word > edges ? word : edges);
+    return dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO ? 0 : bytes;
+}
+
+td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                                const td_run_options *options, uint64_t memory, td_hybrid_bytes *out)
+{
+    const td_cpu_kernels *k = kernels_of(program, file);
+    bool on_disk = graph->paged != NULL, both = looks_at_both(program, k, file);
+    bool gpu = takes_gpu(program, k, file, options);
+    *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
+                                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
+    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
+    uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
+    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options);
+    if (on_disk) out->arrays += cores;
+    out->edges = pass_bytes(program, k, file, k != program->cpu);
+    uint64_t taken = out->vertices + memory / 64 + out->tables;
+    out->room = memory > taken ? memory - taken : 0;
+    count_least(out, program, graph, file, options, both, gpu);
+    if (gpu) out->gpu = gpu_share(out, program, graph, options, on_disk);
+    out->room = out->room > out->gpu ? out->room - out->gpu : 0;
+    return count_reads(out, program, k, file, options);
+}
+
+td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                              const td_run_options *options, bool gpu)
+{
     td_hybrid_bytes need;
     char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights), word = largest_word(graph);
-    uint64_t budget = td_memory().budget;
-    TD_CHECK(td_hybrid_count_bytes(program, td_paged_describe(graph->paged), options, budget, &need));
-    uint64_t edges = word > PAGE_EDGES ? word : PAGE_EDGES, page = edges * edge + BLOCKS * TD_PACKED_BLOCK;
-    bool asked = td_hybrid_asks_gpu(options->settings);
-    uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, graph, options, edges) : 0;
-    uint64_t directories = td_paged_describe(graph->paged)->sections[TD_SECTION_OUT_PAGES].bytes * 2;
-    uint64_t bytes = (need.vertices + 2 * page + directories + gpu + (256 << 10)) / 63 * 64;
-    td_format_size(has, budget + td_machine_besides());
-    td_format_size(least, bytes + td_machine_besides());
+    TD_CHECK(td_hybrid_count_bytes(program, graph, file, options, td_memory().budget, &need));
+    td_format_size(has, td_memory().limit);
+    td_format_least(least, gpu ? need.least_with_gpu : need.least);
     return td_fail(TD_NO_MEMORY,
-                   "%s on %s needs at least --memory %s, about, for its vertices, pages of edges and the process "
+                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s and the process "
                    "itself, and may use %s",
-                   program->info->name, graph->name, least, has);
+                   program->info->name, graph->name, least, gpu ? ", the GPU" : "", has);
 }

@@ -60,7 +60,8 @@ static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
     bool again = set->pages[page].whole;
     if (again) (void)td_hybrid_take_activated(cpu, &set->pages[page]);
     TD_CHECK(push_once(self, set, page, sum));
-    for (uint32_t round = 1; again && round < self->most_rounds && td_hybrid_take_activated(cpu, &set->pages[page]); round++) {
+    for (uint32_t round = 1; again && round < self->most_rounds; round++) {
+        if (!td_hybrid_take_activated(cpu, &set->pages[page])) break;
         TD_CHECK(push_once(self, set, page, sum));
         self->row.rounds++;
     }

@@ -80,6 +80,7 @@ static void put_plan(td_json *json, const td_run_report *report)
         td_json_u64(json, "room_bytes", report->plan->room_bytes);
         td_json_u64(json, "disk_bytes_per_iteration", report->plan->disk_bytes);
         td_json_u64(json, "disk_bytes_later", report->plan->disk_bytes_later);
+        td_json_u64(json, "least_bytes", report->plan->least_bytes);
     }
     td_json_object(json, "settings");
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {

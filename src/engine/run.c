@@ -284,6 +284,8 @@ td_status td_run_program(td_run **out, const td_program *program, const td_graph
     bool limited = graph->paged != NULL && td_memory().budget > 0 &&
                    strstr(td_last_message(), "needs at least") == NULL &&
                    !td_message_names("--gpu-memory");
-    if (status == TD_NO_MEMORY && limited) status = td_hybrid_too_small(program, graph, options);
+    if (status == TD_NO_MEMORY && limited)
+        status = td_hybrid_too_small(program, graph, td_paged_describe(graph->paged), options,
+                                     td_hybrid_use_of(options->settings) >= TD_USE_GPU);
     return graph->paged != NULL ? name_page(options, status) : status;
 }

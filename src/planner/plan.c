@@ -312,23 +312,47 @@ static td_status choose(td_plan *plan, const td_program *program, const td_graph
     return TD_OK;
 }
 
+static td_status count(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    plan->device_graph_bytes = plan->device_program_bytes = plan->program_bytes = 0;
+    if (strcmp(plan->engine, "resident") == 0) TD_CHECK(plan_resident(plan, program, graph, options));
+    else if (strcmp(plan->engine, "stream") == 0) TD_CHECK(plan_stream(plan, program, graph, options));
+    else if (strcmp(plan->engine, "coop") == 0) TD_CHECK(plan_coop(plan, program, graph, options));
+    else if (strcmp(plan->engine, "hybrid") == 0) TD_CHECK(td_plan_hybrid(plan, program, graph, options));
+    else TD_CHECK(td_cpu_bytes(program, graph, options, &plan->program_bytes));
+    plan->program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
+    plan->fits = plan->program_bytes <= plan->free_bytes;
+    if (graph->paged != NULL) plan->fits = plan->fits && plan->least_bytes <= td_memory().limit;
+    return TD_OK;
+}
+
+/* What a GPU takes of the host's memory, an emulated one all that is on it, may be more than there is. */
+static td_status leave_gpu_out(td_plan *plan, const td_program *program, const td_graph *graph,
+                               const td_run_options *options)
+{
+    char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    const char *engine = plan->engine;
+    td_format_size(need, plan->program_bytes);
+    td_format_size(has, plan->free_bytes);
+    plan->engine = "cpu";
+    snprintf(plan->why, sizeof plan->why, "the engine %s would take %s of memory, of which %s are free", engine, need,
+             has);
+    return count(plan, program, graph, options);
+}
+
 td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options)
 {
     td_plan plan = {.size = sizeof plan, .engine = td_plan_engine(engine, options->devices, options->settings)->name,
                     .graph_bytes = td_graph_bytes(graph), .free_bytes = free_memory()};
+    bool own = is_auto(engine) && !sets(options->settings, plan.engine);
     if (is_auto(engine) && graph->paged != NULL) td_plan_choose_disk(&plan, graph);
     else if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
     else snprintf(plan.why, sizeof plan.why, "asked for");
     if (strcmp(plan.engine, "resident") == 0) TD_CHECK(td_resident_check_caps(program, graph, options));
-    plan.device_graph_bytes = plan.device_program_bytes = 0;
-    if (strcmp(plan.engine, "resident") == 0) TD_CHECK(plan_resident(&plan, program, graph, options));
-    else if (strcmp(plan.engine, "stream") == 0) TD_CHECK(plan_stream(&plan, program, graph, options));
-    else if (strcmp(plan.engine, "coop") == 0) TD_CHECK(plan_coop(&plan, program, graph, options));
-    else if (strcmp(plan.engine, "hybrid") == 0) TD_CHECK(td_plan_hybrid(&plan, program, graph, options));
-    else TD_CHECK(td_cpu_bytes(program, graph, options, &plan.program_bytes));
-    plan.program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
-    plan.fits = plan.program_bytes <= plan.free_bytes;
+    TD_CHECK(count(&plan, program, graph, options));
+    bool gpu = strcmp(plan.engine, "resident") == 0 || strcmp(plan.engine, "stream") == 0;
+    if (own && gpu && !plan.fits) TD_CHECK(leave_gpu_out(&plan, program, graph, options));
     *out = plan;
     return TD_OK;
 }

@@ -36,7 +36,9 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
                       .weights = file->weights};
     td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
-    uint64_t gpu = td_hybrid_asks_gpu(options->settings) ? td_hybrid_gpu_host_bytes(program, &shape, options, 0) : 0;
+    bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
+    uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
+    uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
     uint64_t inputs = td_run_input_bytes(program, &shape, options);
     if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + inputs + gpu > memory_allowed();
     td_packed_close(packed);
@@ -59,15 +61,13 @@ td_status td_plan_exceeds_memory(const char *path, bool *exceeds)
 
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options)
 {
-    char least[TD_NUMBER_BYTES];
-    td_hybrid_bytes need;
-    td_packed *packed = NULL;
-    TD_CHECK(td_packed_open(&packed, path));
-    td_status status = td_hybrid_count_bytes(program, td_packed_describe(packed), options, memory_allowed(), &need);
-    td_packed_close(packed);
-    TD_CHECK(status);
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, for its vertices and two pages of edges",
-                   program->info->name, path, td_format_least(least, need.least + td_machine_besides()));
+    td_graph *graph = NULL;
+    TD_CHECK(td_packed_map(&graph, path));
+    td_packed_info file = td_packed_plan(graph);
+    td_status status = td_hybrid_too_small(program, graph, &file, options,
+                                           td_hybrid_use_of(options->settings) >= TD_USE_GPU);
+    td_graph_destroy(graph);
+    return status;
 }
 
 /* A few percent more than what is counted. What loading holds for a while is gone when the run begins. */
@@ -75,21 +75,21 @@ td_status td_plan_too_large(const char *path, const td_program *program, const t
 {
     char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     td_hybrid_bytes disk;
-    td_packed *packed = NULL;
-    uint64_t running;
-    TD_CHECK(td_packed_open(&packed, path));
-    td_packed_info file = *td_packed_describe(packed);
-    td_packed_close(packed);
-    td_graph shape = {.vertices = file.vertices, .edges = file.edges, .symmetric = file.symmetric,
-                      .weights = file.weights};
-    TD_CHECK(td_cpu_bytes(program, &shape, options, &running));
-    TD_CHECK(td_hybrid_count_bytes(program, &file, options, memory_allowed(), &disk));
-    running += td_run_input_bytes(program, &shape, options);
+    td_graph *graph = NULL;
+    uint64_t running = 0;
+    TD_CHECK(td_packed_map(&graph, path));
+    td_packed_info file = td_packed_plan(graph);
+    td_status status = td_cpu_bytes(program, graph, options, &running);
+    running += td_run_input_bytes(program, graph, options);
+    if (status == TD_OK) status = td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &disk);
+    td_graph_destroy(graph);
+    TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);
-    td_format_least(least, loaded_bytes(&file) + (running > loading ? running : loading) / 16 * 17 + (64 << 10));
-    bool fits = disk.least + td_machine_besides() <= memory_allowed();
+    uint64_t more = (running > loading ? running : loading) / 16 * 17;
+    td_format_least(least, loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
+    bool fits = disk.least <= td_memory().limit;
     return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, with its edges in memory, and may use "
-                   "%s%s%s%s", program->info->name, path, least, td_format_size(has, memory_allowed()),
+                   "%s%s%s%s", program->info->name, path, least, td_format_size(has, td_memory().limit),
                    fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
 
@@ -97,14 +97,14 @@ td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_grap
 {
     td_hybrid_bytes need;
     td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
-    TD_CHECK(td_hybrid_count_bytes(program, &file, options, memory_allowed(), &need));
-    if (graph->paged == NULL) return td_cpu_bytes(program, graph, options, &plan->program_bytes);
-    uint64_t open = td_paged_open_bytes(&file);
-    plan->graph_bytes = open;
-    plan->program_bytes = need.vertices - open - td_run_input_bytes(program, graph, options);
+    TD_CHECK(td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &need));
+    plan->program_bytes = need.arrays + need.tables + need.gpu;
+    if (graph->paged == NULL) return TD_OK;
+    plan->graph_bytes = td_paged_open_bytes(&file);
     plan->room_bytes = need.room;
     plan->disk_bytes = need.reads;
     plan->disk_bytes_later = need.later;
+    plan->least_bytes = need.least;
     return TD_OK;
 }
 

@@ -68,6 +68,14 @@ uint64_t td_external_temporary(const td_packed_info *info)
     return info->edges * (record * sorts + (info->weights != TD_WEIGHT_NONE ? 4 : 0));
 }
 
+/* Edges are put aside as they were read, their ends' ids are sorted, and the sorted ones written. */
+uint64_t td_external_ids_temporary(const td_packed_info *info, uint64_t highest)
+{
+    uint64_t id = highest > UINT32_MAX ? 8 : 4, ends = 2 * id + 2 * id;
+    uint64_t weight = info->weights != TD_WEIGHT_NONE ? 4 : 0;
+    return info->edges * (ends + weight) + info->edges / 2 + info->vertices * sizeof(uint64_t);
+}
+
 /* Code, stacks and what libraries hold count too. */
 static td_status plan_memory(external *self)
 {

@@ -42,4 +42,7 @@ td_status td_external_build(const td_external_settings *settings, const char *na
 uint64_t td_external_least(int threads);
 uint64_t td_external_temporary(const td_packed_info *info);
 
+/* And besides for edges that name vertices by ids, as those of text do, up to this one. */
+uint64_t td_external_ids_temporary(const td_packed_info *info, uint64_t highest);
+
 #endif

@@ -17,7 +17,8 @@ typedef struct reading {
     void *into[TD_SECTIONS]; /* NULL: read and checked, not kept */
     uint64_t first, blocks;  /* those to be read */
     td_packed_out *copy;     /* where blocks go that were found right, or NULL */
-    char *buffers;           /* room for a run for each worker */
+    char *buffers;           /* room for a run for each worker; of one section that is kept, for its end */
+    uint64_t buffer_count;
     uint64_t run_bytes;
     _Atomic uint64_t done;
 } reading;
@@ -108,11 +109,12 @@ td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind
     return check_content(packed, &run, data);
 }
 
-/* Straight to its place, unless it is not kept or has zeros behind it. */
-static td_status read_run(reading *self, const td_run *run, char *buffer)
+/* Straight to its place, unless it is not kept or has zeros behind it: then to a buffer. */
+static td_status read_run(reading *self, const td_run *run, int worker)
 {
     td_packed *packed = self->packed;
     char *place = self->into[run->kind] == NULL ? NULL : (char *)self->into[run->kind] + run->begin;
+    char *buffer = self->buffers + (uint64_t)worker % self->buffer_count * self->run_bytes;
     char *data = place == NULL || run->padded != run->bytes ? buffer : place;
     TD_CHECK(td_packed_read(packed, run->kind, run->begin, data, run->padded));
     TD_CHECK(td_packed_verify(packed, run->kind, run->begin / TD_PACKED_BLOCK, data, run->padded));
@@ -126,7 +128,7 @@ static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int wo
     reading *self = context;
     for (uint64_t number = self->first + begin; number < self->first + end;) {
         td_run run = td_packed_run(&self->packed->info, number, self->first + end);
-        TD_CHECK(read_run(self, &run, self->buffers + (uint64_t)worker * self->run_bytes));
+        TD_CHECK(read_run(self, &run, worker));
         number += run.blocks;
         td_progress("reading blocks", atomic_fetch_add(&self->done, run.blocks) + run.blocks, self->blocks);
     }
@@ -141,8 +143,10 @@ uint64_t td_packed_load_bytes(const td_packed_info *info, const td_pool *pool)
 static td_status read_all(reading *self, td_pool *pool)
 {
     TD_CHECK(td_packed_load_checksums(self->packed));
-    self->run_bytes = td_packed_longest_run(&self->packed->info);
-    TD_CHECK(TD_NEW(&self->buffers, (uint64_t)td_pool_threads(pool) * self->run_bytes, "read buffers"));
+    uint64_t longest = td_packed_longest_run(&self->packed->info), all = self->blocks * TD_PACKED_BLOCK;
+    self->run_bytes = all < longest ? all : longest;
+    if (self->buffer_count == 0) self->buffer_count = (uint64_t)td_pool_threads(pool);
+    TD_CHECK(TD_NEW(&self->buffers, self->buffer_count * self->run_bytes, "read buffers"));
     td_status status = td_pool_for(pool, self->blocks, TD_RUN_BLOCKS, read_blocks, self);
     td_progress_end();
     td_free(self->buffers);
@@ -234,7 +238,7 @@ td_status td_packed_section(td_packed *packed, td_section_kind kind, void **out,
     *out = NULL;
     if (section->element == 0) return TD_OK;
     reading self = {.packed = packed, .first = td_packed_first_block(&packed->info, kind),
-                    .blocks = td_section_blocks(section)};
+                    .blocks = td_section_blocks(section), .buffer_count = 1};
     TD_CHECK(td_new_bytes(&self.into[kind], section->bytes / section->element, section->element,
                           td_section_name(kind)));
     td_status status = read_all(&self, pool);

@@ -56,6 +56,7 @@ TEST(edges_stay_on_disk_where_they_do_not_fit_the_budget)
     CHECK(td_graph_on_disk(graph));
     td_graph_destroy(graph);
     td_graph_options options = {.size = sizeof options, .edges = TD_PLACE_MEMORY};
+    td_memory_set_budget(td_memory_held() + (4 << 20));
     CHECK_STATUS(td_graph_open(session, path, &options, &graph), TD_NO_MEMORY);
     td_memory_set_budget(0);
     graph = opened(session, path, TD_PLACE_DISK);

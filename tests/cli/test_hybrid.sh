@@ -57,6 +57,51 @@ for program in wcc 'pagerank --iterations 4' mst kcore 'bfs --source 1' 'sssp --
     done
 done
 
+# Nor with a GPU beside it, whose memory is the host's here, and which leaves less room for pages.
+succeeds gen rmat --scale 14 --degree 64 --weights 1:100 -o m.tg
+for program in 'pagerank --iterations 3' 'bfs --source 1' 'sssp --source 1'; do
+    succeeds run $program m.tg --engine hybrid --devices emu --set hybrid.use=both --memory 24M --json said.json
+    contains "$err" 'edges stay on disk' "$program with a GPU"
+    most=$(figure said.json disk_bytes_per_iteration) room=$(figure said.json room_bytes)
+    if sed -n 's/.*"disk_bytes": *\([0-9]*\).*/\1/p' said.json |
+        awk -v most="$most" '$1 > most { exit 1 } END { exit NR == 0 }'; then good
+    else bad "$program with a GPU: an iteration read more than the $most bytes that were said"; fi
+    if [ "$room" -lt $((14 << 20)) ]; then good; else bad "$program with a GPU: room of $room bytes"; fi
+done
+
+# A graph that stays in memory: what is said is what is taken, or a little more, whoever works.
+for program in 'pagerank --iterations 2' 'sssp --source 1' kcore; do
+    for use in cpu gpu both; do
+        succeeds run -q $program m.tg --engine hybrid --devices emu --set hybrid.use=$use --json said.json
+        said=$(($(figure said.json graph_bytes) + $(figure said.json program_bytes))) peak=$(figure said.json run_peak)
+        if [ "$peak" -le "$said" ] && [ "$said" -le $((peak * 110 / 100)) ]; then good
+        else bad "$program by $use: $said bytes said, $peak taken"; fi
+    done
+done
+
+# A GPU is left out where the memory is too small for it, and so is the graph where it does not fit; the limit is that
+# of the process.
+succeeds run pagerank m.tg --iterations 2 --devices emu --memory 30M --json said.json
+contains "$err" 'engine cpu (the engine resident would take' 'an emulated GPU that does not fit'
+peak=$(figure said.json peak_resident)
+if [ "$peak" -le $((30 << 20)) ]; then good; else bad "$peak bytes resident of 30 MiB"; fi
+succeeds run pagerank m.tg --iterations 2 --devices emu --memory 9M
+contains "$err" 'engine hybrid (the graph' 'a graph that does not fit beside an emulated GPU'
+succeeds run wcc m.tg --memory 9M
+case $err in *'after the first'*) bad "components have one iteration: $err" ;; *) good ;; esac
+
+# One figure for the least memory, wherever it is named.
+succeeds info m.tg
+needs=$out
+for program in pagerank kcore labels; do
+    least=$(echo "$needs" | awk -v program=$program '$1 == program { print $6 }')
+    for memory in 1M 2M; do
+        fails 1 "needs at least --memory $least MiB" run -q $program m.tg --memory $memory
+        contains "$err" "may use ${memory%M}.0 MiB" "$program under $memory"
+    done
+    succeeds run -q $program m.tg --memory "$(awk -v mib="$least" 'BEGIN { printf "%d", mib * 1048576 }')"
+done
+
 # Asked for by name on a graph that fits: it stays in memory.
 succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'

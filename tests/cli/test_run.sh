@@ -69,7 +69,7 @@ printf '1 2 4294967295\n' >heavy.txt
 fails 1 'mst takes integer weights up to 4294967294' run mst heavy.txt --quiet
 printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >empty.mtx
 fails 1 'no vertices' run wcc empty.mtx --quiet
-fails 1 'with its edges in memory, and may use 800.0 KiB' run pagerank g.tg --quiet --memory 800K
+fails 1 'and the process itself, and may use 800.0 KiB' run pagerank g.tg --quiet --memory 800K
 only_files small.txt plain.txt g.tg road.tg negative.txt zero.txt heavy.txt empty.mtx
 
 # A budget that the graph fits and the run does not.
