@@ -124,14 +124,6 @@ static const char small_machine[] = "gpus 1\nmultiprocessors 1\nresident-threads
                               "memory-rate 500TB/s\noperation-rate 32T/s\natomic-rate 4T/s\n"
                               "host-link each 12GB/s 12GB/s 1ns\nhost-gather 8GB/s\ncheck off\n";
 
-static inline const char *small_machine_path(void)
-{
-    static char devices[600];
-    if (devices[0] != '\0') return devices;
-    const char *path = test_path("small.topology");
-    test_write_file(path, small_machine, strlen(small_machine));
-    snprintf(devices, sizeof devices, "emu@%s", path);
-    return devices;
-}
+static inline const char *small_machine_path(void) { return emulated("small.topology", small_machine); }
 
 #endif

@@ -8,12 +8,9 @@
 /* A machine like the built-in one but for these lines. */
 static const char *machine(const char *lines)
 {
-    static char devices[600], text[256];
-    const char *path = test_path("machine.topology");
-    int length = snprintf(text, sizeof text, "gpus 1\ncheck off\n%s", lines);
-    test_write_file(path, text, (size_t)length);
-    snprintf(devices, sizeof devices, "emu@%s", path);
-    return devices;
+    static char text[256];
+    snprintf(text, sizeof text, "gpus 1\ncheck off\n%s", lines);
+    return emulated("machine.topology", text);
 }
 
 static td_run_options options_on(const char *devices, double cap, uint32_t iterations)

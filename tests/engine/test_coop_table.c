@@ -20,7 +20,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 
 static void check(const char *program)
 {
-    table_place place = {.devices = "emu"};
+    table_place place = {.devices = narrow_gpu()};
     CHECK_OK(td_pool_create(&place.pool, 2));
     td_log_set_level(TD_LOG_WARN); /* it says when it stands aside */
     check_program(program, &(table_ways){COOP_WAYS, coop_run_way, way_stride, table_leave, &place, place.pool});

@@ -31,6 +31,23 @@ static inline void destroy_pools(pools *made)
     for (int i = 0; i < WAY_THREADS; i++) td_pool_destroy(made->of[i]);
 }
 
+/* Emulated GPUs as a file describes them: what --devices calls them. */
+static inline const char *emulated(const char *file, const char *text)
+{
+    static char devices[600];
+    const char *path = test_path(file);
+    test_write_file(path, text, strlen(text));
+    snprintf(devices, sizeof devices, "emu@%s", path);
+    return devices;
+}
+
+/* A GPU on which four blocks run at once: a launch of all that there are takes a quarter of the built-in one's time
+ * here, and is as hard on kernels. */
+static inline const char *narrow_gpu(void)
+{
+    return emulated("narrow.topology", "gpus 1\nmultiprocessors 1\nresident-threads 1024\n");
+}
+
 /* Settings from one text, separated by blanks. */
 static inline td_settings settings_from(const char *text)
 {

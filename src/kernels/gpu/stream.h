@@ -104,6 +104,7 @@ TD_KERNEL(push_part_pieces, td_gpu_args)
     const td_context c = kernel_context(&a);
     push_round r = stream_round(&a);
     uint32_t count = a.control->slot[0].pieces;
+    if (td_block() * td_threads() / TD_WARP >= count) return; /* none is this block's */
     for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
         uint32_t u = (uint32_t)(a.pieces[p] >> 32);
         list_part part = part_of(&a, a.push.offsets, u);
