@@ -213,8 +213,6 @@ static bool begins_round(const td_gpu_job *gpu)
     return !gpu->kernels->again(&before, 0);
 }
 
-static bool is_at_limit(const td_gpu_job *gpu) { return gpu->has_limit && gpu->args.context.iteration >= gpu->limit; }
-
 /* The light edges alone, until they change nothing. Between two rounds they are a beginning like any other: a
  * checkpoint may be written there, and what goes on from one goes on with them. */
 td_status td_stream_sweep_light(td_stream_job *self)
@@ -224,7 +222,7 @@ td_status td_stream_sweep_light(td_stream_job *self)
     uint64_t bytes = held->light_count * sizeof *held->light;
     bool again = held->light_count > 0 && begins_round(gpu);
     self->kept_count = held->light_count;
-    for (bool first = true; again && !(begins_round(gpu) && is_at_limit(gpu)); first = false) {
+    for (bool first = true; again; first = false) {
         if (!first && begins_round(gpu)) TD_CHECK(td_gpu_checkpoint(gpu));
         uint64_t began = td_clock_ns();
         td_iteration row = {.direction = "light", .active_edges = self->kept_count};
