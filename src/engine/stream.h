@@ -77,6 +77,7 @@ typedef struct td_stream_graph {
     td_stream *stream, *copies;
     td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
     td_slots slots;
+    void *own_slots;              /* device memory of those that are for one subgraph each */
     void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_args), once they are */
     const void *heads_of;
     uint32_t *window;             /* on the device: targets of the subgraph that is gone over, whole again */

@@ -53,10 +53,13 @@ static void free_lists(td_stream_graph *held)
 {
     for (int i = 0; i < 2; i++) free_list(held, &held->lists[i]);
     for (uint32_t i = 0; i < held->slots.count; i++) {
+        if (held->slots.slots[i].owner != TD_NO_SUBGRAPH) continue;
         td_device_free(held->device, held->slots.slots[i].targets);
         td_device_free(held->device, held->slots.slots[i].weights);
     }
     td_slots_free(&held->slots);
+    td_device_free(held->device, held->own_slots);
+    held->own_slots = NULL;
     td_device_free(held->device, held->heads);
     td_device_free(held->device, held->headed);
     td_device_free(held->device, held->heads_before);
@@ -349,15 +352,75 @@ static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *wor
     *slots = fits < subgraphs ? fits : subgraphs;
 }
 
+/* Sums go over every subgraph in every iteration, so it counts how many bytes stay, not whose: but for a few slots that
+ * the others pass through each is for one subgraph, of that one's length in fewer bits, and all are one block. */
+enum { PASSING_SLOTS = 6, OWN_ALIGNMENT = 128 };
+
+static uint64_t own_bytes(const td_link_list *list, uint32_t s)
+{
+    return (td_link_bytes(list, s) + 2 * OWN_ALIGNMENT - 1) / OWN_ALIGNMENT * OWN_ALIGNMENT;
+}
+
+/* The subgraphs that find room for a slot of their own, and the bytes of these. */
+static uint64_t choose_owners(const td_link_list *list, uint64_t room, uint32_t *owners, uint64_t *count)
+{
+    uint64_t taken = 0;
+    *count = 0;
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        uint64_t bytes = own_bytes(list, s);
+        if (bytes > room - taken) continue;
+        taken += bytes;
+        owners[(*count)++] = s;
+    }
+    return taken;
+}
+
+static void give_own_slots(td_stream_graph *held, const uint32_t *owners, uint64_t count)
+{
+    const td_link_list *list = &held->lists[0];
+    char *at = held->own_slots;
+    for (uint64_t i = 0; i < count; i++) {
+        td_slot *slot = &held->slots.slots[held->slots.count - count + i];
+        uint64_t edges = td_link_end(list, owners[i]) - td_link_begin(list, owners[i]);
+        uint64_t targets = td_link_bytes(list, owners[i]) - edges * list->weight_bytes;
+        slot->owner = owners[i];
+        slot->targets = at;
+        if (list->weight_bytes > 0) slot->weights = at + (targets + OWN_ALIGNMENT - 1) / OWN_ALIGNMENT * OWN_ALIGNMENT;
+        at += own_bytes(list, owners[i]);
+    }
+}
+
+/* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
+static td_status make_own_slots(td_stream_graph *held, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
+{
+    td_link_list *list = &held->lists[0];
+    uint32_t *owners;
+    uint64_t count, passing = *slots < PASSING_SLOTS ? *slots : PASSING_SLOTS;
+    TD_CHECK(TD_NEW(&owners, list->subgraphs, "owners of slots"));
+    uint64_t bytes = choose_owners(list, room, owners, &count);
+    if (count == list->subgraphs) passing = 0;
+    else bytes = choose_owners(list, room - passing * slot_bytes, owners, &count);
+    *slots = passing;
+    td_status status = td_slots_make(&held->slots, (uint32_t)(passing + count));
+    if (status == TD_OK && count > 0) status = td_device_new(held->device, &held->own_slots, bytes, 1, "subgraphs");
+    if (status == TD_OK) give_own_slots(held, owners, count);
+    td_free(owners);
+    return status;
+}
+
 static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
 {
     uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
     fit_narrow(held, edges, &words, &slots);
-    if (held->lists[0].narrow != NULL && shape->pushes)
+    bool narrow = held->lists[0].narrow != NULL;
+    uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
+    uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
+    if (narrow && shape->pushes)
         TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
-    TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
-    for (uint32_t i = 0; i < held->slots.count; i++) {
+    if (narrow && !shape->pushes) TD_CHECK(make_own_slots(held, room, slot_bytes, &slots));
+    else TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
+    for (uint32_t i = 0; i < slots; i++) {
         td_slot *slot = &held->slots.slots[i];
         TD_CHECK(td_device_new(held->device, &slot->targets, words, sizeof(uint32_t), "a subgraph"));
         if (weight > 0) TD_CHECK(td_device_new(held->device, &slot->weights, edges, weight, "a subgraph's weights"));

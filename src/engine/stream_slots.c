@@ -7,7 +7,7 @@ td_status td_slots_make(td_slots *slots, uint32_t count)
     *slots = (td_slots){0};
     TD_CHECK(TD_NEW_ZEROED(&slots->slots, count, "slots for subgraphs"));
     slots->count = count;
-    for (uint32_t i = 0; i < count; i++) slots->slots[i].subgraph = TD_NO_SUBGRAPH;
+    for (uint32_t i = 0; i < count; i++) slots->slots[i].subgraph = slots->slots[i].owner = TD_NO_SUBGRAPH;
     return TD_OK;
 }
 
@@ -15,6 +15,7 @@ void td_slots_free(td_slots *slots)
 {
     td_free(slots->slots);
     td_free(slots->place);
+    td_free(slots->own);
     *slots = (td_slots){0};
 }
 
@@ -22,11 +23,13 @@ td_status td_slots_serve(td_slots *slots, const void *list, uint32_t subgraphs)
 {
     if (slots->list == list && slots->subgraphs == subgraphs) return TD_OK;
     slots->list = NULL;
-    td_free(slots->place);
-    slots->place = NULL;
-    TD_CHECK(TD_NEW(&slots->place, subgraphs, "places of subgraphs"));
-    for (uint32_t i = 0; i < subgraphs; i++) slots->place[i] = TD_NO_SLOT;
-    for (uint32_t i = 0; i < slots->count; i++) slots->slots[i].subgraph = TD_NO_SUBGRAPH;
+    TD_CHECK(TD_RESIZE(&slots->place, subgraphs, "places of subgraphs"));
+    TD_CHECK(TD_RESIZE(&slots->own, subgraphs, "places of subgraphs"));
+    for (uint32_t i = 0; i < subgraphs; i++) slots->place[i] = slots->own[i] = TD_NO_SLOT;
+    for (uint32_t i = 0; i < slots->count; i++) {
+        slots->slots[i].subgraph = TD_NO_SUBGRAPH;
+        if (slots->slots[i].owner != TD_NO_SUBGRAPH) slots->own[slots->slots[i].owner] = i;
+    }
     slots->list = list;
     slots->subgraphs = subgraphs;
     return TD_OK;
@@ -49,7 +52,7 @@ static uint32_t find_victim(const td_slots *slots)
     uint32_t best = TD_NO_SLOT;
     for (uint32_t i = 0; i < slots->count; i++) {
         const td_slot *slot = &slots->slots[i];
-        if (slot->busy) continue;
+        if (slot->busy || slot->owner != TD_NO_SUBGRAPH) continue;
         if (slot->subgraph == TD_NO_SUBGRAPH) return i;
         if (best == TD_NO_SLOT || yields(slot, &slots->slots[best])) best = i;
     }
@@ -58,7 +61,7 @@ static uint32_t find_victim(const td_slots *slots)
 
 uint32_t td_slots_take(td_slots *slots, uint32_t subgraph)
 {
-    uint32_t found = find_victim(slots);
+    uint32_t found = slots->own[subgraph] != TD_NO_SLOT ? slots->own[subgraph] : find_victim(slots);
     if (found == TD_NO_SLOT) return TD_NO_SLOT;
     td_slot *slot = &slots->slots[found];
     if (slot->subgraph != TD_NO_SUBGRAPH) {

@@ -64,6 +64,30 @@ TEST(going_round_and_round_keeps_most_of_what_is_there)
     td_slots_free(&slots);
 }
 
+/* Two slots for anyone, one that is subgraph 3's. */
+TEST(a_slot_of_its_own_is_nobody_elses_and_what_is_there_stays)
+{
+    int list = 0;
+    td_slots slots;
+    CHECK_OK(td_slots_make(&slots, 3));
+    slots.slots[2].owner = 3;
+    CHECK_OK(td_slots_serve(&slots, &list, 6));
+    for (int round = 0; round < 2; round++) {
+        td_slots_begin(&slots);
+        for (uint32_t s = 0; s < 6; s++) {
+            if (slots.place[s] != TD_NO_SLOT) continue;
+            uint32_t slot = td_slots_take(&slots, s);
+            CHECK_EQ(slot == 2, s == 3);
+            td_slots_done(&slots, slot);
+        }
+        CHECK_EQ(slots.place[3], 2);
+    }
+    CHECK_EQ(td_slots_take(&slots, 0), slots.place[0]);
+    td_slots_take(&slots, 1);
+    CHECK_EQ(td_slots_take(&slots, 2), TD_NO_SLOT); /* the third is idle, but not for it */
+    td_slots_free(&slots);
+}
+
 TEST(another_list_finds_nothing_and_what_failed_is_forgotten)
 {
     int one = 0, two = 0;
