@@ -17,6 +17,9 @@ cp edges.txt social.el
 cp edges.txt web.txt
 if command -v xz >/dev/null; then xz -c edges.txt >soc-Epinions1.txt.xz; else cp edges.txt soc-Epinions1.txt.xz; fi
 
+# Lines that go on behind a backslash are one.
+joined() { sed -e ':join' -e '/\\$/ { N; s/ *\\\n */ /; b join' -e '}' "$1"; }
+
 # A line as a page has it -> as it runs here.
 smaller() {
     sed -E -e 's/^ *(\$ )?//' -e 's/  +#.*$//' -e 's/ # goes on$//' \
@@ -58,7 +61,7 @@ for page in $pages; do
     while read -r command; do
         commands=$((commands + 1))
         obey "$page" "$command"
-    done < <(grep -E '^    (\$ )?(tandem [a-z]|[a-z]+ [^|]*\|.*tandem [a-z])' "$top/$page" |
+    done < <(joined "$top/$page" | grep -E '^    (\$ )?(tandem [a-z]|[a-z]+ [^|]*\|.*tandem [a-z])' |
         grep -v 'PROGRAM FILE' | smaller)
 done
 if [ $commands -gt 30 ]; then good; else bad "only $commands command lines were found"; fi
