@@ -273,7 +273,8 @@ static td_status set_limit(const job *self, bool is_packed, bool on_disk)
 /* Where nobody asked for an engine that needs the edges in memory. */
 static bool may_stay_on_disk(const job *self)
 {
-    const char *engine = td_plan_engine(self->settings->engine, "cpu", &self->set)->name; /* by name or by its settings */
+    /* By its name or by its settings. */
+    const char *engine = td_plan_engine(self->settings->engine, "cpu", &self->set)->name;
     bool automatic = self->settings->engine == NULL || strcmp(self->settings->engine, "auto") == 0;
     return strcmp(engine, "hybrid") == 0 || (automatic && strcmp(engine, "cpu") == 0);
 }

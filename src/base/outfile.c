@@ -217,7 +217,7 @@ td_status td_outfile_write_pages(td_outfile *file, uint64_t offset, const void *
     if (!file->is_paged) set_direct(file, true);
     file->is_paged = true;
     bool whole = td_write_all_at(file->fd, &offset, data, bytes);
-    if (!whole && errno == EINVAL && file->is_direct) { /* some take the flag and not the write, or not the rest of one */
+    if (!whole && errno == EINVAL && file->is_direct) { /* some take the flag and not the write, or not all of it */
         uint64_t done = offset - first;
         set_direct(file, false);
         whole = td_write_all_at(file->fd, &offset, (const char *)data + done, bytes - done);

@@ -338,7 +338,6 @@ static td_status hand_over(td_coop_job *self)
     td_run *run = self->gpu.run;
     TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
     if (run->program->info->vertex_values) TD_CHECK(name_components(self));
-    run->device_peak = self->gpu.device->peak;
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
     return TD_OK;
 }

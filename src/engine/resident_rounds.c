@@ -86,13 +86,7 @@ static td_status pull_whole(td_gpu_job *job)
     } else {
         TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
     }
-    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
-    if (job->traits->sends_value) {
-        a->messages = a->values;
-        a->next_messages = a->next_values;
-    } else {
-        td_gpu_swap(&a->messages, &a->next_messages);
-    }
+    td_gpu_turn_values(job);
     return TD_OK;
 }
 

@@ -5,10 +5,11 @@
  * - a launch is given the edges it goes over and the address they have there: kernels know nothing of it. In front of
  * that, the first edges of every list can stay on the device for good (the prefix).
  *
- * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists, stream_slots.c the slots
- * with their levels, stream_value.c says which way a subgraph goes, stream_cross.c takes one iteration across the link,
- * stream_extract.c picks useful edges out, and the schedules are in stream_rounds.c, stream_pull.c, stream_changes.c
- * and stream_sweep.c; what sweeps keep of single edges is in stream_kept.c. */
+ * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists (their beginnings:
+ * stream_beginnings.c), stream_slots.c the slots with their levels, stream_value.c says which way a subgraph goes,
+ * stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and the schedules are in
+ * stream_rounds.c, stream_pull.c, stream_changes.c and stream_sweep.c; what sweeps keep of single edges is in
+ * stream_kept.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
@@ -195,6 +196,12 @@ static inline uint32_t td_link_vertex(const td_link_list *list, uint64_t edge, u
     }
     return low;
 }
+
+/* stream_beginnings.c, of a list that is made: what stays on the device; of lists in the order of weights how many
+ * edges are lighter than a limit; of sorted ones whose edges are meant once those that lead to a lower number. */
+td_status td_stream_make_prefix(td_stream_job *self, td_link_list *list, uint64_t bytes);
+td_status td_stream_find_light(td_stream_job *self, td_link_list *list, double limit);
+td_status td_stream_skip_lower(td_stream_job *self, td_link_list *list);
 
 /* stream_value.c: counts useful edges of the vertices in args.active, and chooses a way for every subgraph. */
 td_status td_stream_count_useful(td_stream_job *self, td_link_list *list);

@@ -23,8 +23,8 @@ reads() { # WHAT COMMAND...
 }
 
 unit() { # PROGRAM: as the build makes it
-    printf '#include "programs/%s.h"\n#define PROGRAM_SYMBOL td_cuda_%s\n#include "kernels/gpu/instance.h"\n' "$1" "$1" \
-        >"$folder/$1.cu"
+    printf '#include "programs/%s.h"\n#define PROGRAM_SYMBOL td_cuda_%s\n' "$1" "$1" >"$folder/$1.cu"
+    echo '#include "kernels/gpu/instance.h"' >>"$folder/$1.cu"
 }
 
 programs=$(sed -n 's/^TD_PROGRAM(\(.*\)).*/\1/p' "$root/src/programs/programs.def")
@@ -37,8 +37,9 @@ elif ! $cxx -x c++ -std=c++20 -fsyntax-only /dev/null 2>/dev/null; then
     skip "kernels as C++: $cxx does not know C++20"
 else
     for program in $programs; do
-        reads "$program by $cxx" $cxx -x c++ -std=c++20 -fsyntax-only -w -Werror=narrowing -D__CUDACC__ -D__CUDA_ARCH__=900 \
-            -I"$root/tests/device/cuda_words" -include cooperative_groups.h "${include[@]}" "$folder/$program.cu"
+        reads "$program by $cxx" $cxx -x c++ -std=c++20 -fsyntax-only -w -Werror=narrowing -D__CUDACC__ \
+            -D__CUDA_ARCH__=900 -I"$root/tests/device/cuda_words" -include cooperative_groups.h "${include[@]}" \
+            "$folder/$program.cu"
     done
 fi
 
@@ -49,7 +50,8 @@ for test in "$root"/tests/gpu/test_*.c; do reads "${test##*/}" $cc "${strict[@]}
 
 nvcc=$(first_of "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)
 if [ -n "$nvcc" ]; then
-    options=(-std=c++20 -arch=sm_90 --expt-relaxed-constexpr -DNVTX_DISABLE -w -fdevice-syntax-only -ptx -o "$folder/none")
+    options=(-std=c++20 -arch=sm_90 --expt-relaxed-constexpr -DNVTX_DISABLE -w -fdevice-syntax-only -ptx
+        -o "$folder/none")
     for program in bfs pagerank mst; do # pushes, changes, sweeps
         reads "$program by nvcc" $nvcc "${options[@]}" "${include[@]}" "$folder/$program.cu"
     done

@@ -27,9 +27,9 @@ static td_run_options options_for(const char *program, const td_graph *graph, co
 {
     const td_program_info *info = program_of(program)->info;
     bool limited = strcmp(program, "pagerank") == 0;
-    td_run_options options = {.engine = "stream", .devices = narrow_gpu(), .gpu_edges = 0.2, .has_source = info->needs_source,
-                              .source = busiest(graph), .parents = info->gives_parents, .has_iterations = limited,
-                              .iterations = 3};
+    td_run_options options = {.engine = "stream", .devices = narrow_gpu(), .gpu_edges = 0.2,
+                              .has_source = info->needs_source, .source = busiest(graph),
+                              .parents = info->gives_parents, .has_iterations = limited, .iterations = 3};
     stream_raise_cap(program_of(program), graph, &options, settings);
     CHECK(options.gpu_edges < 1);
     return options;

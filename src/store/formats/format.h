@@ -58,7 +58,8 @@ const td_format *td_format_named(const char *name); /* NULL if there is none */
 td_status td_format_detect(const char *path, const td_format **out);
 
 /* Reads; what is wrong with a file whose format was recognised, not named, is told with that format. */
-td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges, td_pool *pool);
+td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges,
+                         td_pool *pool);
 
 /* Reads any graph file: .tg, whose `read` is NULL, is loaded (and rebuilt, if the
  * options ask for anything), all else read and built. */
