@@ -112,11 +112,21 @@ static const char *program_name(const void *unused, int index)
 
 /* Checks that need no graph. */
 
+/* Once each, like any option. */
+static td_status add_setting(td_settings *settings, const char *pair)
+{
+    TD_CHECK(td_settings_add(settings, pair));
+    const char *key = settings->keys[settings->count - 1];
+    for (uint64_t i = 0; i + 1 < settings->count; i++)
+        if (strcmp(settings->keys[i], key) == 0) return td_fail(TD_USAGE, "--set %s is given twice", key);
+    return TD_OK;
+}
+
 static td_status check_settings(job *self)
 {
     double huge_pages;
     const td_arg_pairs *set = &self->settings->set;
-    for (int i = 0; i < set->count; i++) TD_CHECK(td_settings_add(&self->set, set->items[i]));
+    for (int i = 0; i < set->count; i++) TD_CHECK(add_setting(&self->set, set->items[i]));
     const td_engine *engine = td_plan_engine(self->settings->engine, self->settings->devices, &self->set);
     TD_CHECK(td_plan_check_settings(engine, self->program, &self->set));
     TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));

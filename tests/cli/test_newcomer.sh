@@ -13,6 +13,8 @@ fails 2 "unknown kind of graph 'frobnicate'; 'tandem help generators' lists them
 fails 2 "unknown format 'papyrus'; 'tandem help formats' lists them" convert g.tg -o x.tg --to papyrus
 fails 2 'option -o FILE is missing: it says where to write' convert g.tg
 
+fails 2 '--set pagerank.damping is given twice' run pagerank g.tg --set pagerank.damping=0.5 --set pagerank.damping=0.6
+
 # One page to look at, not two.
 fails 2 "(see 'tandem help pagerank')" run pagerank g.tg --set pagerank.damping=2
 if [[ $err == *"see 'tandem help run'"* ]]; then bad "two pages: $err"; else good; fi
