@@ -117,6 +117,7 @@ typedef struct td_cpu_job {
     int step;            /* of program_between */
     uint32_t left_out;   /* sweeps: the label that may be skipped */
     bool skipping;
+    bool from_above;     /* of a symmetric graph an edge is seen from its higher end alone: all lists are gone over */
     struct td_buckets *buckets; /* one per worker */
     td_bucket heavy_entries;    /* those of heavy vertices, being shared out by edges */
     uint64_t *entry_start;      /* where each worker's entries begin in the current bucket, workers + 1 */

@@ -75,6 +75,7 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
     uint32_t vertices = cpu->graph->vertices;
     bool again = true;
     td_cpu_tally sum;
+    cpu->from_above = cpu->graph->symmetric;
     TD_CHECK(td_cpu_make_heavy_list(cpu));
     if (cpu->kernels->edge != NULL) TD_CHECK(TD_NEW(&cpu->run->edges, vertices, "edges of the forest"));
     TD_CHECK(td_cpu_init(cpu, &sum));

@@ -1,14 +1,17 @@
 /* The CPU's kernels for a sweep program, for one kind of weight. An undirected
  * edge is seen once (PROGRAM_ONCE: from its lower end when the graph stores both
- * directions) or from every list it stands in. */
+ * directions; where job->from_above says so: from its higher end, so that hot vertices
+ * with low numbers are looked up) or from every list it stands in. */
 
 static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint32_t u, uint64_t begin, uint64_t end)
 {
     const void *weights = list->weights;
-    (void)weights;
+    bool from_above = job->from_above;
+    (void)weights, (void)from_above;
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v = list->targets[e];
         if (PROGRAM_ONCE && job->graph->symmetric && v <= u) continue;
+        if (!PROGRAM_ONCE && from_above && v >= u) continue;
         program_visit(&job->context, job->values, u, v, ORDERED_WEIGHT(weights, e), e);
     }
 }
