@@ -91,7 +91,8 @@ static td_status make_sets(td_hybrid_job *self, uint64_t edges)
     bool gas = cpu->run->program->info->kind == TD_KIND_GAS;
     TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
     self->pull = self->push;
-    bool pulls = gas && (!cpu->kernels->fused || cpu->options->parents || self->use >= TD_USE_GPU);
+    const td_cpu_kernels *k = cpu->kernels;
+    bool pulls = gas && (!k->fused || k->first_hit || cpu->options->parents || self->use >= TD_USE_GPU);
     if (pulls && !both && !graph->symmetric) TD_CHECK(td_page_set_create(&self->pull, graph, TD_LIST_IN, edges));
     uint32_t count = self->push->count > self->pull->count ? self->push->count : self->pull->count;
     TD_CHECK(TD_NEW(&self->useful, count, "pages"));

@@ -30,6 +30,8 @@ typedef struct td_hybrid_job {
     td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
     uint64_t directory_count[2];
     struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
+    bool by_levels;            /* a search, all of whose active vertices have the same value */
+    bool pulled;               /* in the last iteration */
     bool cores;                /* core numbers from disk: by bounds, not by peeling */
     bool hears_told;           /* the neighbours that a vertex hears are those that it tells */
     uint32_t *support, *bins;  /* for them: of every vertex, of every worker (hybrid_cores.c) */

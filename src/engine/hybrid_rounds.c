@@ -18,6 +18,14 @@ void td_hybrid_swap(void *a, void *b)
     memcpy(b, &keep, sizeof keep);
 }
 
+/* Nobody, but those behind the last vertex. */
+static void clear_done(td_cpu_job *cpu)
+{
+    uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
+    memset(cpu->done, 0, words * 8);
+    if (last > 0) cpu->done[words - 1] = ~UINT64_C(0) << last;
+}
+
 /* A page of a pull. */
 static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
@@ -85,12 +93,66 @@ static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
 }
 
 /* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be
- * there. */
+ * there. Without them a search goes level by level. */
 static void choose_local(td_hybrid_job *self)
 {
-    bool rounds = self->most_rounds > 1 && !self->cpu.has_limit && self->cpu.lists == 1;
-    for (uint32_t p = 0; p < self->push->count; p++)
+    td_cpu_job *cpu = &self->cpu;
+    bool rounds = self->most_rounds > 1 && !cpu->has_limit && cpu->lists == 1, any = false;
+    for (uint32_t p = 0; p < self->push->count; p++) {
         self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
+        any = any || self->push->pages[p].whole;
+    }
+    self->by_levels = !any && cpu->kernels->first_hit && !cpu->async && cpu->run->resumed == NULL;
+}
+
+/* Pull, of a search by levels: who has not been reached looks for one neighbour that is active, instead of all edges
+ * of those that are being told. */
+
+static td_status find_unreached(td_hybrid_job *self, uint64_t *edges)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t words = td_cpu_words(cpu), vertices;
+    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "vertices not reached"));
+    if (cpu->done == NULL) {
+        TD_CHECK(TD_NEW(&cpu->done, words, "settled vertices"));
+        clear_done(cpu);
+    }
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->settle_words, words, 64, cpu->graph->vertices, NULL));
+    for (uint64_t w = 0; w < words; w++) cpu->marked[w] = ~cpu->done[w];
+    return td_hybrid_count(self, self->pull, cpu->marked, &vertices, edges);
+}
+
+static uint32_t any_active(const td_cpu_job *cpu)
+{
+    uint64_t w = 0;
+    while (cpu->active[w] == 0) w++;
+    return (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]));
+}
+
+static td_status hit_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->pull_hit, set, page, sum);
+}
+
+/* Where those that were not reached have no more than twice the edges of those that are active. */
+static td_status choose_pull(td_hybrid_job *self, bool *pulls)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t unreached, vertices, active;
+    *pulls = false;
+    if (!self->by_levels || (!self->pulled && self->row.active_edges < td_cpu_view_edges(cpu) / 8)) return TD_OK;
+    TD_CHECK(find_unreached(self, &unreached));
+    *pulls = self->pulled = unreached <= 2 * self->row.active_edges;
+    return *pulls ? TD_OK : td_hybrid_count(self, self->push, cpu->active, &vertices, &active);
+}
+
+static td_status pull_unreached(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    cpu->an_active = any_active(cpu);
+    td_hybrid_order_useful(self, self->pull);
+    td_hybrid_pass pass = {.set = self->pull, .only = cpu->marked, .next = cpu->marked, .work = hit_page};
+    return td_hybrid_go(self, &pass, sum);
 }
 
 /* Until nobody is active; a level of peeling, or all there is. */
@@ -103,11 +165,13 @@ static td_status push_out(td_hybrid_job *self)
         TD_CHECK(td_hybrid_begin(self));
         TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
         if (self->row.active_vertices == 0) return TD_OK;
-        bool gpu = td_hybrid_invites_gpu(self);
-        TD_CHECK(gpu ? pull_for_all(self, &sum) : push_for_active(self, &sum));
+        bool hits = false;
+        if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* which no GPU has to be asked for */
+        bool gpu = !hits && td_hybrid_invites_gpu(self);
+        TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
         td_hybrid_swap(&cpu->active, &cpu->next_active);
-        TD_CHECK(td_hybrid_end(self, gpu ? "pull" : "push", &sum, began));
+        TD_CHECK(td_hybrid_end(self, gpu || hits ? "pull" : "push", &sum, began));
         TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
     }
     return TD_OK;
@@ -132,13 +196,6 @@ td_status td_hybrid_push_rounds(td_hybrid_job *self)
 }
 
 /* Peeling: level by level. */
-
-static void clear_done(td_cpu_job *cpu)
-{
-    uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
-    memset(cpu->done, 0, words * 8);
-    if (last > 0) cpu->done[words - 1] = ~UINT64_C(0) << last;
-}
 
 td_status td_hybrid_peel(td_hybrid_job *self)
 {

@@ -107,6 +107,24 @@ TEST(searches_read_less_than_half_of_every_page_every_iteration)
     }
 }
 
+/* Those that were not reached look for one neighbour that was. */
+TEST(a_search_by_levels_looks_at_a_fraction_of_the_edges)
+{
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        pair self = open_kind("k16", symmetric);
+        for (uint32_t limit = 0; limit < 4; limit += 3) {
+            td_run *run = run_limited(&self, "bfs", 0.1, "hybrid.page=65536 hybrid.rounds=1", limit);
+            uint32_t pulls = 0;
+            for (uint32_t i = 0; i < run->row_count; i++) pulls += strcmp(run->rows[i].direction, "pull") == 0;
+            CHECK(pulls > 0);
+            CHECK(run->edges_processed < self.graph->edges / 2);
+            CHECK(bytes_read(run) < 5 * self.targets / 2);
+            td_run_destroy(run);
+        }
+        close_pair(&self);
+    }
+}
+
 TEST(components_read_every_edge_once)
 {
     pair self = open_pair("k16");

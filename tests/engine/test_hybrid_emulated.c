@@ -76,6 +76,9 @@ static td_graph *shared_graph(const char *name, td_pool *pool)
     return graph;
 }
 
+/* What a device that is there takes of the clock once, whoever works: more than a part of a short search. */
+static const double TO_BEGIN = 8e-6;
+
 static void check_both(const td_graph *graph, td_pool *pool, const machine *on, const char *program, bool *shared)
 {
     outcome gpu = outcome_of(graph, pool, on, program, "gpu"), both = outcome_of(graph, pool, on, program, "both");
@@ -83,7 +86,7 @@ static void check_both(const td_graph *graph, td_pool *pool, const machine *on, 
     double better = cpu < gpu.seconds ? cpu : gpu.seconds;
     printf("     %s, %s: cpu %.0f us, gpu %.0f us, both %.0f us (%u and %u pages)\n", on->devices, program, cpu * 1e6,
            gpu.seconds * 1e6, both.seconds * 1e6, both.cpu, both.gpu);
-    if (both.seconds > 1.05 * better)
+    if (both.seconds > 1.05 * better + TO_BEGIN)
         TEST_FAIL("%s on %s: both take %.2f of the better one", program, on->devices, both.seconds / better);
     CHECK(gpu.gpu > 0);
     CHECK(gpu.peak > graph->vertices * 8);
