@@ -42,6 +42,21 @@ TEST(the_lowest_level_makes_way_and_the_smallest_is_next)
 }
 
 /* Going round over more subgraphs than there are slots: all but the ones that change hands stay where they are. */
+TEST(of_one_level_the_one_used_last_makes_way)
+{
+    int list = 0;
+    td_slots slots = slots_of(3, &list, 10);
+    for (uint32_t s = 0; s < 3; s++) td_slots_done(&slots, td_slots_take(&slots, s));
+    td_slots_begin(&slots);
+    static const uint32_t uses[] = {2, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        td_slots_use(&slots, uses[i]);
+        td_slots_done(&slots, uses[i]);
+    }
+    CHECK_EQ(td_slots_take(&slots, 9), 1);
+    td_slots_free(&slots);
+}
+
 TEST(going_round_and_round_keeps_most_of_what_is_there)
 {
     int list = 0;

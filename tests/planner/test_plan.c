@@ -145,6 +145,48 @@ TEST(the_engine_follows_devices_settings_and_work)
     td_graph_destroy(graph);
 }
 
+TEST(a_cap_on_edges_makes_them_cross)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_UNWEIGHTED, NULL);
+    td_run_options options = {.devices = "emu@unchecked", .gpu_edges = 0.25, .has_iterations = true, .iterations = 3};
+    td_plan plan;
+    CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
+    CHECK_STR(plan.engine, "stream");
+    CHECK_CONTAINS(plan.why, "--gpu-edges");
+    CHECK(plan.subgraph_slots > 0);
+    options.gpu_edges = 0;
+    CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
+    CHECK_STR(plan.engine, "resident");
+    td_graph_destroy(graph);
+}
+
+/* The cut lists and what an emulated GPU holds are the host's; a graph that fits the GPU is the resident engine's. */
+TEST(runs_of_the_coop_engine_take_no_more_than_their_plan_says)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 14, clean"), TEST_UNWEIGHTED, NULL);
+    td_settings settings = settings_from("coop.invoke=always");
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = 0.5, .settings = &settings,
+                              .has_iterations = true, .iterations = 2};
+    td_run *run = NULL;
+    td_plan plan, resident;
+    CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
+    uint64_t held = td_memory().now;
+    td_memory_reset_peak();
+    CHECK_OK(td_run_program(&run, program_of("pagerank"), graph, &options));
+    CHECK_STR(run->engine, "coop");
+    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    if (said < 0.9 * took || said > 2 * took) TEST_FAIL("it takes %.0f bytes, the plan says %.0f", took, said);
+    td_run_destroy(run);
+    options.gpu_edges = 0;
+    options.settings = NULL;
+    CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
+    CHECK_OK(td_plan_make(&resident, "resident", program_of("pagerank"), graph, &options));
+    CHECK_EQ(plan.program_bytes, resident.program_bytes);
+    CHECK_EQ(plan.device_graph_bytes, resident.device_graph_bytes);
+    td_settings_clear(&settings);
+    td_graph_destroy(graph);
+}
+
 TEST(engines_and_devices_that_are_not_there_are_refused_by_name)
 {
     CHECK_OK(td_plan_check(NULL, NULL));
