@@ -214,4 +214,29 @@ TEST(subgraphs_that_stay_fill_the_room_for_edges)
     }
 }
 
+/* By the paper's rules, with alpha out of reach: what crosses whole does so for beta, and only while it is of more use
+ * than an iteration before. */
+TEST(beta_is_for_subgraphs_of_growing_use)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
+    static const char *const settings[] = {
+        "stream.rules=paper stream.alpha=1 stream.beta=1 stream.low=direct stream.prefix=0 stream.subgraph=256 "
+        "stream.small=0",
+        "stream.rules=paper stream.alpha=1 stream.beta=0 stream.low=direct stream.prefix=0 stream.subgraph=256 "
+        "stream.small=0"};
+    uint64_t whole[2] = {0}, direct[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        td_run_options options = {.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = 0.1};
+        td_run *run = run_of("labels", graph, options, settings[i]);
+        for (uint32_t r = 0; r < run->row_count; r++) {
+            whole[i] += run->rows[r].subgraphs_whole;
+            direct[i] += run->rows[r].subgraphs_direct;
+        }
+        td_run_destroy(run);
+    }
+    CHECK_EQ(whole[0], 0);
+    CHECK(whole[1] > 0 && direct[1] > 0);
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN
