@@ -116,6 +116,10 @@ TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value)
     do                             \
         for (int i_ = 0; i_ < 4; i_++) (words)[i_] = (place)[i_]; \
     while (0)
+#define TD_WRITE_FOUR(place, words) \
+    do                              \
+        for (int i_ = 0; i_ < 4; i_++) (place)[i_] = (words)[i_]; \
+    while (0)
 #define TD_PREFETCH(place) ((void)(place))
 #define TD_UNROLL
 

@@ -104,5 +104,10 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
         (words)[0] = four_.x, (words)[1] = four_.y;       \
         (words)[2] = four_.z, (words)[3] = four_.w;       \
     } while (0)
+#define TD_WRITE_FOUR(place, words)                                              \
+    do {                                                                         \
+        uint4 four_ = {(words)[0], (words)[1], (words)[2], (words)[3]};          \
+        *(uint4 *)(place) = four_;                                               \
+    } while (0)
 
 #endif

@@ -93,7 +93,7 @@ TD_DEVICE void accumulate(program_accum *place, program_accum value)
 #endif
 }
 
-enum { PULL_LANE = 4, PULL_STEP = PULL_LANE * TD_WARP };
+enum { PULL_LANE = WIDEN_LANE, PULL_STEP = PULL_LANE * TD_WARP };
 
 /* The lane's next four sources; none from `last` on. */
 TD_DEVICE void read_four(const td_gpu_args *a, uint64_t first, uint64_t last, uint32_t *sources)
@@ -166,16 +166,14 @@ TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *s
         }
         open = program_sum(open, brought[k]);
     }
-    bool headed = heads != 0;
+    uint32_t headed = TD_BALLOT(TD_ALL_LANES, heads != 0);
+    uint32_t near = (headed | 1u) << (TD_WARP - 1 - td_lane()); /* this lane's bit on top, and those below it */
+    TD_UNROLL
     for (uint32_t by = 1; by < TD_WARP; by *= 2) { /* what is open at the end of each lane */
         program_accum lower = TD_SHUFFLE_UP(TD_ALL_LANES, open, by);
-        uint32_t lower_headed = TD_SHUFFLE_UP(TD_ALL_LANES, (uint32_t)headed, by);
-        if (td_lane() >= by && !headed) {
-            open = program_sum(lower, open);
-            headed = lower_headed != 0;
-        }
+        if (near >> (TD_WARP - by) == 0) open = program_sum(lower, open);
     }
-    if (!headed) open = program_sum(state->open, open);
+    if (headed << (TD_WARP - 1 - td_lane()) == 0) open = program_sum(state->open, open);
     program_accum incoming = TD_SHUFFLE_UP(TD_ALL_LANES, open, 1);
     if (td_lane() == 0) incoming = state->open;
     if (heads != 0 && state->lists_before + below > 0) end_list(a, state, list, program_sum(incoming, before));
@@ -228,28 +226,22 @@ TD_DEVICE const uint32_t *narrow_group(const td_gpu_args *a, uint64_t piece)
     return narrow + narrow[piece - (subgraph << a->subgraph_shift) / TD_GPU_TILE];
 }
 
-/* The same along lists in fewer bits (widen.h), which are made whole step by step: four blocks are decoded by the
- * warp, a target a lane, and come to the lanes that add them up by way of shared memory. */
+/* The same along lists in fewer bits (widen.h), which are made whole step by step. */
 TD_KERNEL(pull_narrow, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
-    TD_SHARED(uint32_t, decoded, TD_GPU_THREADS * PULL_LANE);
-    uint32_t *step = decoded + td_thread() / TD_WARP * PULL_STEP;
     for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece;
          piece += td_global_threads() / TD_WARP) {
         uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a, piece);
         pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
         widening it = open_group(narrow_group(&a, piece));
         for (uint64_t base = first; base < last; base += PULL_STEP) {
-            uint32_t sources[PULL_LANE], block = (uint32_t)(base - first) / TD_NARROW_BLOCK;
-            TD_UNROLL
-            for (uint32_t k = 0; k < PULL_LANE; k++) step[k * TD_WARP + td_lane()] = widen_block(&it, block + k);
-            TD_WARP_BARRIER(TD_ALL_LANES);
+            uint32_t sources[PULL_LANE];
             uint64_t mine = base + td_lane() * PULL_LANE;
+            widen_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
             TD_UNROLL
             for (uint32_t k = 0; k < PULL_LANE; k++)
-                sources[k] = mine + k < last ? step[td_lane() * PULL_LANE + k] : TD_NO_VERTEX;
-            TD_WARP_BARRIER(TD_ALL_LANES);
+                if (mine + k >= last) sources[k] = TD_NO_VERTEX;
             pull_step(&a, &c, &state, mine, sources);
         }
         close_piece(&a, &state);

@@ -1,15 +1,7 @@
-/* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, its lanes a
- * block's 32 differences at a time. The data begins with the place of every group, in words. */
+/* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, four
+ * blocks at a time, and a lane four neighbouring differences of one of them. The data begins with the place of every group, in words. */
 
-/* `width` bits from a bit on. */
-TD_DEVICE uint32_t bits_at(const uint32_t *words, uint32_t bit, uint32_t width)
-{
-    uint32_t shift = bit & 31u;
-    if (width == 0) return 0;
-    uint64_t word = TD_READ_ONLY(&words[bit / 32]);
-    if (shift + width > 32) word |= (uint64_t)TD_READ_ONLY(&words[bit / 32 + 1]) << 32;
-    return (uint32_t)(word >> shift) & (0xffffffffu >> (32 - width));
-}
+enum { WIDEN_LANE = 4 };
 
 /* A group being read: what each lane knows of one of its blocks, and the target before the next block. */
 typedef struct widening {
@@ -28,16 +20,35 @@ TD_DEVICE widening open_group(const uint32_t *group)
     return (widening){group, widths, wide, at, group[0]};
 }
 
-/* The lane's target of block b; blocks come one after another. */
-TD_DEVICE uint32_t widen_block(widening *it, uint32_t b)
+/* The lane's four targets, neighbours, of the four blocks from b on: their bits are neighbours too. All words are asked
+ * for before any is used. Blocks come one after another. */
+TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
 {
-    uint32_t theirs = TD_SHUFFLE(TD_ALL_LANES, it->widths, b), few = theirs & 63u, many = theirs >> 6;
-    uint32_t wides = TD_SHUFFLE(TD_ALL_LANES, it->wide, b), before = TD_POPCOUNT(wides & td_lanes_below());
-    uint32_t bit = (td_lane() - before) * few + before * many, steps;
-    uint32_t way = bits_at(it->group + TD_SHUFFLE(TD_ALL_LANES, it->at, b), bit, wides >> td_lane() & 1u ? many : few);
-    uint32_t step = way >> 1 ^ (0u - (way & 1u)), target = it->last + warp_scan(step, &steps) + step;
-    it->last += steps;
-    return target;
+    uint32_t block = b + td_lane() / (TD_NARROW_BLOCK / WIDEN_LANE), i = td_lane() * WIDEN_LANE % TD_NARROW_BLOCK;
+    uint32_t theirs = TD_SHUFFLE(TD_ALL_LANES, it->widths, block), few = theirs & 63u, many = theirs >> 6;
+    uint32_t wides = TD_SHUFFLE(TD_ALL_LANES, it->wide, block), before = TD_POPCOUNT(wides & ((1u << i) - 1));
+    const uint32_t *words = it->group + TD_SHUFFLE(TD_ALL_LANES, it->at, block);
+    uint32_t bit = (i - before) * few + before * many, sum = 0, total;
+    uint32_t bits[WIDEN_LANE], widths[WIDEN_LANE], low[WIDEN_LANE], high[WIDEN_LANE];
+    TD_UNROLL
+    for (uint32_t k = 0; k < WIDEN_LANE; k++) {
+        bits[k] = bit;
+        widths[k] = wides >> (i + k) & 1u ? many : few;
+        low[k] = widths[k] > 0 ? TD_READ_ONLY(&words[bit / 32]) : 0;
+        high[k] = (bit & 31u) + widths[k] > 32 ? TD_READ_ONLY(&words[bit / 32 + 1]) : 0;
+        bit += widths[k];
+    }
+    TD_UNROLL
+    for (uint32_t k = 0; k < WIDEN_LANE; k++) {
+        uint32_t way = (uint32_t)(((uint64_t)high[k] << 32 | low[k]) >> (bits[k] & 31u));
+        way &= 0xffffffffu >> (32 - widths[k] & 31u); /* of no bits: 0 anyway */
+        sum += way >> 1 ^ (0u - (way & 1u));
+        targets[k] = sum;
+    }
+    uint32_t last = it->last + warp_scan(sum, &total);
+    TD_UNROLL
+    for (uint32_t k = 0; k < WIDEN_LANE; k++) targets[k] += last;
+    it->last += total;
 }
 
 TD_KERNEL(widen, td_gpu_args)
@@ -46,11 +57,17 @@ TD_KERNEL(widen, td_gpu_args)
     for (uint64_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
         uint64_t first = g * TD_NARROW_GROUP;
         widening it = open_group(a.narrow + a.narrow[g]);
-        for (uint32_t b = 0; b < TD_NARROW_GROUP / TD_NARROW_BLOCK; b++) {
-            uint64_t e = first + b * TD_NARROW_BLOCK;
-            if (e >= a.narrow_edges) break;
-            uint32_t target = widen_block(&it, b);
-            if (e + td_lane() < a.narrow_edges) a.window[e + td_lane()] = target;
+        for (uint32_t b = 0; b < TD_NARROW_GROUP / TD_NARROW_BLOCK; b += WIDEN_LANE) {
+            uint64_t e = first + b * TD_NARROW_BLOCK + td_lane() * WIDEN_LANE;
+            uint32_t targets[WIDEN_LANE];
+            if (first + b * TD_NARROW_BLOCK >= a.narrow_edges) break;
+            widen_four(&it, b, targets);
+            if (e + WIDEN_LANE <= a.narrow_edges) {
+                TD_WRITE_FOUR(&a.window[e], targets);
+            } else {
+                for (uint32_t k = 0; k < WIDEN_LANE; k++)
+                    if (e + k < a.narrow_edges) a.window[e + k] = targets[k];
+            }
         }
     }
 }
