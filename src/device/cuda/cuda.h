@@ -29,7 +29,9 @@ typedef struct td_cuda_state {
 typedef struct td_cuda_stream {
     td_stream base;
     cudaStream_t stream;
-    _Atomic int notices; /* completions asked for that have not come */
+    cudaStream_t beside;  /* where completions are waited for: what follows in the stream does not wait for the host */
+    cudaEvent_t reached;  /* the work before the last completion asked for */
+    _Atomic int notices;  /* completions asked for that have not come */
 } td_cuda_stream;
 
 static inline td_cuda_state *td_cuda_state_of(const td_device *device) { return (td_cuda_state *)device->state; }

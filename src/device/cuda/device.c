@@ -59,10 +59,22 @@ static void cuda_release(td_device *device, void *memory)
 
 /* Streams */
 
-static cudaError_t make_stream(td_cuda_state *state, cudaStream_t *out)
+static cudaError_t make_stream(const td_cuda_state *state, td_cuda_stream *out)
 {
-    if (state->slice != NULL) return td_cuda_slice_stream(state->slice, out);
-    return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+    cudaError_t error = state->slice != NULL ? td_cuda_slice_stream(state->slice, &out->stream)
+                                             : cudaStreamCreateWithFlags(&out->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&out->beside, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&out->reached, cudaEventDisableTiming);
+    return error;
+}
+
+static void drop_stream(td_cuda_stream *stream)
+{
+    if (stream->reached != NULL) cudaEventDestroy(stream->reached);
+    if (stream->beside != NULL) cudaStreamDestroy(stream->beside);
+    if (stream->stream != NULL) cudaStreamDestroy(stream->stream);
+    cudaGetLastError();
+    td_free(stream);
 }
 
 static td_status cuda_stream_open(td_device *device, td_stream **out)
@@ -71,8 +83,8 @@ static td_status cuda_stream_open(td_device *device, td_stream **out)
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;
-    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), &stream->stream), "making a stream");
-    if (status != TD_OK) td_free(stream);
+    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), stream), "making a stream");
+    if (status != TD_OK) drop_stream(stream);
     else *out = &stream->base;
     return status;
 }
@@ -86,13 +98,12 @@ static void await_notices(td_cuda_stream *stream)
 
 static void cuda_stream_close(td_stream *base)
 {
-    cudaStream_t stream = td_cuda_stream_of(base);
+    td_cuda_stream *stream = (td_cuda_stream *)base;
     cudaSetDevice(td_cuda_state_of(base->device)->gpu);
-    cudaStreamSynchronize(stream);
-    await_notices((td_cuda_stream *)base);
-    cudaStreamDestroy(stream);
-    cudaGetLastError();
-    td_free(base);
+    cudaStreamSynchronize(stream->stream);
+    cudaStreamSynchronize(stream->beside);
+    await_notices(stream);
+    drop_stream(stream);
 }
 
 static td_status cuda_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
@@ -239,6 +250,15 @@ static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *cont
     from->notices--;
 }
 
+/* A callback holds up what is behind it in its stream until the host has had its turn, so it goes into another one that
+ * waits for this one's work. */
+static cudaError_t add_callback(td_cuda_stream *stream, notice *self)
+{
+    cudaError_t error = cudaEventRecord(stream->reached, stream->stream);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(stream->beside, stream->reached, 0);
+    return error == cudaSuccess ? cudaStreamAddCallback(stream->beside, deliver, self, 0) : error;
+}
+
 /* A callback of the older kind: it is called after a fault too, where a host function (cudaLaunchHostFunc) is not,
  * and the loop would wait for ever. What was announced has to come, so a failure comes as the completion's. */
 static td_status cuda_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
@@ -251,7 +271,7 @@ static td_status cuda_notify(td_stream *stream, td_handler handler, void *contex
     *self = (notice){mine, handler, context, value};
     td_loop_expect(device->loop);
     mine->notices++;
-    cudaError_t error = cudaStreamAddCallback(mine->stream, deliver, self, 0);
+    cudaError_t error = add_callback(mine, self);
     if (error == cudaSuccess) return TD_OK;
     mine->notices--;
     td_free(self);
@@ -294,8 +314,11 @@ static td_status cuda_wait(td_stream *stream, td_mark *mark)
 
 static td_status cuda_finish(td_stream *stream)
 {
+    td_cuda_stream *mine = (td_cuda_stream *)stream;
     TD_CHECK(td_cuda_enter(stream->device));
-    return td_cuda_check(stream->device, cudaStreamSynchronize(td_cuda_stream_of(stream)), "waiting for a stream");
+    cudaError_t error = cudaStreamSynchronize(mine->stream);
+    if (error == cudaSuccess && mine->notices > 0) error = cudaStreamSynchronize(mine->beside);
+    return td_cuda_check(stream->device, error, "waiting for a stream");
 }
 
 /* Sorting and sums (cub.cu) */

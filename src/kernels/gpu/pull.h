@@ -131,42 +131,50 @@ typedef struct pull_state {
     program_accum open;    /* of the open list, within this piece */
 } pull_state;
 
-TD_DEVICE void store_sum(const td_gpu_args *a, uint32_t list, program_accum sum)
-{
-    ((program_accum *)a->sums)[a->lists[list]] = sum;
-}
+/* The lists that end where the lane's four edges begin others: how many begin before the lane's, and in all lanes; whose
+ * each is. Known before what the edges bring, so that nobody waits for it behind. */
+typedef struct pull_ends {
+    uint32_t heads, below, total;
+    uint32_t owners[PULL_LANE];
+} pull_ends;
 
-/* A list ends: whole if it began within the piece. */
-TD_DEVICE void end_list(const td_gpu_args *a, const pull_state *state, uint32_t list, program_accum sum)
+TD_DEVICE pull_ends find_ends(const td_gpu_args *a, const pull_state *state, uint32_t heads)
 {
-    if (list >= state->lists_first) store_sum(a, list, sum);
-    else accumulate((program_accum *)a->sums + a->lists[list], sum);
-}
-
-/* 128 edges: `heads` has a bit for each of the lane's four that begins a list. */
-TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought,
-                        uint32_t heads)
-{
-    uint32_t below = 0, total = 0, seen = 0;
+    pull_ends ends = {heads, 0, 0, {0}};
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++) {
         uint32_t lanes = TD_BALLOT(TD_ALL_LANES, heads >> k & 1u);
-        below += TD_POPCOUNT(lanes & td_lanes_below());
-        total += TD_POPCOUNT(lanes);
+        ends.below += TD_POPCOUNT(lanes & td_lanes_below());
+        ends.total += TD_POPCOUNT(lanes);
     }
-    uint32_t list = state->lists_before + below - 1; /* open where this lane begins */
-    program_accum before = program_zero(c), open = program_zero(c);
+    uint32_t next = state->lists_before + ends.below; /* the one before it is open where this lane begins */
+    TD_UNROLL
+    for (uint32_t k = 0; k < PULL_LANE; k++)
+        if (heads >> k & 1u) {
+            if (next > 0) ends.owners[k] = TD_READ_ONLY(&a->lists[next - 1]);
+            next++;
+        }
+    return ends;
+}
+
+/* 128 edges. A list ends: its sum is stored if it began within the piece, else added to what others stored. */
+TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought,
+                        const pull_ends *ends)
+{
+    program_accum *sums = (program_accum *)a->sums, before = program_zero(c), open = program_zero(c);
+    uint32_t owner = 0;
+    bool seen = false;
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++) {
-        if (heads >> k & 1u) {
-            if (seen == 0) before = open;
-            else store_sum(a, list + seen, open);
-            seen++;
+        if (ends->heads >> k & 1u) {
+            if (seen) sums[ends->owners[k]] = open;
+            else before = open, owner = ends->owners[k];
+            seen = true;
             open = program_zero(c);
         }
         open = program_sum(open, brought[k]);
     }
-    uint32_t headed = TD_BALLOT(TD_ALL_LANES, heads != 0);
+    uint32_t headed = TD_BALLOT(TD_ALL_LANES, seen);
     uint32_t near = (headed | 1u) << (TD_WARP - 1 - td_lane()); /* this lane's bit on top, and those below it */
     TD_UNROLL
     for (uint32_t by = 1; by < TD_WARP; by *= 2) { /* what is open at the end of each lane */
@@ -176,9 +184,14 @@ TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *s
     if (headed << (TD_WARP - 1 - td_lane()) == 0) open = program_sum(state->open, open);
     program_accum incoming = TD_SHUFFLE_UP(TD_ALL_LANES, open, 1);
     if (td_lane() == 0) incoming = state->open;
-    if (heads != 0 && state->lists_before + below > 0) end_list(a, state, list, program_sum(incoming, before));
+    uint32_t next = state->lists_before + ends->below;
+    if (seen && next > 0) {
+        before = program_sum(incoming, before);
+        if (next > state->lists_first) sums[owner] = before;
+        else accumulate(&sums[owner], before);
+    }
     state->open = TD_SHUFFLE(TD_ALL_LANES, open, TD_WARP - 1);
-    state->lists_before += total;
+    state->lists_before += ends->total;
 }
 
 TD_DEVICE uint64_t piece_end(const td_gpu_args *a, uint64_t piece)
@@ -192,8 +205,9 @@ TD_DEVICE void pull_step(const td_gpu_args *a, const td_context *c, pull_state *
 {
     program_accum brought[PULL_LANE];
     uint32_t heads = TD_READ_ONLY(&a->heads[first / 32]) >> (first & 31u) & ((1u << PULL_LANE) - 1);
+    pull_ends ends = find_ends(a, state, heads);
     gather_four(a, c, first, sources, brought);
-    add_step(a, c, state, brought, heads);
+    add_step(a, c, state, brought, &ends);
 }
 
 TD_DEVICE void close_piece(const td_gpu_args *a, const pull_state *state)
