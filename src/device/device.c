@@ -132,7 +132,12 @@ void td_device_unpin(td_device *device, void *host)
     if (host != NULL) device->ops->unpin(device, host);
 }
 
-td_status td_stream_open(td_device *device, td_stream **out) { return device->ops->stream_open(device, out); }
+td_status td_stream_open(td_device *device, td_stream **out) { return device->ops->stream_open(device, false, out); }
+
+td_status td_stream_open_patient(td_device *device, td_stream **out)
+{
+    return device->ops->stream_open(device, true, out);
+}
 
 void td_stream_close(td_stream *stream)
 {

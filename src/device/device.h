@@ -68,7 +68,7 @@ typedef struct td_device_ops {
     void (*release)(td_device *device, void *memory);
     td_status (*pin)(td_device *device, void *host, uint64_t bytes, void **seen); /* seen: the kernels' address of it */
     void (*unpin)(td_device *device, void *host);
-    td_status (*stream_open)(td_device *device, td_stream **out);
+    td_status (*stream_open)(td_device *device, bool patient, td_stream **out);
     void (*stream_close)(td_stream *stream);
     td_status (*copy)(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
     td_status (*fill)(td_stream *stream, void *to, int byte, uint64_t bytes);
@@ -159,6 +159,7 @@ void td_device_unpin(td_device *device, void *host);
 /* Streams. Calls return once the work is queued; what goes wrong later is told by the next call, by the
  * completion or by finish. */
 td_status td_stream_open(td_device *device, td_stream **out);
+td_status td_stream_open_patient(td_device *device, td_stream **out); /* its blocks let those of others go first */
 void td_stream_close(td_stream *stream); /* waits for what is under way */
 td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
 td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes);

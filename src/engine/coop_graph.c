@@ -291,7 +291,7 @@ static td_status open_streams(void *state, td_device *device)
     td_coop_graph *held = state;
     held->device = device;
     TD_CHECK(td_stream_open(device, &held->stream));
-    TD_CHECK(td_stream_open(device, &held->hot_stream));
+    TD_CHECK(td_stream_open_patient(device, &held->hot_stream)); /* the link must not wait for what is there */
     TD_CHECK(td_stream_open(device, &held->copies));
     return td_stream_open(device, &held->incoming);
 }

@@ -83,6 +83,9 @@ static double cpu_rate(const td_coop_job *self, int which)
 
 static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
 
+/* Whether the GPU goes over both pots at a time. */
+static bool has_lanes(const td_coop_job *self) { return self->lane[TD_POT_HOT] != self->lane[TD_POT_REST]; }
+
 /* How long both would still take, each with its own pot first and then with the other's where it may. */
 static double time_left(const td_coop_job *self)
 {
@@ -91,6 +94,11 @@ static double time_left(const td_coop_job *self)
     if (!self->gpu_takes) return hot / cpu_hot + rest / cpu_rest;
     double gpu_hot = gpu_rate(self, TD_POT_HOT), gpu_rest = gpu_rate(self, TD_POT_REST);
     double on_gpu = hot / gpu_hot, on_cpu = rest / cpu_rest;
+    if (self->link && has_lanes(self)) {
+        double both = rest / (cpu_rest + gpu_rest);
+        if (on_gpu <= both || !self->on_demand) return on_gpu > both ? on_gpu : both;
+        return both + (hot - gpu_hot * both) / (cpu_hot + gpu_hot);
+    }
     if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu_rest * on_gpu) / (cpu_rest + gpu_rest) : on_cpu;
     return self->on_demand ? on_cpu + (hot - gpu_hot * on_cpu) / (cpu_hot + gpu_hot) : on_gpu;
 }
@@ -140,8 +148,7 @@ static td_status fly(td_coop_job *self)
 {
     if (!self->gpu_takes) return TD_OK;
     TD_CHECK(fly_from(self, TD_POT_HOT));
-    bool own_lane = self->lane[TD_POT_HOT] != self->lane[TD_POT_REST];
-    return self->link && (own_lane || is_empty(&self->pot[TD_POT_HOT])) ? fly_from(self, TD_POT_REST) : TD_OK;
+    return self->link && (has_lanes(self) || is_empty(&self->pot[TD_POT_HOT])) ? fly_from(self, TD_POT_REST) : TD_OK;
 }
 
 /* When the completion under way was posted: the host may have been at work since. */
@@ -149,6 +156,16 @@ static uint64_t arrival(const td_coop_job *self)
 {
     const td_loop *loop = self->held->gpu.loop;
     return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
+}
+
+/* For traces: hot edges on the lane of kernels, those that cross on that of copies. */
+static td_status note_piece(td_coop_job *self, td_lane lane, const td_coop_piece *piece, uint64_t began, uint64_t ended)
+{
+    static const char *const names[TD_POTS] = {"hot edges", "other edges"};
+    td_gpu_job *gpu = &self->gpu;
+    td_run_event event = {lane, names[piece->pot], UINT32_MAX, (double)(began - gpu->device_began) * 1e-9,
+                          (double)(ended - began) * 1e-9, piece->edges * sizeof(uint32_t)};
+    return td_run_add_event(gpu->run, gpu->options, &event);
 }
 
 static void on_flown(void *context, td_status status, uint64_t which)
@@ -159,6 +176,7 @@ static void on_flown(void *context, td_status status, uint64_t which)
     uint64_t took = now > began ? now - began : 1;
     if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
     self->gpu_free[which] = now;
+    td_coop_note(self, note_piece(self, which == TD_POT_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES, piece, now - took, now));
     self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
     self->flights[which]--;
     if (began < self->busy_until) began = self->busy_until;
@@ -214,6 +232,7 @@ static td_status work(td_coop_job *self)
     td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->held->device) - piece.asked;
     td_coop_learn_cpu(self, which, piece.edges, took);
+    TD_CHECK(note_piece(self, TD_LANE_WORKERS, &piece, piece.asked, piece.asked + took));
     self->cpu_busy += took;
     if (which == TD_POT_REST) self->row->edges_cpu += piece.edges;
     else self->row->edges_on_demand += piece.edges;

@@ -70,7 +70,7 @@ static td_status launch_tiles(td_coop_job *self, td_stream *lane, int part, cons
     a->first_piece = edges.begin / TD_GPU_TILE;
     a->end_piece = (edges.end + TD_GPU_TILE - 1) / TD_GPU_TILE;
     self->gpu.stream = lane;
-    td_status status = td_gpu_launch(&self->gpu, kernel, (a->end_piece - a->first_piece) * 32);
+    td_status status = td_gpu_launch_each(&self->gpu, kernel, (a->end_piece - a->first_piece) * 32);
     self->gpu.stream = self->held->stream;
     a->sums = sums;
     return status;

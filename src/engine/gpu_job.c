@@ -84,13 +84,23 @@ td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes,
     return TD_OK;
 }
 
-td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes)
+static td_status launch(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint64_t most, uint32_t shared_bytes)
 {
-    uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
     if (blocks > most) blocks = most;
     td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS,
                        .shared_bytes = shared_bytes};
     return td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args);
+}
+
+td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes)
+{
+    uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
+    return launch(job, kernel, blocks, most, shared_bytes);
+}
+
+td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
+{
+    return launch(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, INT32_MAX, 0);
 }
 
 td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)

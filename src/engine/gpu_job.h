@@ -74,6 +74,8 @@ static inline td_status td_gpu_checkpoint(td_gpu_job *job)
 
 /* Launches over `threads` threads in all, or fewer where the loop inside goes on. */
 td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
+/* One thread each, whatever the number: blocks end soon, and those of other streams come between them. */
+td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
 td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes);
 
 /* Active ones of the args' vertices tell their values along the args' edges; heavy ones piece by piece. */

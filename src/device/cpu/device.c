@@ -210,8 +210,9 @@ static void free_stream(cpu_stream *stream)
     td_free(stream);
 }
 
-static td_status cpu_stream_open(td_device *device, td_stream **out)
+static td_status cpu_stream_open(td_device *device, bool patient, td_stream **out)
 {
+    (void)patient;
     cpu_stream *stream = NULL;
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;

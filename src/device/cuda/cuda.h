@@ -54,7 +54,7 @@ td_status td_cuda_enter(const td_device *device);
  * warning, where the driver cannot: then `multiprocessors` is that part's share and nothing keeps it to itself. */
 td_status td_cuda_slice_open(td_cuda_slice **out, int gpu, int slices, int slice, int *multiprocessors);
 void td_cuda_slice_close(td_cuda_slice *slice);
-cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, cudaStream_t *out);
+cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, int priority, cudaStream_t *out);
 
 /* Host memory that several devices may pin at once. */
 td_status td_cuda_pin(td_device *device, void *host, uint64_t bytes, void **seen);

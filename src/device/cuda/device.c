@@ -59,10 +59,14 @@ static void cuda_release(td_device *device, void *memory)
 
 /* Streams */
 
-static cudaError_t make_stream(const td_cuda_state *state, td_cuda_stream *out)
+enum { PATIENT = 0, USUAL = -1 }; /* lower numbers go first; the lowest there is, on a GPU that knows none, is 0 */
+
+static cudaError_t make_stream(const td_cuda_state *state, bool patient, td_cuda_stream *out)
 {
-    cudaError_t error = state->slice != NULL ? td_cuda_slice_stream(state->slice, &out->stream)
-                                             : cudaStreamCreateWithFlags(&out->stream, cudaStreamNonBlocking);
+    int priority = patient ? PATIENT : USUAL;
+    cudaError_t error = state->slice != NULL
+                            ? td_cuda_slice_stream(state->slice, priority, &out->stream)
+                            : cudaStreamCreateWithPriority(&out->stream, cudaStreamNonBlocking, priority);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&out->beside, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreateWithFlags(&out->reached, cudaEventDisableTiming);
     return error;
@@ -77,13 +81,13 @@ static void drop_stream(td_cuda_stream *stream)
     td_free(stream);
 }
 
-static td_status cuda_stream_open(td_device *device, td_stream **out)
+static td_status cuda_stream_open(td_device *device, bool patient, td_stream **out)
 {
     td_cuda_stream *stream = NULL;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;
-    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), stream), "making a stream");
+    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), patient, stream), "making a stream");
     if (status != TD_OK) drop_stream(stream);
     else *out = &stream->base;
     return status;

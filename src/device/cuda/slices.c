@@ -124,11 +124,11 @@ void td_cuda_slice_close(td_cuda_slice *slice)
     td_free(slice);
 }
 
-cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, cudaStream_t *out)
+cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, int priority, cudaStream_t *out)
 {
     driver api;
     if (!find_driver(&api)) return cudaErrorNotSupported;
-    return (cudaError_t)api.stream((CUstream *)out, slice->context, CU_STREAM_NON_BLOCKING, 0);
+    return (cudaError_t)api.stream((CUstream *)out, slice->context, CU_STREAM_NON_BLOCKING, priority);
 }
 
 #else
@@ -141,9 +141,9 @@ td_status td_cuda_slice_open(td_cuda_slice **out, int gpu, int slices, int slice
 
 void td_cuda_slice_close(td_cuda_slice *slice) { (void)slice; }
 
-cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, cudaStream_t *out)
+cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, int priority, cudaStream_t *out)
 {
-    (void)slice, (void)out;
+    (void)slice, (void)priority, (void)out;
     return cudaErrorNotSupported;
 }
 

@@ -155,8 +155,10 @@ td_status td_emu_check_range(const td_device *device, const void *memory, uint64
 
 /* Streams. */
 
-static td_status stream_open(td_device *device, td_stream **out)
+/* Patient or not: streams take turns by their clocks. */
+static td_status stream_open(td_device *device, bool patient, td_stream **out)
 {
+    (void)patient;
     td_emu_stream *stream = NULL;
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->stream.device = device;

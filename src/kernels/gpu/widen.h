@@ -41,7 +41,7 @@ TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
     TD_UNROLL
     for (uint32_t k = 0; k < WIDEN_LANE; k++) {
         uint32_t way = (uint32_t)(((uint64_t)high[k] << 32 | low[k]) >> (bits[k] & 31u));
-        way &= 0xffffffffu >> (32 - widths[k] & 31u); /* of no bits: 0 anyway */
+        way &= 0xffffffffu >> ((32 - widths[k]) & 31u); /* of no bits: 0 anyway */
         sum += way >> 1 ^ (0u - (way & 1u));
         targets[k] = sum;
     }
