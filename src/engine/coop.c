@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/size.h"
 #include "engine/checkpoint.h"
 
@@ -242,6 +243,21 @@ static td_status make_frontier(td_coop_job *self)
     return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "vertices put off") : TD_OK;
 }
 
+/* Workers who never sleep on every core would keep the driver's thread from telling for milliseconds what the GPU has
+ * done: one core is left to it. */
+static td_status make_crew(td_coop_job *self)
+{
+    enum { LEAST_CORES = 4 };
+    const td_run_options *options = self->gpu.options;
+    int threads = td_pool_threads(options->pool);
+    self->cpu_options = *options;
+    bool crowded = threads >= LEAST_CORES && threads >= td_machine_usable();
+    if (self->gpu.device->kind == TD_DEVICE_EMULATOR || !crowded) return TD_OK;
+    TD_CHECK(td_pool_create(&self->crew, threads - 1));
+    self->cpu_options.pool = self->crew;
+    return TD_OK;
+}
+
 static td_status set_up(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -259,7 +275,8 @@ static td_status set_up(td_coop_job *self)
     cpu->pull[1] = split->pull.rest;
     cpu->bare = !fused;
     cpu->by_rounds = true;
-    TD_CHECK(td_cpu_job_open(cpu, gpu->run, gpu->options));
+    TD_CHECK(make_crew(self));
+    TD_CHECK(td_cpu_job_open(cpu, gpu->run, &self->cpu_options));
     cpu->coop.hot = self->held->cut->hot.offsets;
     cpu->coop.rest = self->held->cut->rest.offsets;
     if (gpu->prioritised)
@@ -299,6 +316,7 @@ static void tear_down(td_coop_job *self, td_status status)
     }
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
+    td_pool_destroy(self->crew);
     td_gpu_let_go(&td_coop_keeper, self->gpu.options, held, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }

@@ -90,6 +90,8 @@ typedef struct td_coop_job {
     td_gpu_job gpu;
     td_cpu_job cpu;
     td_coop_graph *held;
+    td_run_options cpu_options;
+    td_pool *crew;             /* the CPU's own, one fewer than there are cores; NULL: the run's */
     td_order order;
     bool kept_order;           /* the graph's own, because it has neighbours near each other */
     td_split_extract extract;
