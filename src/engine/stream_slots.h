@@ -3,7 +3,8 @@
  * Scaph's queue of k levels (section 4.2): a subgraph that has arrived, or is still there when an iteration begins, is
  * on level 1; every time it has been processed it drops a level. What is processed next is on the smallest level, what
  * makes way on the largest, and there the one used last, so that going round and round over more subgraphs than there
- * are slots leaves most of them where they are. A slot may also be for one subgraph alone: then that is there to stay. */
+ * are slots leaves most of them where they are. A slot may also be for one subgraph alone: then that is there to
+ * stay. */
 #ifndef TD_ENGINE_STREAM_SLOTS_H
 #define TD_ENGINE_STREAM_SLOTS_H
 
@@ -42,8 +43,8 @@ td_status td_slots_serve(td_slots *slots, const void *list, uint32_t subgraphs);
 /* An iteration begins: whatever is there is on level 1. */
 void td_slots_begin(td_slots *slots);
 
-/* A slot for a subgraph that is not there: its own, an empty one, or the one that makes way; TD_NO_SLOT where all are busy. It
- * is busy until td_slots_done. */
+/* A slot for a subgraph that is not there: its own, an empty one, or the one that makes way; TD_NO_SLOT where all are
+ * busy. It is busy until td_slots_done. */
 uint32_t td_slots_take(td_slots *slots, uint32_t subgraph);
 void td_slots_use(td_slots *slots, uint32_t slot);
 void td_slots_done(td_slots *slots, uint32_t slot); /* processed once more: it drops a level */
