@@ -91,12 +91,12 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
-/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. So it
- * does for changes: more of the lists stay on the device. */
+/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
+ * changes it saves bytes, but kernels that read beginnings there and the rest directly take less time (docs/lab.md). */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
-    bool wanted = asked || (self->compress == 0 && (self->sums || self->changes || self->keeps_survivors));
+    bool wanted = asked || (self->compress == 0 && (self->sums || self->keeps_survivors));
     if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
