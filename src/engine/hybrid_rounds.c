@@ -168,6 +168,7 @@ static td_status push_out(td_hybrid_job *self)
         bool hits = false;
         if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* which no GPU has to be asked for */
         bool gpu = !hits && td_hybrid_invites_gpu(self);
+        if (gpu) self->by_levels = false; /* who hears somebody told in this very iteration is a level further */
         TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
         td_hybrid_swap(&cpu->active, &cpu->next_active);

@@ -124,6 +124,31 @@ TEST(a_gpu_is_tried_alone_and_the_better_way_is_kept)
     td_pool_destroy(pool);
 }
 
+/* An iteration with a GPU hears what was told within it, and leaves vertices of several levels active; one that looks for
+ * any active neighbour must not follow. */
+static void check_levels(const char *kind, uint64_t seed)
+{
+    td_gen_spec spec = {.kind = kind, .scale = 10, .degree = 4, .seed = seed, .rewire = -1};
+    td_build_options build = {.symmetrize = seed % 2 == 0};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    td_run_options options = {.has_source = true, .source = busiest(graph)};
+    td_run *alone = run_of("bfs", graph, options, "");
+    options.engine = "hybrid";
+    options.devices = "emu";
+    td_run *both = run_of("bfs", graph, options, "hybrid.page=600 hybrid.k=50 hybrid.use=both");
+    CHECK(memcmp(alone->values, both->values, graph->vertices * sizeof(uint32_t)) == 0);
+    td_run_destroy(both);
+    td_run_destroy(alone);
+    td_graph_destroy(graph);
+}
+
+TEST(levels_are_right_whoever_found_the_one_before)
+{
+    static const char *const kinds[] = {"rmat", "smallworld", "web"};
+    for (uint64_t seed = 1; seed <= 12; seed++) check_levels(kinds[seed % 3], seed);
+}
+
 /* A GPU that is lost at its nth operation, while the processor may be in the middle of a page: an error, and nothing
  * left. */
 TEST(a_gpu_that_is_lost_ends_the_run_cleanly)
