@@ -78,7 +78,7 @@ static double cpu_rate(const td_coop_job *self, int which)
 {
     const double *rate = self->cpu_rate;
     if (rate[which] > 0) return rate[which];
-    return rate[!which] > 0 ? rate[!which] : CPU_GUESS * self->cpu.workers;
+    return rate[!which] > 0 ? rate[!which] : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
 }
 
 static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }

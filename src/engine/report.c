@@ -63,9 +63,9 @@ static bool changes_anything(const td_run_report *report, const td_setting *entr
 
 static void put_plan(td_json *json, const td_run_report *report)
 {
-    const td_run *run = report->run;
+    const char *engine = report->plan->engine; /* which may have left the run to another */
     td_json_object(json, "plan");
-    td_json_string(json, "engine", run->engine);
+    td_json_string(json, "engine", engine);
     td_json_string(json, "why", report->plan->why);
     td_json_u64(json, "graph_bytes", report->plan->graph_bytes);
     td_json_u64(json, "program_bytes", report->plan->program_bytes);
@@ -86,9 +86,9 @@ static void put_plan(td_json *json, const td_run_report *report)
     for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
         if (!changes_anything(report, entry)) continue;
-        (void)td_settings_number(report->options->settings, run->engine, entry, entry->name, &number);
+        (void)td_settings_number(report->options->settings, engine, entry, entry->name, &number);
         number = in_effect(report, entry, number);
-        put_setting(json, run->engine, entry, number, given(report->options->settings, run->engine, entry->name));
+        put_setting(json, engine, entry, number, given(report->options->settings, engine, entry->name));
     }
     td_json_end_object(json);
     td_json_end_object(json);

@@ -43,6 +43,12 @@ succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edg
 contains "$out" '"engine": "coop"' 'a cap that the resident engine, with both directions, would not keep'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 0.001%
 contains "$err" 'the CPU does it alone' 'a cap that fits nothing'
+succeeds gen k14 -o k14.tg
+succeeds run pagerank k14.tg --engine coop --devices emu@unchecked --gpu-edges 97% --iterations 2 --set coop.link=off
+contains "$err" '2 of 2 iterations with the GPU' 'without the link, by rates that are not known yet'
+succeeds run pagerank g.tg $coop --set coop.invoke=never --json --quiet
+contains "$out" '"engine": "cpu"' 'who ran'
+contains "$out" '"coop.invoke": "never"' 'whose settings they were'
 
 # What is refused.
 fails 2 'vertexedge|vertex|random' run bfs g.tg --source 1 $coop --quiet --set coop.extract=some
