@@ -98,7 +98,8 @@ td_status td_output_write(const td_graph *graph, const char *path, const char *f
 td_status td_output_spares(const char *input, const char *option, const char *output)
 {
     struct stat in, out;
-    if (stat(input, &in) != 0 || stat(output, &out) != 0) return TD_OK;
+    bool known = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) == 0 : stat(input, &in) == 0;
+    if (!known || !S_ISREG(in.st_mode) || stat(output, &out) != 0) return TD_OK;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return TD_OK;
     return td_fail(TD_USAGE, "%s %s is the input itself: name another file", option, output);
 }

@@ -72,7 +72,8 @@ td_status td_standard_input_take(const char **path, const char *directory, const
     if (!is_standard(*path)) return TD_OK;
     if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
     if (S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "%s is a directory", shown);
-    if (!S_ISREG(facts.st_mode)) {
+    bool from_the_begin = S_ISREG(facts.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+    if (!from_the_begin) { /* a name would begin anew */
         choose_folder(folder, directory, output);
         TD_CHECK(td_tempfile_create(&copy, folder));
         TD_CHECK(copy_all());

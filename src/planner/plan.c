@@ -322,7 +322,8 @@ static td_status count(td_plan *plan, const td_program *program, const td_graph 
     else TD_CHECK(td_cpu_bytes(program, graph, options, &plan->program_bytes));
     plan->program_bytes += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
     plan->fits = plan->program_bytes <= plan->free_bytes;
-    if (graph->paged != NULL) plan->fits = plan->fits && plan->least_bytes <= td_memory().limit;
+    uint64_t limit = td_memory().limit; /* 0: there is none */
+    if (graph->paged != NULL && limit > 0) plan->fits = plan->fits && plan->least_bytes <= limit;
     return TD_OK;
 }
 

@@ -36,6 +36,22 @@ if cmp -s wanted.tg seen.tg; then good; else bad 'convert - of a compressed text
 if cmp -s wanted.tg seen.tg; then good; else bad 'convert - of a file gives another graph'; fi
 rm seen.tg wanted.tg g.mtx g.wsg g.wel.gz report.json
 
+# A file that something else has read from goes on there, and is not overwritten.
+printf '1 2\n2 3\n3 4\n' >part.txt
+{
+    read -r _
+    "$TANDEM" convert - -o part.tg --quiet
+} <part.txt || bad 'convert - of the rest of a file'
+succeeds info part.tg --json --quiet
+contains "$out" '"edges": 2' 'what was left of the file'
+cp part.txt kept.txt
+for command in 'run wcc - -o' 'convert - -o'; do
+    "$TANDEM" $command part.txt --quiet <part.txt 2>.said && bad "$command over its own input"
+    contains "$(cat .said)" 'is the input itself' "$command over its own input"
+    if cmp -s part.txt kept.txt; then good; else bad "$command has overwritten its input"; fi
+done
+rm part.txt part.tg kept.txt .said
+
 # Pipes of the tool's own; results to standard output.
 succeeds run bfs g.tg --source 0 --output wanted.tsv --quiet
 "$TANDEM" convert g.tg -o - --to edgelist --quiet | "$TANDEM" run bfs - --source 0 --output - --quiet >seen.tsv
