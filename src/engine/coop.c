@@ -92,12 +92,13 @@ static td_status check_sinks(const td_coop_job *self)
 }
 
 /* Where results are the vertices' own numbers the order must not change them while they are under way; at the end a
- * component is a component. */
+ * component is a component. A program that looks at numbers gets those of the graph. */
 static bool keeps_numbers(const td_coop_job *self)
 {
     const td_run_options *options = self->gpu.options;
-    return self->gpu.run->program->info->vertex_values &&
-           (self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL);
+    const td_program_info *info = self->gpu.run->program->info;
+    bool under_way = self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL;
+    return !info->renumbers || (info->vertex_values && under_way);
 }
 
 /* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in
@@ -124,9 +125,10 @@ static td_status read_settings(td_coop_job *self)
         return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
                                  "order of its own");
     if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order: %s keeps the graph's own order under an iteration limit and with checkpoints, "
-                "because its values are vertices",
-                self->gpu.run->program->info->name);
+        td_warn("coop.order: %s keeps the graph's own order%s, because its values %s",
+                self->gpu.run->program->info->name,
+                self->gpu.run->program->info->renumbers ? " under an iteration limit and with checkpoints" : "",
+                self->gpu.run->program->info->renumbers ? "are vertices" : "may depend on vertices' numbers");
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
     self->compress = set[SET_COMPRESS] == 0 && self->link;

@@ -63,5 +63,5 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 static const td_program_info program_info = {
     .name = "bfs", .summary = "levels of a breadth-first search from one vertex", .result = "level",
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
-    .needs_source = true, .gives_parents = true, .order_free = true,
+    .needs_source = true, .gives_parents = true, .order_free = true, .renumbers = true,
 };

@@ -160,6 +160,7 @@ typedef struct td_program_info {
     int sinks_choice;             /* 1 + the parameter whose first choice needs sinks' values all along; 0: none */
     bool gives_parents;           /* parents can be asked for */
     bool order_free;              /* may run asynchronously */
+    bool renumbers;               /* no number of a vertex matters but the source's: they may be others in a run */
     bool real_follows_weights;    /* values are floats (by their bits) when the weights are */
     int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
     uint32_t iterations;          /* when --iterations is not given; 0: no limit */

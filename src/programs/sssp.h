@@ -87,5 +87,5 @@ static const td_program_info program_info = {
     .name = "sssp", .summary = "shortest distances from one vertex, over edge weights", .result = "distance",
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32,
     .needs_source = true, .non_negative = true, .saturates = true, .gives_parents = true, .order_free = true,
-    .real_follows_weights = true,
+    .renumbers = true, .real_follows_weights = true,
 };

@@ -37,6 +37,33 @@ static counts count(const char *program, double cap, const char *settings)
 
 #define ALWAYS "coop.invoke=always coop.piece=1 "
 
+/* How many edges are hot, which the order of vertices decides. */
+static uint64_t hot_edges(const td_graph *graph, const td_program *program, const char *text)
+{
+    td_settings settings = settings_from(text);
+    td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = 0.3, .settings = &settings,
+                              .has_iterations = true, .iterations = 1};
+    td_run *run = NULL;
+    CHECK_OK(td_run_program(&run, program, graph, &options));
+    td_settings_clear(&settings);
+    uint64_t edges = run->rows[0].edges_gpu + run->rows[0].edges_on_demand;
+    td_run_destroy(run);
+    return edges;
+}
+
+TEST(a_program_that_may_look_at_numbers_gets_those_of_the_graph)
+{
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
+    td_program looks = *program_of("pagerank");
+    td_program_info info = *looks.info;
+    info.renumbers = false;
+    looks.info = &info;
+    uint64_t kept = hot_edges(graph, program_of("pagerank"), ALWAYS "coop.order=none coop.compress=off");
+    CHECK_EQ(hot_edges(graph, &looks, ALWAYS "coop.compress=off"), kept);
+    CHECK(hot_edges(graph, program_of("pagerank"), ALWAYS "coop.compress=off") != kept);
+    td_graph_destroy(graph);
+}
+
 TEST(the_link_and_allocation_on_demand_can_be_switched_off)
 {
     CHECK(count("pagerank", 0.25, ALWAYS).link > 0);
