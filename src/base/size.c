@@ -31,14 +31,15 @@ td_status td_parse_double(const char *text, double *out)
     return TD_OK;
 }
 
-/* Splits "1.5G" into 1.5 and "G". */
+/* Splits "1.5G", or "1.5 GiB" as sizes are printed, into 1.5 and the unit. */
 static td_status parse_quantity(const char *text, double *value, const char **unit)
 {
     char *end;
     if (!isdigit((unsigned char)*text) && *text != '.') goto bad;
     *value = strtod(text, &end);
     if (end == text || !isfinite(*value)) goto bad;
-    *unit = end;
+    bool printed = end[0] == ' ' && isalpha((unsigned char)end[1]) && strcmp(end + 2, "iB") == 0;
+    *unit = printed ? end + 1 : end;
     return TD_OK;
 bad:
     return td_fail(TD_INVALID, "'%s' is not a size (examples: 4G, 512M, 65536)", text);

@@ -10,7 +10,7 @@ static const struct {
 } names[] = {
     {"--memory", "td_memory_set_budget"},
     {"--threads", "td_session_create"},
-    {"--source", "td_request.source"},
+    {"--source", "td_request.source and has_source"},
     {"--iterations", "td_request.iterations"},
     {"--tolerance", "td_request.tolerance"},
     {"--sync", "TD_MODE_SYNC"},

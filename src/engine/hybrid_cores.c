@@ -12,6 +12,7 @@
 #include "engine/hybrid.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/clock.h"
 
 #include <string.h>
@@ -42,6 +43,10 @@ td_status td_hybrid_open_cores(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
     self->cores = self->paged != NULL && by_bounds(cpu->kernels, cpu->options);
+    if (self->paged != NULL && !self->cores && cpu->kernels->schedule == TD_SCHEDULE_PEEL)
+        td_info("%s: with --checkpoint, --resume or --iterations it goes level by level, which reads several times as "
+                "much from disk",
+                cpu->run->program->info->name);
     if (!self->cores) return TD_OK;
     self->hears_told = cpu->lists == 2 || cpu->graph->symmetric;
     TD_CHECK(TD_NEW(&self->support, cpu->graph->vertices, "neighbours of high bounds"));

@@ -106,7 +106,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
 {
     const td_program_info *info = program->info;
     if (info->needs_source && !options->has_source)
-        return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source ID", info->name);
+        return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source", info->name);
     if (options->has_source && !info->needs_source && !info->takes_source)
         return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);

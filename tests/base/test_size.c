@@ -109,6 +109,10 @@ TEST(sizes_are_printed_for_people)
     CHECK_STR(td_format_least(buffer, 1025), "1.1 KiB");
     CHECK_STR(td_format_least(buffer, (1 << 20) - 1), "1.0 MiB");
     CHECK_STR(td_format_least(buffer, (1 << 20) + 1), "1.1 MiB");
+    uint64_t read = 0;
+    CHECK_OK(td_parse_size("1.5 MiB", &read)); /* as it is printed */
+    CHECK_EQ(read, 3 << 19);
+    CHECK_STATUS(td_parse_size("1.5 ", &read), TD_INVALID);
 }
 
 TEST(counts_are_grouped)

@@ -41,7 +41,7 @@ fails 2 "unknown format 'edgelits'" run wcc g.tg --format edgelits
 fails 2 "an argument is missing behind 'wcc': FILE" run wcc
 
 # What a program does not take, known before the graph is read.
-fails 2 'bfs needs a source vertex; give one with --source ID' run bfs missing.tg
+fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
 fails 2 'wcc starts everywhere and takes no source vertex' run wcc missing.tg --source 1
 fails 2 'option --source' run bfs missing.tg --source first
 fails 2 'heat depends on the order of updates' run heat missing.tg --async
