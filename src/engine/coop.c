@@ -116,6 +116,7 @@ static td_status read_settings(td_coop_job *self)
 {
     double set[SETTINGS];
     const td_settings *settings = self->gpu.options->settings;
+    const td_program_info *info = self->gpu.run->program->info;
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     self->defer_sinks = set[SET_SINKS] == 1;
     self->order = choose_order(self, set[SET_ORDER]);
@@ -125,10 +126,9 @@ static td_status read_settings(td_coop_job *self)
         return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
                                  "order of its own");
     if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order: %s keeps the graph's own order%s, because its values %s",
-                self->gpu.run->program->info->name,
-                self->gpu.run->program->info->renumbers ? " under an iteration limit and with checkpoints" : "",
-                self->gpu.run->program->info->renumbers ? "are vertices" : "may depend on vertices' numbers");
+        td_warn("coop.order: %s keeps the graph's own order%s", info->name,
+                info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
+                                : ", because its values may depend on vertices' numbers");
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
     self->compress = set[SET_COMPRESS] == 0 && self->link;

@@ -176,7 +176,8 @@ static void on_flown(void *context, td_status status, uint64_t which)
     uint64_t took = now > began ? now - began : 1;
     if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
     self->gpu_free[which] = now;
-    td_coop_note(self, note_piece(self, which == TD_POT_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES, piece, now - took, now));
+    td_lane lane = which == TD_POT_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES;
+    td_coop_note(self, note_piece(self, lane, piece, now - took, now));
     self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
     self->flights[which]--;
     if (began < self->busy_until) began = self->busy_until;

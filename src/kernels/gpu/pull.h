@@ -131,8 +131,8 @@ typedef struct pull_state {
     program_accum open;    /* of the open list, within this piece */
 } pull_state;
 
-/* The lists that end where the lane's four edges begin others: how many begin before the lane's, and in all lanes; whose
- * each is. Known before what the edges bring, so that nobody waits for it behind. */
+/* The lists that end where the lane's four edges begin others: how many begin before the lane's, and in all lanes;
+ * whose each is. Known before what the edges bring, so that nobody waits for it behind. */
 typedef struct pull_ends {
     uint32_t heads, below, total;
     uint32_t owners[PULL_LANE];

@@ -1,5 +1,6 @@
 /* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, four
- * blocks at a time, and a lane four neighbouring differences of one of them. The data begins with the place of every group, in words. */
+ * blocks at a time, and a lane four neighbouring differences of one of them. The data begins with the place of every
+ * group, in words. */
 
 enum { WIDEN_LANE = 4 };
 
