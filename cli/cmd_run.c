@@ -95,6 +95,7 @@ typedef struct job {
     td_settings set;
     td_run_options options;
     td_plan plan;
+    bool plan_told;
     td_kept kept;
     td_pool *pool;
     td_graph *graph;
@@ -331,6 +332,7 @@ static td_status read_graph(job *self)
         return td_fail(TD_NO_MEMORY, "%s; of a .tg, which 'tandem convert' makes, edges may stay on disk",
                        td_last_message());
     }
+    TD_CHECK(td_plan_check_file(self->path, self->program, &self->build));
     if (!changes_graph(self))
         TD_CHECK(td_plan_on_disk(self->path, self->settings->engine, self->program, &self->options, &on_disk));
     return on_disk ? open_on_disk(self) : load_packed(self);
@@ -365,17 +367,27 @@ static bool show_iteration(void *context, const td_iteration *row)
     return true;
 }
 
+/* Once, and not before a run that is refused. */
+static void tell_plan(void *context)
+{
+    job *self = context;
+    const td_plan *plan = &self->plan;
+    if (self->plan_told) return;
+    self->plan_told = true;
+    if (strcmp(plan->engine, "cpu") == 0 && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
+        td_warn("--gpu-memory and --gpu-edges change nothing: the cpu engine uses no GPU (%s)", plan->why);
+    td_tell_plan(plan);
+}
+
 static td_status run_program(job *self)
 {
     self->options.pool = self->pool;
+    self->options.begins = tell_plan;
     self->options.each = show_iteration;
     self->options.each_context = self;
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
     self->options.engine = self->plan.engine;
-    if (strcmp(self->plan.engine, "cpu") == 0 && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
-        td_warn("--gpu-memory and --gpu-edges change nothing: the cpu engine uses no GPU (%s)", self->plan.why);
     self->options.kept = &self->kept;
-    td_tell_plan(&self->plan);
     td_memory_reset_peak();
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_run_destroy(self->run);

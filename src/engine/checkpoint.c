@@ -127,7 +127,30 @@ static td_status check_iterations(const td_run_options *options, const char *pat
                    options->iterations, path, done);
 }
 
-/* What the newest file says of itself; whether it is whole is seen when it is read. */
+static bool is_unreadable(td_status status)
+{
+    return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO || status == TD_UNSUPPORTED;
+}
+
+/* The newest one that is whole or, where its state is not wanted yet, whose header is. *number 0: there is none at
+ * all. */
+static td_status read_newest(const char *folder, td_identity *identity, uint32_t *iteration, td_state *state,
+                             uint64_t *number)
+{
+    char path[PATH_MAX];
+    td_status status = TD_OK;
+    for (uint64_t limit = UINT64_MAX;; limit = *number) {
+        TD_CHECK(find_newest(folder, limit, number));
+        if (*number == 0) return status; /* of the last one tried */
+        if (status != TD_OK && state != NULL) td_warn("%s; the one before it is used", td_last_message());
+        path_of(path, folder, *number);
+        status = state == NULL ? td_checkpoint_look(path, identity, iteration)
+                               : td_checkpoint_read(path, identity, state);
+        if (status == TD_OK || !is_unreadable(status)) return status;
+    }
+}
+
+/* What it says of itself; whether it is whole is seen when it is read. */
 static td_status check_newest(const td_program *program, const td_run_options *options)
 {
     char path[PATH_MAX];
@@ -135,11 +158,10 @@ static td_status check_newest(const td_program *program, const td_run_options *o
     uint64_t newest;
     uint32_t iterations;
     if (options->resume == NULL) return TD_OK;
-    TD_CHECK(find_newest(options->resume, UINT64_MAX, &newest));
+    TD_CHECK(read_newest(options->resume, &written, &iterations, NULL, &newest));
     if (newest == 0 && same_folder(options->resume, options->checkpoint)) return TD_OK;
     if (newest == 0) return td_fail(TD_USAGE, "--resume %s: there is no checkpoint in it", options->resume);
     path_of(path, options->resume, newest);
-    if (td_checkpoint_look(path, &written, &iterations) != TD_OK) return TD_OK;
     TD_CHECK(td_identity_check_program(&written, program->info, path));
     return check_iterations(options, path, iterations);
 }
@@ -149,26 +171,6 @@ td_status td_checkpoints_check(const td_program *program, const td_run_options *
     TD_CHECK(check_folder(td_word("--checkpoint"), options->checkpoint, R_OK | W_OK | X_OK));
     TD_CHECK(check_folder(td_word("--resume"), options->resume, R_OK | X_OK));
     return check_newest(program, options);
-}
-
-static bool is_unreadable(td_status status)
-{
-    return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO || status == TD_UNSUPPORTED;
-}
-
-/* The newest one that is whole. *number 0: there is none at all. */
-static td_status read_newest(const char *folder, td_identity *identity, td_state *state, uint64_t *number)
-{
-    char path[PATH_MAX];
-    td_status status = TD_OK;
-    for (uint64_t limit = UINT64_MAX;; limit = *number) {
-        TD_CHECK(find_newest(folder, limit, number));
-        if (*number == 0) return status; /* of the last one tried */
-        if (status != TD_OK) td_warn("%s; the one before it is used", td_last_message());
-        path_of(path, folder, *number);
-        status = td_checkpoint_read(path, identity, state);
-        if (status == TD_OK || !is_unreadable(status)) return status;
-    }
 }
 
 static td_status check_edges(const td_run *run, const char *path)
@@ -185,7 +187,7 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
     td_identity written;
     uint64_t number = 0;
     TD_CHECK(TD_NEW_ZEROED(&run->resumed, 1, "state of a checkpoint"));
-    TD_CHECK(read_newest(options->resume, &written, run->resumed, &number));
+    TD_CHECK(read_newest(options->resume, &written, NULL, run->resumed, &number));
     if (number == 0) { /* and so there is none where the run writes its own */
         td_info("there is no checkpoint in %s yet: %s starts from the beginning", options->resume,
                 run->program->info->name);
@@ -355,8 +357,10 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     if (newest == 0) return TD_OK;
     path_of(path, self->folder, newest);
     uint32_t iterations;
-    if (td_checkpoint_look(path, &written, &iterations) != TD_OK) return TD_OK;
-    if (td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
+    td_status status = td_checkpoint_look(path, &written, &iterations);
+    bool strange = status == TD_UNSUPPORTED && run->resumed == NULL; /* of another version of Tandem, or machine */
+    if (status != TD_OK && !strange) return TD_OK;
+    if (!strange && td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
     return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder",
                            self->folder);
 }

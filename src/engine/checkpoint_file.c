@@ -243,9 +243,9 @@ static td_status read_at(int fd, const char *path, uint64_t offset, void *into, 
     return TD_OK;
 }
 
-static td_status check_header(const header_page *page, const char *path, uint64_t length)
+/* Whose the file is: what every version has had in front. */
+static td_status check_version(const disk_header *header, const char *path)
 {
-    const disk_header *header = &page->header;
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
         return td_fail(TD_FORMAT, "%s is no checkpoint of Tandem", path);
     if (header->byte_order != BYTE_ORDER_MARK)
@@ -253,6 +253,12 @@ static td_status check_header(const header_page *page, const char *path, uint64_
     if (header->version != TD_CHECKPOINT_VERSION)
         return td_fail(TD_UNSUPPORTED, "%s has version %" PRIu32 "; this Tandem reads version %u", path,
                        header->version, TD_CHECKPOINT_VERSION);
+    return TD_OK;
+}
+
+static td_status check_header(const header_page *page, const char *path, uint64_t length)
+{
+    const disk_header *header = &page->header;
     if (header->page_hash != hash_page(page))
         return td_fail(TD_CORRUPT, "%s: its header is damaged: the checksum does not fit", path);
     const td_identity *identity = &header->identity;
@@ -286,6 +292,8 @@ static td_status open_file(const char *path, int *fd, header_page *page)
     struct stat info;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &info) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    TD_CHECK(read_at(*fd, path, 0, page, offsetof(disk_header, identity)));
+    TD_CHECK(check_version(&page->header, path)); /* another one may be shorter than a page */
     TD_CHECK(read_at(*fd, path, 0, page, sizeof *page));
     return check_header(page, path, (uint64_t)info.st_size);
 }

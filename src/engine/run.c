@@ -89,15 +89,8 @@ static td_status check_weights_of(void *context, uint64_t begin, uint64_t end, i
 
 static td_status check_weights(const td_program_info *info, const td_graph *graph, td_pool *pool)
 {
-    if (info->weights == TD_WEIGHTS_NEEDED && graph->weights == TD_WEIGHT_NONE)
-        return td_fail(TD_INVALID,
-                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
-                       info->name, graph->name != NULL ? graph->name : "the graph");
-    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return TD_OK;
-    if (info->largest_weight > 0 && graph->weights == TD_WEIGHT_U32 && graph->weight_max > info->largest_weight)
-        return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight,
-                       graph->name != NULL ? graph->name : "the graph", graph->weight_max);
-    if (!info->non_negative || graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE || !info->non_negative) return TD_OK;
+    if (graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
     weight_check self = {graph, info, info->positive};
     return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
 }
@@ -119,18 +112,44 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     return td_checkpoints_check(program, options);
 }
 
-static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+td_graph_facts td_graph_facts_of(const td_graph *graph)
+{
+    return (td_graph_facts){.name = graph->name, .vertices = graph->vertices, .has_in = graph->in.offsets != NULL,
+                            .weights = graph->weights, .weight_max = graph->weight_max};
+}
+
+static td_status check_kind_of_weights(const td_program_info *info, const td_graph_facts *facts)
+{
+    const char *name = facts->name != NULL ? facts->name : "the graph";
+    if (info->weights == TD_WEIGHTS_NEEDED && facts->weights == TD_WEIGHT_NONE)
+        return td_fail(TD_INVALID,
+                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
+                       info->name, name);
+    bool limited = info->weights != TD_WEIGHTS_UNUSED && info->largest_weight > 0;
+    if (!limited || facts->weights != TD_WEIGHT_U32 || facts->weight_max <= info->largest_weight) return TD_OK;
+    return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight, name,
+                   facts->weight_max);
+}
+
+td_status td_run_check_facts(const td_program *program, const td_graph_facts *facts)
 {
     const td_program_info *info = program->info;
-    TD_CHECK(td_run_check_options(program, options));
-    if (graph->vertices == 0)
+    if (facts->vertices == 0)
         return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
-    if (options->has_source && options->source >= graph->vertices)
-        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
-    if (graph->in.offsets == NULL)
+    if (!facts->has_in)
         return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only "
                        "of 'tandem convert'");
-    return check_weights(info, graph, options->pool);
+    return check_kind_of_weights(info, facts);
+}
+
+static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_graph_facts facts = td_graph_facts_of(graph);
+    TD_CHECK(td_run_check_options(program, options));
+    TD_CHECK(td_run_check_facts(program, &facts));
+    if (options->has_source && options->source >= graph->vertices)
+        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
+    return check_weights(program->info, graph, options->pool);
 }
 
 /* Integer distances saturate instead of wrapping; a saturated one is no answer. */
@@ -214,6 +233,7 @@ static td_status run_engine(td_run *run, const td_run_options *options)
         return td_fail(TD_USAGE,
                        "the edges of %s stay on disk, and the engine %s needs them in memory; --engine hybrid does not",
                        run->graph->name, name);
+    if (options->begins != NULL) options->begins(options->each_context);
     return engines[i].run(run, options);
 }
 

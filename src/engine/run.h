@@ -53,8 +53,9 @@ typedef struct td_run_options {
     const char *checkpoint; /* the folder that the run's state is written to, or NULL (checkpoint.h) */
     uint32_t every;       /* iterations between two of them; 0: by time */
     const char *resume;   /* the folder whose last one it goes on from, or NULL */
+    void (*begins)(void *context); /* called when all that a request can be refused for has been looked at, or NULL */
     td_iteration_fn each; /* called after every iteration, or NULL */
-    void *each_context;
+    void *each_context;   /* of both */
 } td_run_options;
 
 /* What became of a run's checkpoints. */
@@ -131,6 +132,17 @@ typedef struct td_run {
 
 /* What can be refused before there is a graph. */
 td_status td_run_check_options(const td_program *program, const td_run_options *options);
+
+/* And what can be refused once this is known of it, before anything is asked of the memory. */
+typedef struct td_graph_facts {
+    const char *name; /* or NULL */
+    uint32_t vertices;
+    bool has_in;      /* its in-adjacency */
+    td_weight_kind weights;
+    double weight_max;
+} td_graph_facts;
+td_graph_facts td_graph_facts_of(const td_graph *graph);
+td_status td_run_check_facts(const td_program *program, const td_graph_facts *facts);
 
 /* Checks the request against the program and the graph, prepares parameters and
  * inputs, and runs. On failure *out is untouched. */

@@ -3,6 +3,7 @@
 #define TD_PLANNER_PLAN_H
 
 #include "engine/run.h"
+#include "store/builder.h"
 
 typedef struct td_engine {
     const char *name, *summary;
@@ -24,7 +25,8 @@ td_status td_plan_check(const char *engine, const char *devices);
  * not take, or that change nothing about the program's runs. */
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings);
 
-/* After td_plan_check, once the graph is known. td_plan is in tandem.h. */
+/* After td_plan_check, once the graph is known. A run that is certain to be refused has no plan, but the refusal.
+ * td_plan is in tandem.h. */
 td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options);
 
@@ -33,7 +35,10 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
  * known td_plan_make may still choose cpu instead, because there is little work or the GPU is too small. */
 const td_engine *td_plan_engine(const char *engine, const char *devices, const td_settings *settings);
 
-/* Before a packed file is loaded: whether its edges stay on disk. They do where graph and run together do not fit the
+/* Before a packed file is loaded: what its header says a run is certain to be refused for, whatever memory there is. */
+td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build);
+
+/* And whether its edges stay on disk. They do where graph and run together do not fit the
  * memory that may be used, and the engine is hybrid or Tandem's choice. */
 td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
                           const td_run_options *options, bool *on_disk);

@@ -24,6 +24,18 @@ static uint64_t loaded_bytes(const td_packed_info *file)
     return bytes;
 }
 
+td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build)
+{
+    td_packed *packed = NULL;
+    TD_CHECK(td_packed_open(&packed, path));
+    const td_packed_info *file = td_packed_describe(packed);
+    td_graph_facts facts = {.name = path, .vertices = file->vertices, .weights = file->weights,
+                            .has_in = file->has_in || td_build_options_change(build), .weight_max = file->weight_max};
+    td_packed_close(packed);
+    if (build->drop_weights) facts.weights = TD_WEIGHT_NONE;
+    return build->attach_weights ? TD_OK : td_run_check_facts(program, &facts);
+}
+
 td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
                           const td_run_options *options, bool *on_disk)
 {
@@ -39,8 +51,8 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
-    uint64_t inputs = td_run_input_bytes(program, &shape, options);
-    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + inputs + gpu > memory_allowed();
+    uint64_t besides = td_run_input_bytes(program, &shape, options);
+    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + besides + gpu > memory_allowed();
     td_packed_close(packed);
     return status;
 }

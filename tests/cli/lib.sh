@@ -57,6 +57,10 @@ contains() { # TEXT PART WHAT
     if [[ $1 == *"$2"* ]]; then good; else bad "$3: no '$2' in: $1"; fi
 }
 
+lacks() { # TEXT PART WHAT
+    if [[ $1 != *"$2"* ]]; then good; else bad "$3: there is '$2' in: $1"; fi
+}
+
 contains_all() { # TEXT WHAT PARTS
     local text=$1 what=$2 part
     shift 2

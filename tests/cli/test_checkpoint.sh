@@ -81,9 +81,17 @@ fails 2 'repeat' run kcore small.tg --checkpoint empty --repeat 3
 fails 2 'from after iteration' run kcore small.tg --resume cores --iterations 1
 t run kcore small.tg --set kcore.degree=in --resume cores
 contains "$err" 'kcore.degree=both; this one has in' 'another parameter'
+lacks "$err" 'engine ' 'a refusal that has no plan in front'
 fails 1 'is of the program kcore' run bfs small.tg --source 1 --resume cores
 t run kcore road.tg --resume cores
 contains "$err" 'is of another graph' 'another graph'
+lacks "$err" 'engine ' 'a refusal that has no plan in front'
+mkdir short # nothing in it can be read: that is seen before the graph is
+head -c 700 "$(ls cores/* | tail -n 1)" >short/checkpoint-00000001.tdck
+fails 1 'is truncated' run kcore small.tg --resume short
+printf '\1' | dd of=short/checkpoint-00000001.tdck bs=1 seek=12 conv=notrunc 2>/dev/null
+fails 1 'has version 1' run kcore small.tg --resume short
+fails 2 'holds those of another run' run -q kcore small.tg --checkpoint short
 
 # A limit on files: the run goes on.
 mkdir full

@@ -14,6 +14,8 @@ close_to() { # SEEN WANTED
 succeeds gen rmat --scale 17 --degree 64 --weights 1:100 --seed 3 -o g.tg
 bytes=$(wc -c <g.tg)
 
+succeeds gen grid --width 600 --height 500 --weights 1:100 -o grid.tg
+
 # The planner takes it where the graph does not fit, and says why; answers are those of the cpu engine.
 for program in 'bfs --source 1' 'sssp --source 1' wcc 'pagerank --iterations 3' mst kcore; do
     name=${program%% *}
@@ -106,6 +108,16 @@ done
 succeeds run bfs g.tg --source 1 --engine hybrid
 contains "$err" 'engine hybrid (asked for)' 'asked for'
 
+# What no memory would help is said first.
+succeeds gen rmat --scale 12 --degree 8 -o plain.tg
+for how in '--engine hybrid --memory 1M' '--engine cpu --memory 1M' '--memory 1M' '--devices emu --gpu-memory 4K' \
+    '--engine stream --devices emu --gpu-memory 4K'; do
+    fails 1 'sssp needs edge weights and plain.tg has none' run -q sssp plain.tg --source 1 $how
+done
+fails 1 'mst needs edge weights' run -q mst g.tg --drop-weights --memory 1M
+succeeds convert plain.tg -o out.tg --out-only
+fails 1 'without its in-adjacency' run -q pagerank out.tg --engine hybrid --memory 1M
+
 # Too little memory says what would do; a check of the result that does not fit is made by one that does where there
 # is one.
 for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named, and enough
@@ -120,7 +132,6 @@ done
 succeeds run pagerank g.tg --iterations 3 --engine hybrid --memory 14M --verify
 contains "$err" 'verified: one more step changes no more than the last one did' 'a replay that does not fit'
 unchecked=0 # a check that finds no room takes nothing of the result with it
-succeeds gen grid --width 600 --height 500 --weights 1:100 -o grid.tg
 for memory in 20M 22M 24M 26M 28M; do
     rm -f forest.tsv
     t run -q mst grid.tg --memory $memory --verify -o forest.tsv

@@ -158,7 +158,7 @@ TEST(a_damaged_checkpoint_is_refused_and_the_older_one_used)
     close_scene(self);
 }
 
-TEST(a_checkpoint_of_a_later_version_says_so)
+TEST(a_checkpoint_of_another_version_says_so)
 {
     scene *self = open_scene();
     char paths[8][PATH], *data;
@@ -171,6 +171,10 @@ TEST(a_checkpoint_of_a_later_version_says_so)
     test_write_file(paths[0], data, bytes);
     CHECK_STATUS(resume(self, &run, "bfs", ""), TD_UNSUPPORTED);
     CHECK_CONTAINS(td_last_message(), "has version 9");
+    data[12] = 1; /* whose files were shorter than a page where the graph was small */
+    test_write_file(paths[0], data, 700);
+    CHECK_STATUS(resume(self, &run, "bfs", ""), TD_UNSUPPORTED);
+    CHECK_CONTAINS(td_last_message(), "has version 1; this Tandem reads version 2");
     td_free(data);
     close_scene(self);
 }
