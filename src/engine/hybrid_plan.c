@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "engine/checkpoint.h"
 
 #include <string.h>
 
@@ -179,7 +180,8 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
                                        bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
     out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
-    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options);
+    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options) +
+                    td_checkpoint_bytes(program, graph, options);
     if (on_disk) out->arrays += cores;
     out->edges = pass_bytes(program, k, file, k != program->cpu);
     uint64_t taken = out->vertices + memory / 64 + out->tables;

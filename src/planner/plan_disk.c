@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "base/words.h"
+#include "engine/checkpoint.h"
 #include "engine/hybrid_gpu.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
-    uint64_t besides = td_run_input_bytes(program, &shape, options);
+    uint64_t besides = td_run_input_bytes(program, &shape, options) + td_checkpoint_bytes(program, &shape, options);
     if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + besides + gpu > memory_allowed();
     td_packed_close(packed);
     return status;
@@ -92,7 +93,7 @@ td_status td_plan_too_large(const char *path, const td_program *program, const t
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
     td_status status = td_cpu_bytes(program, graph, options, &running);
-    running += td_run_input_bytes(program, graph, options);
+    running += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
     if (status == TD_OK) status = td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &disk);
     td_graph_destroy(graph);
     TD_CHECK(status);

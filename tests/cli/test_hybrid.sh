@@ -129,6 +129,15 @@ for program in pagerank kcore mst labels 'heat --set heat.step=1e-8'; do # named
         succeeds run -q $program g.tg --engine hybrid --iterations 2 --memory "$enough"
     done
 done
+mkdir state # the copy that checkpoints are written from is part of it, and what a run goes on from
+for program in pagerank mst; do
+    for how in '--checkpoint state --every 1 --iterations 2' '--resume state --iterations 3'; do
+        fails 1 'needs at least --memory' run -q $program grid.tg --engine hybrid $how --memory 2M
+        enough=$(memory_named)
+        succeeds run -q $program grid.tg --engine hybrid $how --memory "$enough"
+    done
+    rm state/*
+done
 succeeds run pagerank g.tg --iterations 3 --engine hybrid --memory 14M --verify
 contains "$err" 'verified: one more step changes no more than the last one did' 'a replay that does not fit'
 unchecked=0 # a check that finds no room takes nothing of the result with it
