@@ -450,7 +450,6 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
     TD_CHECK(td_resident_check_vertices(run->graph, "coop"));
     run->engine = "coop";
-    if (async) td_info("coop: iterations are synchronous");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.source = run->context.source;
@@ -469,6 +468,7 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
     TD_TRY(set_up(&self));
+    if (async) td_warn("--async changes nothing: iterations that the GPU and the CPU share are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:

@@ -33,6 +33,7 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "rounds") == 0) return gas && k->fused;
     if (strcmp(setting, "direction") == 0) return gas && !k->fused;
+    if (strcmp(setting, "use") == 0) return gas && k->schedule != TD_SCHEDULE_PEEL; /* whatever the graph is */
     return true;
 }
 
@@ -124,19 +125,27 @@ static td_status make_room(td_hybrid_job *self)
     return td_paged_set_room(self->paged, room);
 }
 
-/* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
-static td_status choose_use(td_hybrid_job *self)
+/* What was asked for and cannot be is a warning; a GPU that is there and has nothing to do is worth a line. */
+static void tell_alone(const td_cpu_job *cpu, bool asked)
 {
-    td_cpu_job *cpu = &self->cpu;
-    bool asked = self->use >= TD_USE_GPU;
+    const char *name = cpu->run->program->info->name;
+    const char *why = cpu->kernels->first_hit && cpu->options->has_iterations
+                          ? "under an iteration limit it goes level by level"
+                          : "a GPU pulls, along one list of every vertex";
+    if (asked) td_warn("hybrid.use: pages of %s are the processor's alone: %s", name, why);
+    else td_info("hybrid: pages of %s are the processor's alone: %s", name, why);
+}
+
+/* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
+static void choose_use(td_hybrid_job *self)
+{
+    const td_cpu_job *cpu = &self->cpu;
+    bool asked = self->use >= TD_USE_GPU, named = td_hybrid_names_gpu(cpu->options->devices);
     bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
-    bool named = td_hybrid_names_gpu(cpu->options->devices);
-    if (self->use == TD_USE_AUTO) self->use = can && named ? TD_USE_BOTH : TD_USE_CPU;
-    if (!asked || can) return TD_OK;
-    td_info("hybrid: pages of %s are the processor's alone: a GPU pulls, along one list of every vertex",
-            cpu->run->program->info->name);
-    self->use = TD_USE_CPU;
-    return TD_OK;
+    bool wanted = asked || (self->use == TD_USE_AUTO && named);
+    if (wanted && !can) tell_alone(cpu, asked);
+    if (!wanted || !can) self->use = TD_USE_CPU;
+    else if (!asked) self->use = TD_USE_BOTH;
 }
 
 /* Where the host's memory is what it lacks, the message says how much would do. */
@@ -186,7 +195,7 @@ static td_status set_up(td_hybrid_job *self)
     self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
     cpu->direction = (td_direction)set[SET_DIRECTION];
     if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
-    TD_CHECK(choose_use(self));
+    choose_use(self);
     TD_CHECK(td_hybrid_open_cores(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
     self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;

@@ -252,6 +252,7 @@ static td_status plan_coop(td_plan *plan, const td_program *program, const td_gr
     if (left == 0) return TD_OK;
     TD_CHECK(td_coop_plan(program, graph, options, left, &need));
     if (need.all) return plan_resident(plan, program, graph, options);
+    if (options->mode == TD_MODE_ASYNC) add_why(plan, "; iterations that two share are synchronous");
     if (options->devices != NULL)
         TD_CHECK(td_devices_host_bytes(options->devices, need.room + need.vertices, false, &emulated));
     plan->device_graph_bytes = need.room;

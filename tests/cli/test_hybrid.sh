@@ -74,7 +74,8 @@ done
 # A graph that stays in memory: what is said is what is taken, or a little more, whoever works.
 for program in 'pagerank --iterations 2' 'sssp --source 1' kcore; do
     for use in cpu gpu both; do
-        succeeds run -q $program m.tg --engine hybrid --devices emu --set hybrid.use=$use --json said.json
+        case $program in kcore) set='' ;; *) set="--set hybrid.use=$use" ;; esac
+        succeeds run -q $program m.tg --engine hybrid --devices emu $set --json said.json
         said=$(($(figure said.json graph_bytes) + $(figure said.json program_bytes))) peak=$(figure said.json run_peak)
         if [ "$peak" -le "$said" ] && [ "$said" -le $((peak * 110 / 100)) ]; then good
         else bad "$program by $use: $said bytes said, $peak taken"; fi
@@ -162,6 +163,22 @@ for program in 'pagerank --iterations 1' 'sssp --source 1 --iterations 2'; do
     done
 done
 fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tpu
+
+# One that cannot do what was asked for: refused where no graph would change that, otherwise a warning.
+for program in wcc mst kcore; do
+    fails 2 "'hybrid.use' changes nothing about $program" run -q $program m.tg --engine hybrid --devices emu \
+        --set hybrid.use=gpu
+    succeeds run $program m.tg --engine hybrid --devices emu
+    contains "$err" "pages of $program are the processor's alone" "$program with a GPU beside it"
+    lacks "$err" 'warning' "$program with a GPU that was not asked for"
+done
+for program in labels 'bfs --source 1 --iterations 2'; do
+    for use in gpu both; do
+        succeeds run -q $program m.tg --engine hybrid --devices emu --set hybrid.use=$use
+        contains "$err" "warning: hybrid.use: pages of ${program%% *} are the processor's alone" "$program by $use"
+        equal "$(wc -l <.err)" 1 "lines about $program by $use"
+    done
+done
 
 # Striped over directories: each is read.
 mkdir disk1 disk2

@@ -75,10 +75,9 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     add_used(settings, sizeof settings, program, hybrid_rounds[number / 15 % 3]);
     add_used(settings, sizeof settings, program, hybrid_directions[number / 45 % 3]);
     add_used(settings, sizeof settings, program, hybrid_ratios[number / 135 % 3]);
-    table_settings(text, sizeof text, of, "hybrid", settings);
     if (where->devices != NULL)
-        snprintf(text + strlen(text), sizeof text - strlen(text), " hybrid.use=%s",
-                 number / 3240 % 2 == 0 ? "gpu" : "both");
+        add_used(settings, sizeof settings, program, number / 3240 % 2 == 0 ? "hybrid.use=gpu" : "hybrid.use=both");
+    table_settings(text, sizeof text, of, "hybrid", settings);
     td_run_options options = table_options(of, about->graph);
     options.devices = where->devices;
     options.pool = where->pools[number / 810 % 2];
