@@ -233,9 +233,10 @@ static td_status too_small(const conversion *job, bool may_go_outside)
 static td_status convert_somewhere(conversion *job)
 {
     if (job->format == &td_format_tg) TD_CHECK(td_packed_open(&job->file, job->input));
+    bool possible = td_outside_possible(td_pool_threads(job->pool)); /* asked before anything is mapped */
     bool packs = may_go_outside(job), can = packs && (job->format->streams || job->file != NULL);
     if (job->file != NULL && packs && !td_build_options_change(&job->build)) return copy_packed(job);
-    bool outside = can && exceeds_limit(job) && td_outside_possible(td_pool_threads(job->pool));
+    bool outside = can && exceeds_limit(job) && possible;
     td_status status = outside ? convert_outside(job) : convert_inside(job);
     return status == TD_NO_MEMORY && !outside ? too_small(job, can) : status;
 }

@@ -189,8 +189,8 @@ static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_siz
     uint64_t budget = td_memory().budget;
     int threads = td_pool_threads(job->pool);
     bool hopeless = budget != 0 && size.edges > budget / EDGE_BYTES;
-    bool outside = may_go_outside(job) && td_outside_needed(size.vertices, size.edges, true, build) &&
-                   td_outside_possible(threads);
+    bool possible = td_outside_possible(threads); /* asked before anything is made */
+    bool outside = possible && may_go_outside(job) && td_outside_needed(size.vertices, size.edges, true, build);
     td_status status = outside    ? make_outside(job, spec, size, build)
                        : hopeless ? TD_NO_MEMORY
                                   : make_inside(job, spec, build);

@@ -62,10 +62,11 @@ absent stopped.tg .stopped.tg*
 equal "$(find . -name '.*.tmp' | wc -l)" 0 'temporary files'
 
 # What a refusal says is enough is enough, in memory and out of it; a small graph needs little.
+said_enough() { sed -n 's/.*; --memory \([0-9.]*\) \([KMG]\)iB is enough.*/\1\2/p' <<<"$err"; }
 enough() { # ARGUMENTS: refused with 500 KB, and done with what the refusal says
     t "$@" --memory 500K
     local said
-    said=$(sed -n 's/.*; --memory \([0-9.]*\) \([KMG]\)iB is enough.*/\1\2/p' <<<"$err")
+    said=$(said_enough)
     if [ $status -eq 1 ] && [ -n "$said" ]; then good; else bad "'tandem $*' with 500 KB: $status, $err"; fi
     succeeds "$@" --memory "${said:-1M}"
 }
@@ -83,4 +84,19 @@ for threads in 1 2 8; do
     enough convert inside.tg -o any.tg --threads $threads --symmetrize
 done
 succeeds convert few.wel -o any.tg --threads 2 --memory 4M
+
+# It is the least, and does not grow with what was given: an attempt that came further had more of the file mapped.
+for input in g.wel inside.tg; do
+    t convert $input -o any.tg --threads 2 --symmetrize --memory 2M
+    least=$(said_enough)
+    for memory in 12M 30M 45M 60M; do
+        t convert $input -o any.tg --threads 2 --symmetrize --memory $memory
+        said=$(said_enough)
+        if awk -v one="${said%M}" -v two="${least%M}" 'BEGIN { exit !(one - two < 0.5 && two - one < 0.5) }'; then good
+        else bad "$said is enough for $input under $memory, and $least under 2M"; fi
+    done
+    less=$(awk -v least="${least%M}" 'BEGIN { printf "%d", (least - 1) * 1048576 }')
+    fails 1 'MiB is enough' convert -q $input -o any.tg --threads 2 --symmetrize --memory "$less"
+    succeeds convert $input -o any.tg --threads 2 --symmetrize --memory "$least"
+done
 finish
