@@ -64,6 +64,20 @@ static void choose_folder(char folder[PATH_MAX], const char *directory, const ch
     else snprintf(folder, PATH_MAX, "%.*s", slash == output ? 1 : (int)(slash - output), output);
 }
 
+/* Every mention of the path that was made becomes what it stands for. */
+static void name_in(char *text, size_t bytes)
+{
+    char named[TD_MESSAGE_BYTES] = "";
+    const char *rest = text, *at;
+    size_t used = 0;
+    while ((at = strstr(rest, made)) != NULL && used < sizeof named) {
+        used += (size_t)snprintf(named + used, sizeof named - used, "%.*s%s", (int)(at - rest), rest, shown);
+        rest = at + strlen(made);
+    }
+    if (used < sizeof named) snprintf(named + used, sizeof named - used, "%s", rest);
+    snprintf(text, bytes, "%s", named);
+}
+
 td_status td_standard_input_take(const char **path, const char *directory, const char *output)
 {
     char folder[PATH_MAX];
@@ -81,6 +95,7 @@ td_status td_standard_input_take(const char **path, const char *directory, const
     }
     snprintf(made, sizeof made, "/dev/fd/%d", descriptor);
     *path = made;
+    td_log_set_editor(name_in);
     return TD_OK;
 }
 
@@ -88,15 +103,10 @@ const char *td_shown_path(const char *path) { return path == made ? shown : path
 
 void td_standard_input_name(void)
 {
-    char text[TD_MESSAGE_BYTES] = "";
-    const char *rest = td_last_message(), *at;
-    size_t used = 0;
+    char text[TD_MESSAGE_BYTES];
     if (made[0] == '\0') return;
-    while ((at = strstr(rest, made)) != NULL && used < sizeof text) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s", (int)(at - rest), rest, shown);
-        rest = at + strlen(made);
-    }
-    if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s", rest);
+    snprintf(text, sizeof text, "%s", td_last_message());
+    name_in(text, sizeof text);
     td_message_set(text);
 }
 
@@ -104,5 +114,6 @@ void td_standard_input_close(void)
 {
     td_tempfile_close(copy);
     copy = NULL;
+    td_log_set_editor(NULL);
     made[0] = '\0';
 }

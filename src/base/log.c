@@ -14,6 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int level = TD_LOG_WARN;
 static td_log_sink sink;
 static void *sink_context;
+static td_log_editor edit;
 static bool line_drawn;
 static _Atomic uint64_t next_draw;
 
@@ -30,6 +31,13 @@ void td_log_set_sink(td_log_sink new_sink, void *context)
     pthread_mutex_unlock(&lock);
 }
 
+void td_log_set_editor(td_log_editor editor)
+{
+    pthread_mutex_lock(&lock);
+    edit = editor;
+    pthread_mutex_unlock(&lock);
+}
+
 static void wipe_line(void)
 {
     if (line_drawn) fputs("\r\033[K", stderr);
@@ -42,6 +50,7 @@ static void say(td_log_level of, const char *prefix, const char *format, va_list
     char text[TD_MESSAGE_BYTES], words[TD_MESSAGE_BYTES];
     vsnprintf(text, sizeof text, td_words_in(format, words, sizeof words), list);
     pthread_mutex_lock(&lock);
+    if (edit != NULL) edit(text, sizeof text);
     if (sink != NULL) {
         sink(sink_context, of, text);
     } else {

@@ -9,6 +9,11 @@
 /* td_log_set_level (TD_LOG_WARN at start) and td_log_set_sink are in tandem.h. Once
  * td_log_set_sink returns, the sink that stood before is called no more. */
 td_log_level td_log_get_level(void);
+
+/* Puts other words into every line before it is shown, for paths that stand for something else; NULL: none. */
+typedef void (*td_log_editor)(char *text, size_t bytes);
+void td_log_set_editor(td_log_editor editor);
+
 void td_warn(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: warning: ..." */
 void td_info(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: ..." */
 void td_debug(const char *format, ...) TD_PRINTF(1, 2);

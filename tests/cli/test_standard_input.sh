@@ -105,6 +105,18 @@ equal $? 1 'an interrupted convert -'
 if [ $((SECONDS - began)) -lt 10 ]; then good; else bad 'an interrupted convert - waits for its input'; fi
 kill $writer
 wait $writer 2>/dev/null
-rm pipe wrong.txt
+
+# And so are warnings, and lines that tell.
+printf '3 2\n2\n3\n\n' >one-way.metis
+piped one-way.metis convert - --format metis -o seen.tg -q
+works 'convert - of one-way METIS'
+contains "$err" 'warning: standard input lists 2 neighbours for 2 edges' 'a warning about standard input'
+lacks "$err" '/dev/' 'a warning about standard input'
+printf '3 2 10\n5 2\n5 1 3\n5 2\n' >weighted.metis
+piped weighted.metis run wcc - --format metis
+works 'run - of METIS with vertex weights'
+contains "$err" 'standard input: vertex weights and sizes are passed over' 'a line about standard input'
+lacks "$err" '/dev/' 'a line about standard input'
+rm pipe wrong.txt one-way.metis weighted.metis seen.tg
 only_files g.tg g.wel
 finish
