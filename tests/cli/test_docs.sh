@@ -66,6 +66,14 @@ for page in $pages; do
 done
 if [ $commands -gt 30 ]; then good; else bad "only $commands command lines were found"; fi
 
+# What the README pipes through is the whole graph, vertices without edges too.
+printf '3 1\n2\n1\n\n' >few.metis
+"$TANDEM" convert few.metis -o - --to edgelist --quiet | gzip >web.txt.gz
+succeeds convert web.txt.gz -o wanted.tg
+obey README.md "$(grep -m 1 '^    \$ zcat web.txt.gz |' "$top/README.md" | smaller)"
+if cmp -s wanted.tg web.tg; then good; else bad 'what the README pipes through is another graph'; fi
+gzip -kc edges.txt >web.txt.gz
+
 # The examples of the help.
 for command in gen convert reorder info run; do # devices and bench take their time, and have tests of their own
     rm -rf state ./*.tg
