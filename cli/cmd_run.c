@@ -315,7 +315,7 @@ static td_status load_packed(job *self)
     if (may_stay_on_disk(self)) status = open_on_disk(self);
     if (status != TD_NO_MEMORY) return status;
     TD_CHECK(set_limit(self, true, false));
-    return td_plan_too_large(self->path, self->program, &self->options);
+    return td_plan_too_large(self->path, self->settings->engine, self->program, &self->options);
 }
 
 static td_status read_graph(job *self)

@@ -256,6 +256,7 @@ typedef struct td_plan {
     /* About what one after the first reads, of programs that go over all edges in every one; otherwise disk_bytes. */
     uint64_t disk_bytes_later;
     uint64_t least_bytes;          /* of a run from disk: memory that is enough, the process itself included */
+    uint64_t emulated_bytes;       /* of program_bytes: what an emulated GPU takes, its own memory above all */
 } td_plan;
 
 /* `request` may be NULL. */

@@ -125,12 +125,14 @@ typedef struct td_hybrid_bytes {
     uint64_t arrays;   /* of those, the program's, inputs not counted */
     uint64_t tables;   /* of pages, iterations and workers, about */
     uint64_t gpu;      /* of the host's memory, where a GPU takes part */
+    uint64_t emulated; /* of that, an emulated GPU's own */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
     uint64_t reads;    /* from disk in an iteration, at most */
     uint64_t later;    /* about, in one after the first, of programs that go over all edges in each; else as reads */
     uint64_t least;    /* memory that is enough, the process itself included; with a GPU only if it was asked for */
     uint64_t least_with_gpu;
+    uint64_t least_gpu, least_emulated; /* of that, what the GPU takes, and what is an emulated one's own */
 } td_hybrid_bytes;
 
 /* Of a graph in memory or on disk, whose offsets are known, and its file, or what that would be. */

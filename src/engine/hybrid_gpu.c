@@ -96,7 +96,7 @@ uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
 
 /* On the device: what make_vertices, make_heads and make_slots ask for, or a little more. */
 static uint64_t device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                             uint64_t slot_bytes)
+                             uint64_t slot)
 {
     bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
     const td_cpu_kernels *k = &program->cpu[weights ? graph->weights : TD_WEIGHT_NONE];
@@ -106,19 +106,30 @@ static uint64_t device_bytes(const td_program *program, const td_graph *graph, c
     uint64_t pieces = graph->edges / TD_GPU_TILE * 9 / 8 + 64; /* pages end within some */
     return sizeof(td_gpu_control) + graph->vertices * vertex + graph->vertices / 8 +
            td_run_input_bytes(program, graph, options) + pieces * (TD_GPU_TILE / 32 + 1) * sizeof(uint32_t) +
-           TD_HYBRID_SLOTS * slot_bytes;
+           TD_HYBRID_SLOTS * slot;
+}
+
+static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uint64_t edges)
+{
+    bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
+    return edges * (sizeof(uint32_t) + (weights ? td_weight_bytes(graph->weights) : 0));
+}
+
+uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                      uint64_t slot_edges)
+{
+    uint64_t emulated = 0, bytes = device_bytes(program, graph, options, slot_bytes(program, graph, slot_edges));
+    const char *devices = td_gpu_wanted(options);
+    if (devices == NULL || td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return 0;
+    return emulated;
 }
 
 uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   uint64_t slot_edges, bool on_disk)
 {
     enum { BESIDES = 512 << 10 }; /* streams, pages' tables, what is rounded up */
-    bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
-    uint64_t slot = slot_edges * (sizeof(uint32_t) + (weights ? td_weight_bytes(graph->weights) : 0)), emulated = 0;
-    const char *devices = td_gpu_wanted(options);
-    uint64_t bytes = device_bytes(program, graph, options, slot);
-    if (devices != NULL && td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return BESIDES;
-    return emulated + (on_disk ? TD_HYBRID_SLOTS * slot : 0) + BESIDES;
+    return td_hybrid_gpu_emulated_bytes(program, graph, options, slot_edges) + BESIDES +
+           (on_disk ? TD_HYBRID_SLOTS * slot_bytes(program, graph, slot_edges) : 0);
 }
 
 static td_status make_slots(td_hybrid_gpu *self)

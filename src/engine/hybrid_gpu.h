@@ -44,6 +44,9 @@ typedef struct td_hybrid_gpu {
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
 uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of the largest page that it takes */
+/* An emulated one's own memory, which is the host's; 0 of any other. */
+uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                      uint64_t slot_edges);
 /* What it takes of the host's memory, an emulated one's own included; from disk pages wait there for their copy. */
 uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   uint64_t slot_edges, bool on_disk);

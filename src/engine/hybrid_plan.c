@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "engine/checkpoint.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
@@ -151,23 +152,26 @@ static void count_least(td_hybrid_bytes *out, const td_program *program, const t
     uint64_t word = largest_word(graph, both), given = td_hybrid_page_of(options->settings);
     uint64_t smallest = given > 0 ? given : SMALLEST_PAGE, edges = word > smallest ? word : smallest;
     uint64_t page = page_bytes(graph, both, edges);
-    uint64_t host = gpu ? td_hybrid_gpu_host_bytes(program, graph, options, edges, true) : 0;
-    out->least_with_gpu = least_of(out, file, page, host);
+    out->least_gpu = gpu ? td_hybrid_gpu_host_bytes(program, graph, options, edges, true) : 0;
+    out->least_emulated = gpu ? td_hybrid_gpu_emulated_bytes(program, graph, options, edges) : 0;
+    out->least_with_gpu = least_of(out, file, page, out->least_gpu);
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     out->least = asked ? out->least_with_gpu : least_of(out, file, page, 0);
 }
 
 /* What the GPU takes of the host's memory. From disk one that leaves too little for pages is left out, unless it was
  * asked for. */
-static uint64_t gpu_share(const td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
-                          const td_run_options *options, bool on_disk)
+static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
+                      const td_run_options *options, bool on_disk)
 {
     uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
     uint64_t word = largest_word(graph, false), slot = word > edges && word <= TD_HYBRID_LARGEST_SLOT ? word : edges;
     if (slot > graph->edges) slot = graph->edges;
     uint64_t bytes = td_hybrid_gpu_host_bytes(program, graph, options, slot, on_disk);
     bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, false, word > edges ? word : edges);
-    return dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO ? 0 : bytes;
+    if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return;
+    need->gpu = bytes;
+    need->emulated = td_hybrid_gpu_emulated_bytes(program, graph, options, slot);
 }
 
 td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,
@@ -187,7 +191,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     uint64_t taken = out->vertices + memory / 64 + out->tables;
     out->room = memory > taken ? memory - taken : 0;
     count_least(out, program, graph, file, options, both, gpu);
-    if (gpu) out->gpu = gpu_share(out, program, graph, options, on_disk);
+    if (gpu) count_gpu(out, program, graph, options, on_disk);
     out->room = out->room > out->gpu ? out->room - out->gpu : 0;
     return count_reads(out, program, k, file, options);
 }
@@ -196,12 +200,17 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
                               const td_run_options *options, bool gpu)
 {
     td_hybrid_bytes need;
-    char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
+    char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES], beside[64] = "";
     TD_CHECK(td_hybrid_count_bytes(program, graph, file, options, td_memory().budget, &need));
     td_format_size(has, td_memory().limit);
     td_format_least(least, gpu ? need.least_with_gpu : need.least);
+    if (gpu && need.least_emulated > 0)
+        snprintf(beside, sizeof beside, ", the emulated GPU's own memory (%s)",
+                 td_format_size(emulated, need.least_emulated));
+    else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
     return td_fail(TD_NO_MEMORY,
-                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s and the process "
-                   "itself, and may use %s",
-                   program->info->name, graph->name, least, gpu ? ", the GPU" : "", has);
+                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
+                   "process itself, and may use %s",
+                   program->info->name, graph->name, least,
+                   td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
 }

@@ -185,6 +185,7 @@ static td_status plan_resident(td_plan *plan, const td_program *program, const t
     plan->device_graph_bytes = need.graph;
     plan->device_program_bytes = need.program;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
+    plan->emulated_bytes = emulated;
     return TD_OK;
 }
 
@@ -228,6 +229,7 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
+    plan->emulated_bytes = emulated;
     if (need.all) {
         add_why(plan, "; everything fits the GPU, so that the resident engine does it");
         return TD_OK;
@@ -258,6 +260,7 @@ static td_status plan_coop(td_plan *plan, const td_program *program, const td_gr
     plan->device_graph_bytes = need.room;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = need.host + emulated;
+    plan->emulated_bytes = emulated;
     return TD_OK;
 }
 
@@ -315,7 +318,7 @@ static td_status choose(td_plan *plan, const td_program *program, const td_graph
 
 static td_status count(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
 {
-    plan->device_graph_bytes = plan->device_program_bytes = plan->program_bytes = 0;
+    plan->device_graph_bytes = plan->device_program_bytes = plan->program_bytes = plan->emulated_bytes = 0;
     if (strcmp(plan->engine, "resident") == 0) TD_CHECK(plan_resident(plan, program, graph, options));
     else if (strcmp(plan->engine, "stream") == 0) TD_CHECK(plan_stream(plan, program, graph, options));
     else if (strcmp(plan->engine, "coop") == 0) TD_CHECK(plan_coop(plan, program, graph, options));
@@ -339,6 +342,7 @@ static td_status leave_gpu_out(td_plan *plan, const td_program *program, const t
     plan->engine = "cpu";
     snprintf(plan->why, sizeof plan->why, "the engine %s would take %s of memory, of which %s are free", engine, need,
              has);
+    if (plan->emulated_bytes > 0) add_why(plan, ": an emulated GPU's memory is this machine's");
     return count(plan, program, graph, options);
 }
 
@@ -364,10 +368,12 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
 /* Plans are right to a few percent. */
 td_status td_plan_ended(const td_plan *plan, td_status status)
 {
-    char enough[TD_NUMBER_BYTES];
+    char enough[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES];
     uint64_t budget = td_memory().budget;
     bool names = td_message_names("--memory") && strstr(td_last_message(), "needs at least") == NULL;
     if (status != TD_NO_MEMORY || budget == 0 || plan->fits || !names) return status;
     td_format_least(enough, budget - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10));
-    return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough", td_last_message(), enough);
+    if (plan->emulated_bytes == 0) return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough", td_last_message(), enough);
+    return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough, %s of it for the emulated GPU, whose memory is this "
+                   "machine's", td_last_message(), enough, td_format_size(emulated, plan->emulated_bytes));
 }

@@ -50,7 +50,8 @@ td_status td_plan_exceeds_memory(const char *path, bool *exceeds);
 td_status td_plan_too_small(const char *path, const td_program *program, const td_run_options *options);
 
 /* The same for one whose edges are loaded. */
-td_status td_plan_too_large(const char *path, const td_program *program, const td_run_options *options);
+td_status td_plan_too_large(const char *path, const char *engine, const td_program *program,
+                            const td_run_options *options);
 
 /* How a planned run ended: of one that found too little memory, the message says about how much is enough. */
 td_status td_plan_ended(const td_plan *plan, td_status status);

@@ -83,8 +83,18 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     return status;
 }
 
+/* Whether the engine has a GPU whose memory is the host's. */
+static bool emulates(const char *engine, const td_run_options *options)
+{
+    uint64_t bytes = 0;
+    const td_engine *found = td_plan_engine(engine, options->devices, options->settings);
+    if (strncmp(found->device, "cuda", 4) != 0 || options->devices == NULL) return false;
+    return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
+}
+
 /* A few percent more than what is counted. What loading holds for a while is gone when the run begins. */
-td_status td_plan_too_large(const char *path, const td_program *program, const td_run_options *options)
+td_status td_plan_too_large(const char *path, const char *engine, const td_program *program,
+                            const td_run_options *options)
 {
     char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     td_hybrid_bytes disk;
@@ -101,8 +111,10 @@ td_status td_plan_too_large(const char *path, const td_program *program, const t
     uint64_t more = (running > loading ? running : loading) / 16 * 17;
     td_format_least(least, loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
     bool fits = disk.least <= td_memory().limit;
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, with its edges in memory, and may use "
-                   "%s%s%s%s", program->info->name, path, least, td_format_size(has, td_memory().limit),
+    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, with its edges in memory%s, and may use "
+                   "%s%s%s%s", program->info->name, path, least,
+                   emulates(engine, options) ? ", and besides what the emulated GPU holds" : "",
+                   td_format_size(has, td_memory().limit),
                    fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
 
@@ -112,6 +124,7 @@ td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_grap
     td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
     TD_CHECK(td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &need));
     plan->program_bytes = need.arrays + need.tables + need.gpu;
+    plan->emulated_bytes = need.emulated;
     if (graph->paged == NULL) return TD_OK;
     plan->graph_bytes = td_paged_open_bytes(&file);
     plan->room_bytes = need.room;

@@ -86,6 +86,12 @@ done
 # of the process.
 succeeds run pagerank m.tg --iterations 2 --devices emu --memory 30M --json said.json
 contains "$err" 'engine cpu (the engine resident would take' 'an emulated GPU that does not fit'
+contains "$err" "an emulated GPU's memory is this machine's" 'an emulated GPU that does not fit'
+for how in '--engine resident' '--engine stream --gpu-edges 30%' '--engine coop --gpu-edges 30%'; do # whose memory it is
+    fails 1 'MiB of it for the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 16M
+    fails 1 'besides what the emulated GPU holds' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 6M
+done
+fails 1 'with its edges in memory, and may use' run -q pagerank m.tg --engine cpu --memory 6M
 peak=$(figure said.json peak_resident)
 if [ "$peak" -le $((30 << 20)) ]; then good; else bad "$peak bytes resident of 30 MiB"; fi
 succeeds run pagerank m.tg --iterations 2 --devices emu --memory 9M
@@ -158,6 +164,7 @@ for program in 'pagerank --iterations 1' 'sssp --source 1 --iterations 2'; do
         t run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory $memory
         if [ "$status" = 0 ]; then bad "$program under $memory with an emulated GPU"; continue; fi
         contains "$err" 'needs at least --memory' "$program under $memory with an emulated GPU"
+        contains "$err" "the emulated GPU's own memory (" "$program under $memory with an emulated GPU"
         enough=$(memory_named)
         succeeds run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory "$enough"
     done
