@@ -117,13 +117,13 @@ contains "$err" 'engine hybrid (asked for)' 'asked for'
 
 # What no memory would help is said first.
 succeeds gen rmat --scale 12 --degree 8 -o plain.tg
-for how in '--engine hybrid --memory 1M' '--engine cpu --memory 1M' '--memory 1M' '--devices emu --gpu-memory 4K' \
+for how in '--engine hybrid --memory 200K' '--engine cpu --memory 200K' '--memory 200K' '--devices emu --gpu-memory 4K' \
     '--engine stream --devices emu --gpu-memory 4K'; do
     fails 1 'sssp needs edge weights and plain.tg has none' run -q sssp plain.tg --source 1 $how
 done
 fails 1 'mst needs edge weights' run -q mst g.tg --drop-weights --memory 1M
 succeeds convert plain.tg -o out.tg --out-only
-fails 1 'without its in-adjacency' run -q pagerank out.tg --engine hybrid --memory 1M
+fails 1 'without its in-adjacency' run -q pagerank out.tg --engine hybrid --memory 200K
 
 # Too little memory says what would do; a check of the result that does not fit is made by one that does where there
 # is one.
