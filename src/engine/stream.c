@@ -106,6 +106,7 @@ static td_status make_arrays(td_stream_job *self)
     TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
     TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
+    TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
     return self->held->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
 }
 
@@ -146,6 +147,7 @@ static void tear_down(td_stream_job *self, td_status status)
     td_free(self->useful_before);
     td_free(self->way);
     td_free(self->waiting);
+    td_free(self->residents);
     td_free(self->active);
     td_free(self->part_kept);
     td_free(self->part_found);

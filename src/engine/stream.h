@@ -116,6 +116,8 @@ typedef struct td_stream_job {
     uint8_t *way;                 /* td_stream_way of every subgraph */
     uint32_t *waiting;            /* subgraphs to be copied whole, those from `waiting_at` on */
     uint32_t waiting_count, waiting_at;
+    uint32_t *residents;          /* slots with something of use; those from `residents_at` on are to be gone over */
+    uint32_t residents_count, residents_at;
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_stream_work work;
     bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */

@@ -1,9 +1,9 @@
 /* One iteration across the link: a policy over completions.
  *
- * What is on the device already is gone over first; then runs of subgraphs whose edges are read from the host's memory,
- * in one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful edges
- * extracted. While copies are under way and nothing else is to be done, order-free programs go over what has arrived
- * again, smallest level first (Scaph's delayed re-scheduling). */
+ * What is on the device already is gone over, a few subgraphs at a time; runs of subgraphs are read from the host's
+ * memory, in one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful
+ * edges extracted. While copies are under way and nothing else is to be done, order-free programs go over what has
+ * arrived again, smallest level first (Scaph's delayed re-scheduling). */
 #include "engine/stream.h"
 
 #include "base/clock.h"
@@ -201,11 +201,43 @@ static bool tells_again(const td_stream_job *self)
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
 
+/* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it, and
+ * gives its slot to the next copy. */
+enum { RESIDENTS_AHEAD = 6 };
+
+static td_status go_over_residents(td_stream_job *self)
+{
+    while (self->residents_at < self->residents_count && self->flights < RESIDENTS_AHEAD)
+        TD_CHECK(go_over(self, self->residents[self->residents_at++], false));
+    return TD_OK;
+}
+
+static void hold(td_stream_job *self, bool owned)
+{
+    td_slots *slots = &self->held->slots;
+    for (uint32_t s = 0; s < self->crossing->subgraphs; s++) {
+        uint32_t slot = slots->place[s];
+        if (self->way[s] != TD_WAY_RESIDENT || (slots->slots[slot].owner != TD_NO_SUBGRAPH) != owned) continue;
+        td_slots_use(slots, slot);
+        self->residents[self->residents_count++] = slot;
+    }
+}
+
+/* They stay until they have been gone over; those in slots that copies wait for come first. */
+static void hold_residents(td_stream_job *self)
+{
+    self->residents_at = self->residents_count = 0;
+    hold(self, false);
+    hold(self, true);
+    self->row->subgraphs_resident += self->residents_count;
+}
+
 /* While copies are under way and nothing else is, the GPU goes over what it has. */
 td_status td_stream_go_on(td_stream_job *self)
 {
     bool queues = self->variant == TD_STREAM_FULL || self->variant == TD_STREAM_HVSP;
     TD_CHECK(td_stream_start_copies(self));
+    TD_CHECK(go_over_residents(self));
     if (!queues || !tells_again(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
     uint32_t slot = td_slots_next(&self->held->slots, self->levels);
     return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
@@ -254,17 +286,6 @@ static void on_done(void *context, td_status status, uint64_t slot)
 }
 
 /* An iteration. */
-
-static td_status go_over_residents(td_stream_job *self)
-{
-    const td_link_list *list = self->crossing;
-    for (uint32_t s = 0; s < list->subgraphs; s++) {
-        if (self->way[s] != TD_WAY_RESIDENT) continue;
-        self->row->subgraphs_resident++;
-        TD_CHECK(go_over(self, self->held->slots.place[s], false));
-    }
-    return TD_OK;
-}
 
 /* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a
  * launch is kept as a whole: then few are read together. */
@@ -325,6 +346,7 @@ static td_status run_iteration(td_stream_job *self)
 {
     TD_CHECK(td_stream_fetch_active(self));
     TD_CHECK(td_stream_start_extraction(self));
+    hold_residents(self);
     TD_CHECK(go_over_residents(self));
     TD_CHECK(td_stream_start_copies(self));
     TD_CHECK(read_directly(self));

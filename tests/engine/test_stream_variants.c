@@ -171,6 +171,25 @@ TEST(subgraphs_in_fewer_bits_spare_the_link_half_of_the_bytes)
     }
 }
 
+/* Neither behind what is on the device already nor for want of a slot that holds some of it. */
+TEST(copies_of_sums_do_not_wait_for_what_is_on_the_device)
+{
+    td_gen_spec longer_web = {.kind = "web", .seed = 7, .scale = 12, .degree = 32, .rewire = -1};
+    td_graph *graphs[] = {skewed(11), generated(&longer_web)};
+    for (int i = 0; i < 2; i++) {
+        td_run *run = run_variant("pagerank", graphs[i], "full stream.subgraph=4K");
+        const td_iteration *row = &run->rows[1];
+        CHECK(row->subgraphs_resident > 12);
+        CHECK(row->subgraphs_whole > 6);
+        double either = row->copy_seconds + row->compute_seconds - row->both_seconds;
+        double longer = row->copy_seconds > row->compute_seconds ? row->copy_seconds : row->compute_seconds;
+        if (either > 1.1 * longer)
+            TEST_FAIL("copies take %g s, sums %g, both together %g", row->copy_seconds, row->compute_seconds, either);
+        td_run_destroy(run);
+        td_graph_destroy(graphs[i]);
+    }
+}
+
 TEST(the_same_run_twice_moves_the_same_bytes_in_the_same_virtual_time)
 {
     static const char *const variants[] = {"full", "full stream.rules=paper stream.prefix=0", "hvsp", "lvsp"};
