@@ -45,11 +45,8 @@ static void put_sizes(td_json *json, const td_plan *plan)
 static double in_effect(const td_run_report *report, const td_setting *entry, double number)
 {
     const td_plan *plan = report->plan;
-    const td_run *run = report->run;
-    bool weighted = run->program->info->weights != TD_WEIGHTS_UNUSED;
-    uint64_t edge = sizeof(uint32_t) + (weighted ? td_weight_bytes(run->graph->weights) : 0);
-    if (strcmp(run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
-    if (strcmp(entry->name, "subgraph") == 0) return (double)(plan->subgraph_edges * edge);
+    if (strcmp(report->run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
+    if (strcmp(entry->name, "subgraph") == 0) return (double)plan->subgraph_bytes;
     if (strcmp(entry->name, "prefix") == 0) return (double)plan->prefix_bytes / (double)plan->device_graph_bytes;
     return number;
 }

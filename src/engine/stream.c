@@ -63,7 +63,8 @@ static td_status fill_args(td_stream_job *self)
     a->vertices = a->end_vertex = graph->vertices;
     a->end_edge = UINT64_MAX;
     a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    a->weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)a->weights);
+    a->weight_bytes = (uint8_t)self->held->lists[0].weight_bytes;
+    a->weight_bits = (uint8_t)self->held->lists[0].weight_bits;
     a->symmetric = graph->symmetric;
     a->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
     a->async = gpu->run->async;

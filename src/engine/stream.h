@@ -9,7 +9,7 @@
  * stream_beginnings.c), stream_slots.c the slots with their levels, stream_value.c says which way a subgraph goes,
  * stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and the schedules are in
  * stream_rounds.c, stream_pull.c, stream_changes.c and stream_sweep.c; what sweeps keep of single edges is in
- * stream_kept.c. */
+ * stream_kept.c, and how weights get into the words of their targets in stream_words.c. */
 #ifndef TD_ENGINE_STREAM_H
 #define TD_ENGINE_STREAM_H
 
@@ -39,6 +39,7 @@ typedef struct td_stream_shape {
     uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
     uint64_t prefix_bytes;
     uint64_t narrows;             /* td_stream_narrows */
+    uint64_t weight_bits;         /* of a target's word that its weight is in; 0: weights are apart */
     uint64_t kept_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
     uint64_t light_first;         /* and the host has the lightest of them, to begin with */
     double light;                 /* edges below this weight are light; 0: no difference is made */
@@ -52,7 +53,9 @@ typedef struct td_link_list {
     uint32_t *own_targets;
     void *own_weights;
     uint64_t edges;
-    size_t weight_bytes;
+    size_t weight_bytes;          /* apart from the targets */
+    uint32_t weight_bits;         /* at the top of the targets' words; 0: there is none in them */
+    uint32_t useful_bytes;        /* of an edge as the graph has it */
     bool pinned[2];               /* targets, weights */
     bool readable;                /* by kernels */
     td_gpu_list seen;             /* offsets on the device; edges at the host, as kernels see them */
@@ -166,6 +169,7 @@ typedef struct td_stream_bytes {
     uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
     uint64_t edges;     /* of all lists, at the host */
     uint64_t on_device; /* edges there, at most */
+    uint64_t edge_bytes; /* of one of them */
     uint64_t host;      /* held at the host besides the graph */
     bool all;           /* they fit: it runs as the resident engine does */
 } td_stream_bytes;
@@ -236,6 +240,10 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
     uint64_t targets = list->narrow != NULL ? list->narrow_at[s + 1] - list->narrow_at[s] : edges;
     return targets * sizeof(uint32_t) + edges * list->weight_bytes;
 }
+
+/* stream_words.c */
+uint32_t td_stream_weight_bits(const td_graph *graph);
+td_status td_stream_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
 
 /* stream_narrow.c */
 td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool);

@@ -94,16 +94,22 @@ typedef struct lightness {
     uint64_t *counts;
 } lightness;
 
+static double weight_of(const lightness *self, uint64_t e)
+{
+    const td_adjacency apart = {.weights = (void *)(uintptr_t)self->list->weights};
+    uint32_t bits = self->list->weight_bits;
+    return bits > 0 ? self->list->targets[e] >> (32 - bits) : td_weight_at(self->graph, &apart, e);
+}
+
 static td_status count_light(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     lightness *self = context;
-    const td_adjacency weights = {.weights = (void *)(uintptr_t)self->list->weights};
     for (uint64_t v = begin; v < end; v++) {
         uint64_t low = self->list->offsets[v], high = self->list->offsets[v + 1];
         while (low < high) {
             uint64_t middle = low + (high - low) / 2;
-            if (td_weight_at(self->graph, &weights, middle) < self->limit) low = middle + 1;
+            if (weight_of(self, middle) < self->limit) low = middle + 1;
             else high = middle;
         }
         self->counts[v + 1] = low - self->list->offsets[v];

@@ -326,7 +326,7 @@ static void list_wholes(td_stream_job *self)
     const td_link_list *list = self->crossing;
     self->waiting_count = self->waiting_at = 0;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
-        if (self->way[s] != TD_WAY_RESIDENT) self->row->bytes_useful += self->useful[s] * td_link_edge_bytes(list);
+        if (self->way[s] != TD_WAY_RESIDENT) self->row->bytes_useful += self->useful[s] * list->useful_bytes;
         if (self->way[s] == TD_WAY_WHOLE) self->waiting[self->waiting_count++] = s;
     }
     self->row->subgraphs_whole += self->waiting_count;

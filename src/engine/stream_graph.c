@@ -132,7 +132,10 @@ static td_status make_host_list(td_stream_job *self, td_link_list *list, const t
     } else {
         take_graphs_own(list, from, shape->weighted);
     }
-    return shape->order == TD_LISTS_STORED ? TD_OK : put_in_order(self, list, shape->order);
+    list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
+    if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order));
+    if (shape->weight_bits == 0) return TD_OK;
+    return td_stream_join_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
 }
 
 /* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */

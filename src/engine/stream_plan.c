@@ -19,7 +19,7 @@ typedef struct wishes {
     bool changes;       /* are told: stream_changes.c */
     bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
     uint64_t workers;
-    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress;
+    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress, words;
 } wishes;
 
 /* A weight and a number of an edge (td_gpu_edge). */
@@ -51,6 +51,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "direction", &self->direction));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "survivors", &self->survivors));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "compress", &self->compress));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "words", &self->words));
     self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAM_FULL && self->survivors == 0 &&
                             !options->has_iterations && fit_a_word(graph);
     return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
@@ -80,7 +81,7 @@ static uint64_t ordering_bytes(const wishes *self, const td_graph *graph, td_lis
     return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
 }
 
-static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t edge_bytes)
+static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
     if (self->keeps_edges || self->variant != TD_STREAM_FULL) return TD_LISTS_STORED;
@@ -88,7 +89,7 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (!self->prioritised && (self->kernels->first_hit || self->kernels->samples)) order = TD_LISTS_HOT;
-    return host_has(edge_bytes + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
+    return host_has(copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
 /* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
@@ -99,6 +100,19 @@ static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
     bool wanted = asked || (self->compress == 0 && (self->sums || self->keeps_survivors));
     if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
+}
+
+/* A copy of the lists that is made anyway has weights in the words of their targets, where they find room there. */
+static uint64_t choose_weight_bits(const wishes *self, const td_graph *graph, const td_stream_shape *shape)
+{
+    bool copied = shape->order != TD_LISTS_STORED || shape->both;
+    bool wanted = self->words == 0 && self->pushes && self->kernels->fused && shape->weighted && !shape->narrows;
+    return wanted && copied ? td_stream_weight_bits(graph) : 0;
+}
+
+static uint64_t edge_bytes(const td_resident_bytes *need, const td_stream_shape *shape)
+{
+    return shape->weight_bits > 0 ? sizeof(uint32_t) : need->edge_bytes;
 }
 
 static uint64_t kept_bytes(const td_stream_shape *shape)
@@ -117,8 +131,8 @@ static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_
 }
 
 /* How the room for edges is spent. */
-static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge_bytes,
-                       uint64_t list_edges, uint64_t vertices)
+static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
+                       uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
@@ -126,9 +140,9 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
                                (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
-    while (2 * edges * edge_bytes <= self->subgraph) edges *= 2;
-    while (!self->subgraph_given && edges > fewest && room < WANTED_SLOTS * edges * edge_bytes) edges /= 2;
-    uint64_t slot = edges * edge_bytes, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
+    while (2 * edges * edge <= self->subgraph) edges *= 2;
+    while (!self->subgraph_given && edges > fewest && room < WANTED_SLOTS * edges * edge) edges /= 2;
+    uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     if (room < least)
         return td_fail(TD_NO_MEMORY,
                        "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
@@ -147,7 +161,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     double share = self->variant != TD_STREAM_FULL || (self->gas ? !self->pushes : !self->kernels->samples) ? 0
                    : self->prefix >= 0 ? self->prefix : begins ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
-    if (shape->prefix_bytes / edge_bytes < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
+    if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
     if (self->keeps_survivors) spend_on_kept(shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - kept_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
@@ -193,7 +207,7 @@ static uint64_t count_host(const wishes *self, const td_graph *graph, const td_r
                            const td_stream_shape *shape, uint64_t lists)
 {
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
-    uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * need->edge_bytes;
+    uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * edge_bytes(need, shape);
     if (shape->both) copies += list + need->offsets;
     if (shape->narrows) copies += lists * need->list_edges * sizeof(uint32_t); /* at most */
     if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
@@ -247,11 +261,13 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
-    TD_CHECK(spend(&self, shape, out->on_device, need.edge_bytes, need.list_edges, graph->vertices));
-    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * need.edge_bytes;
+    shape->weight_bits = choose_weight_bits(&self, graph, shape);
+    out->edge_bytes = edge_bytes(&need, shape);
+    TD_CHECK(spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph->vertices));
+    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * out->edge_bytes;
     out->on_device += shape->prefix_bytes + kept_bytes(shape);
     if (shape->prefix_bytes == 0) shape->light = 0;
-    if (shape->prefix_bytes == 0 && self.lists == 0) shape->order = TD_LISTS_STORED;
+    if (shape->prefix_bytes == 0 && self.lists == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
     out->vertices = count_vertices(&self, graph, &need, shape);
     out->host = count_host(&self, graph, &need, shape, lists);
     return TD_OK;

@@ -108,8 +108,10 @@ static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
 static void note_loop(td_stream_job *self, uint32_t first_row)
 {
     td_run *run = self->gpu.run;
-    for (uint32_t i = first_row; i < run->row_count; i++)
-        run->rows[i].bytes_direct = run->rows[i].bytes_useful = run->rows[i].edges * td_link_edge_bytes(self->push);
+    for (uint32_t i = first_row; i < run->row_count; i++) {
+        run->rows[i].bytes_direct = run->rows[i].edges * td_link_edge_bytes(self->push);
+        run->rows[i].bytes_useful = run->rows[i].edges * self->push->useful_bytes;
+    }
 }
 
 /* Many rounds in one launch while the frontier is small. */

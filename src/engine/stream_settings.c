@@ -7,7 +7,8 @@
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
-    SET_LISTS, SET_DIRECTION, SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS, SETTINGS,
+    SET_LISTS, SET_DIRECTION, SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
+    SET_WORDS, SETTINGS,
 };
 
 const td_setting td_stream_settings[] = {
@@ -52,6 +53,9 @@ const td_setting td_stream_settings[] = {
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
                       "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
                       "programs that add up all edges in every iteration, and of mst with its survivors"},
+    [SET_WORDS] = {"words", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                   "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
+                   "order (stream.lists): of programs that push"},
     [SETTINGS] = {0},
 };
 
@@ -69,6 +73,7 @@ bool td_stream_uses_in(const td_program *program, td_mode mode, const char *sett
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "survivors") == 0) return k->light_first;
+    if (strcmp(setting, "words") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
         return pushes;
     if (strcmp(setting, "heavy") == 0) return !gas || pushes;
@@ -125,6 +130,7 @@ static const condition conditions[] = {
     {"samples", IN_FULL, false, "stream.variant=full"},
     {"survivors", IN_FULL, false, "stream.variant=full"},
     {"compress", IN_FULL, false, "stream.variant=full"},
+    {"words", IN_FULL, false, "stream.variant=full"},
 };
 
 static const condition *condition_of(const char *name)

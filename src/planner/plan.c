@@ -235,6 +235,7 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
         return TD_OK;
     }
     plan->subgraph_edges = shape.slot_edges;
+    plan->subgraph_bytes = shape.slot_edges * need.edge_bytes;
     plan->subgraph_slots = shape.slots;
     plan->chunks = shape.chunks;
     plan->prefix_bytes = shape.prefix_bytes;

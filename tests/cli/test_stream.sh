@@ -46,7 +46,7 @@ equal "$(grep -c 'settings of stream change nothing' <<<"$err")" 1 'warnings of 
 # What people are told.
 succeeds help stream
 for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples \
-    survivors compress; do
+    survivors compress words; do
     contains "$out" "stream.$word" 'help stream'
 done
 contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
@@ -57,7 +57,11 @@ for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do
     contains "$(cat told.json)" "\"$word\": " 'the plan'
 done
 edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' told.json)
-contains "$(cat told.json)" "\"stream.subgraph\": $((edges * 5))" 'bytes of a subgraph, as they took effect'
+contains "$(cat told.json)" "\"stream.subgraph\": $((edges * 4))" 'bytes of a subgraph, as they took effect'
+succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --set stream.words=off --json apart.json
+edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' apart.json)
+contains "$(cat apart.json)" "\"stream.subgraph\": $((edges * 5))" 'bytes of a subgraph with weights apart'
+equal "$(grep '"digest"' told.json)" "$(grep '"digest"' apart.json)" 'distances with weights apart'
 for word in alpha beta repeats; do # of rules and variants that were not asked for
     if grep -q "stream.$word" told.json; then bad "the settings have $word, which changes nothing"; else good; fi
 done
@@ -88,6 +92,7 @@ fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.
 contains "$err" "'tandem help stream'" 'where to look'
 fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
+fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.words=off
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
 fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu \

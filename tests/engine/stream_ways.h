@@ -19,7 +19,7 @@ static const char *const stream_lists[] = {
 };
 static const char *const stream_shapes[] = {
     "stream.subgraph=128",
-    "stream.subgraph=256 stream.small=0 stream.heavy=32 stream.survivors=off stream.compress=off",
+    "stream.subgraph=256 stream.small=0 stream.heavy=32 stream.survivors=off stream.compress=off stream.words=off",
     "stream.subgraph=4K stream.small=0 stream.rules=paper stream.levels=2 stream.compress=on",
     "stream.small=64 stream.rules=paper stream.repeats=2",
 };

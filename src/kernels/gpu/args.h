@@ -136,6 +136,7 @@ typedef struct td_gpu_args {
     uint32_t sampled;             /* edges that a skipping sweep leaves out at the begin of a list */
     uint8_t from_host;            /* the edges are read from the host's memory, and that is counted */
     uint8_t weight_bytes;         /* of an edge */
+    uint8_t weight_bits;          /* at the top of every target's word, with its weight; 0: targets alone */
     uint8_t heavies;              /* the launch is about edges that are not light */
     uint8_t again;                /* vertices are taken from next_active, while others are added to it */
     uint8_t adding;               /* a first-hit pull adds to what an earlier launch found */

@@ -70,6 +70,20 @@ TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, 
     return program_gather(c, message, 1);
 }
 
+/* An edge's other end, and what comes along it, where its weight may be in the same word. */
+TD_DEVICE uint32_t end_of(const td_gpu_args *a, uint32_t word)
+{
+    (void)a;
+    return PROGRAM_WEIGHTED ? word << a->weight_bits >> a->weight_bits : word;
+}
+
+TD_DEVICE program_accum contribution_of(const td_gpu_args *a, const td_context *c, program_message message,
+                                        const void *weights, uint64_t e, uint32_t word)
+{
+    if (PROGRAM_WEIGHTED && a->weight_bits > 0) return program_gather(c, message, word >> (32 - a->weight_bits));
+    return contribution(a, c, message, weights, e);
+}
+
 /* What a neighbour sends: fused programs and asynchronous runs change it meanwhile. */
 TD_DEVICE program_message message_of(const td_gpu_args *a, uint32_t u)
 {

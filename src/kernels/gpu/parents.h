@@ -14,9 +14,9 @@ TD_KERNEL(find_parents, td_gpu_args)
         bool open = mine != none && parent == TD_NO_VERTEX;
         for (uint64_t base = part.begin; open && base < end; base += TD_WARP) {
             uint64_t e = base + td_lane();
-            uint32_t u = e < end ? a.pull.targets[e] : v;
+            uint32_t word = e < end ? a.pull.targets[e] : 0, u = e < end ? end_of(&a, word) : v;
             bool gave = e < end && values[u] != mine &&
-                        contribution(&a, &c, message_of(&a, u), a.pull.weights, e) == mine;
+                        contribution_of(&a, &c, message_of(&a, u), a.pull.weights, e, word) == mine;
             uint32_t lanes = TD_BALLOT(TD_ALL_LANES, gave);
             if (lanes == 0) continue;
             parent = TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(lanes));

@@ -63,16 +63,16 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
     }
 }
 
-/* What a batch does to the values of the vertices told; says which of them changed so that they must tell it on. Steps
- * go over the whole batch, so that the atomics too are under way together. */
-TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *told,
-                           bool *changed, program_value *fresh)
+/* What a batch, of these words, does to the values of the vertices told; says which of them changed so that they must
+ * tell it on. Steps go over the whole batch, so that the atomics too are under way together. */
+TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *words,
+                           const uint32_t *told, bool *changed, program_value *fresh)
 {
     program_value *values = (program_value *)a->values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
-        if (batch->is[k]) sum[k] = contribution(a, c, batch->message[k], a->push.weights, batch->edge[k]);
+        if (batch->is[k]) sum[k] = contribution_of(a, c, batch->message[k], a->push.weights, batch->edge[k], words[k]);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) /* a look spares most atomics, but lengthens a round that has few of them */
         if (batch->is[k]) old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[told[k]]);
@@ -115,11 +115,13 @@ TD_DEVICE void mark_batch(const td_gpu_args *a, const push_round *r, const uint3
 TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
     bool queued[PUSH_BATCH], put_off[PUSH_BATCH];
-    uint32_t told[PUSH_BATCH];
+    uint32_t words[PUSH_BATCH], told[PUSH_BATCH];
     program_value fresh[PUSH_BATCH];
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) told[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
-    relax_batch(a, c, batch, told, queued, fresh);
+    for (int k = 0; k < PUSH_BATCH; k++) words[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
+    TD_UNROLL
+    for (int k = 0; k < PUSH_BATCH; k++) told[k] = end_of(a, words[k]);
+    relax_batch(a, c, batch, words, told, queued, fresh);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         put_off[k] = false;
