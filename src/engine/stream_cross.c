@@ -201,8 +201,8 @@ static bool tells_again(const td_stream_job *self)
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
 
-/* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it, and
- * gives its slot to the next copy. */
+/* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it,
+ * and gives its slot to the next copy. */
 enum { RESIDENTS_AHEAD = 6 };
 
 static td_status go_over_residents(td_stream_job *self)

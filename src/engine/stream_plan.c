@@ -88,7 +88,7 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
-    if (!self->prioritised && (self->kernels->first_hit || self->kernels->samples)) order = TD_LISTS_HOT;
+    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab.md) */
     return host_has(copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
@@ -130,18 +130,39 @@ static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_
     shape->light_first = shape->kept_edges > 0 && host_has(shape->kept_edges * sizeof(td_gpu_edge));
 }
 
+/* How much of what slots leave is for beginnings. */
+static double share_of_beginnings(const wishes *self, const td_stream_shape *shape)
+{
+    bool can = self->gas ? self->pushes : self->kernels->samples;
+    bool wants = uses_beginnings(self) && !(self->changes && shape->narrows); /* slots hold more of narrow lists */
+    if (self->variant != TD_STREAM_FULL || !can) return 0;
+    return self->prefix >= 0 ? self->prefix : wants ? 1 : 0;
+}
+
+/* A subgraph is as large as was asked for, and by itself no larger than leaves room for some. Beside beginnings few
+ * cross whole: there slots are to take a sixteenth of the room, but copies want 8 MB (docs/lab.md). */
+static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t edge, uint64_t fewest, bool begins)
+{
+    const uint64_t beside = 16 * (PREFIX_SLOTS + CHUNKS), least = 8 << 20;
+    uint64_t edges = fewest;
+    while (2 * edges * edge <= self->subgraph) edges *= 2;
+    if (self->subgraph_given) return edges;
+    while (begins && edges * edge > least && room < beside * edges * edge) edges /= 2;
+    while (edges > fewest && room < WANTED_SLOTS * edges * edge) edges /= 2;
+    return edges;
+}
+
 /* How the room for edges is spent. */
 static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
                        uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
-    uint64_t edges = fewest;
+    double share = share_of_beginnings(self, shape);
+    uint64_t edges = choose_slot_edges(self, room, edge, fewest, share > 0);
     bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
                                (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
-    while (2 * edges * edge <= self->subgraph) edges *= 2;
-    while (!self->subgraph_given && edges > fewest && room < WANTED_SLOTS * edges * edge) edges /= 2;
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     if (room < least)
         return td_fail(TD_NO_MEMORY,
@@ -157,9 +178,6 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     shape->chunks = needs || (extracts && room >= WANTED_SLOTS * slot) ? CHUNKS : 0;
     uint64_t kept = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot;
     uint64_t spare = room > kept ? room - kept : 0;
-    bool begins = uses_beginnings(self) && !(self->changes && shape->narrows); /* slots hold more of narrow lists */
-    double share = self->variant != TD_STREAM_FULL || (self->gas ? !self->pushes : !self->kernels->samples) ? 0
-                   : self->prefix >= 0 ? self->prefix : begins ? 1 : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
     if (self->keeps_survivors) spend_on_kept(shape, spare, list_edges);

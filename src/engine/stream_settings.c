@@ -17,7 +17,7 @@ const td_setting td_stream_settings[] = {
                      "hbase: whole ones, a fixed number of times; lbase: whole ones, once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
                       "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); "
-                      "smaller by itself where few fit the device"},
+                      "smaller by itself where few fit the device, or beside beginnings of lists (stream.prefix)"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
                    "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
     [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL,
