@@ -45,6 +45,8 @@ typedef struct td_stream_shape {
     double light;                 /* edges below this weight are light; 0: no difference is made */
 } td_stream_shape;
 
+enum { TD_STREAM_LENGTHS = 256 };
+
 typedef struct td_link_list {
     const uint64_t *offsets;      /* at the host */
     const uint32_t *targets;
@@ -61,6 +63,7 @@ typedef struct td_link_list {
     td_gpu_list seen;             /* offsets on the device; edges at the host, as kernels see them */
     td_gpu_list prefix;           /* on the device: the beginnings of all lists; offsets 0: none */
     uint64_t prefix_edges;
+    uint32_t prefix_most;         /* of a list */
     uint64_t *skip;               /* on the device: how much of the lists' beginnings the rest leaves out; 0: nothing */
     uint64_t *own_skip;           /* the same at the host, for extraction */
     uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no
@@ -71,6 +74,7 @@ typedef struct td_link_list {
     bool narrow_pinned;
     uint32_t *first_vertex;       /* of every subgraph, and one more: whose list its first edge is in */
     uint64_t longest;
+    uint64_t lengths[TD_STREAM_LENGTHS + 1]; /* how many lists are so long, the last: or longer */
 } td_link_list;
 
 /* What stays from run to run of one graph. */

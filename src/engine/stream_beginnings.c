@@ -64,6 +64,7 @@ td_status td_stream_make_prefix(td_stream_job *self, td_link_list *list, uint64_
         offsets[v + 1] = offsets[v] + (degree < most ? degree : most);
     }
     list->prefix_edges = offsets[n];
+    list->prefix_most = most;
     gather.offsets = offsets;
     TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "beginnings of lists"));
     if (list->weight_bytes > 0)

@@ -171,6 +171,7 @@ static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t
     for (v = 0; v < n; v++) {
         uint64_t degree = list->offsets[v + 1] - list->offsets[v];
         if (degree > list->longest) list->longest = degree;
+        list->lengths[degree < TD_STREAM_LENGTHS ? degree : TD_STREAM_LENGTHS]++;
     }
     return TD_OK;
 }

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 
-
 static bool has_prefix(const td_stream_job *self) { return self->push->prefix.offsets != NULL; }
 
 /* What a round told becomes the frontier. */
@@ -166,12 +165,42 @@ static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
     return TD_OK;
 }
 
+/* Edges that a first-hit pull is expected to read at the host: of every vertex that is open those behind the beginning
+ * of its list, up to a line, if nobody there is of the frontier. Whom an edge leads to is taken to be so with the
+ * frontier's share of all edges. */
+static double expected_pull(const td_stream_job *self, const td_gpu_frontier *now)
+{
+    enum { LINE = 32 };
+    const td_link_list *list = self->pull;
+    uint64_t unsettled = self->gpu.unsettled_vertices;
+    uint64_t open = unsettled > now->vertices ? unsettled - now->vertices : 0;
+    double share = (double)now->edges / (double)(list->edges + 1), missed = 1, edges = 0;
+    uint32_t most = list->prefix_most < TD_STREAM_LENGTHS ? list->prefix_most : TD_STREAM_LENGTHS;
+    for (uint32_t length = 0; length <= TD_STREAM_LENGTHS; length++) {
+        uint32_t behind = length > most ? length - most : 0;
+        edges += (double)list->lengths[length] * missed * (behind < LINE ? behind : LINE);
+        if (length < most) missed *= share < 1 ? 1 - share : 0;
+    }
+    return edges * (double)open / (double)self->gpu.graph->vertices;
+}
+
+/* By edges looked at, as on the resident engine; but where a push reads less at the host than a pull would, it is the
+ * push. */
+static bool chooses_push(const td_stream_job *self, const td_gpu_frontier *now)
+{
+    const td_link_list *list = self->push;
+    if (td_resident_chooses_push(&self->gpu, now)) return true;
+    if (self->gpu.direction != TD_DIRECTION_AUTO || self->variant != TD_STREAM_FULL) return false;
+    double at_host = 1 - (double)list->prefix_edges / (double)(list->edges + 1);
+    return (double)now->edges * at_host < expected_pull(self, now);
+}
+
 /* A level in either direction, or several small ones. */
 static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t began = td_clock_ns();
-    bool pushes = td_resident_chooses_push(gpu, now);
+    bool pushes = chooses_push(self, now);
     td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
     if (pushes && is_small(self, now)) return tell_in_loop(self, now);

@@ -131,6 +131,30 @@ TEST(hardly_more_of_bfs_crosses_the_link_than_is_of_use)
     td_graph_destroy(graph);
 }
 
+static uint32_t pulls_of_bfs(const td_graph *graph, const char *engine, double cap)
+{
+    uint32_t pulls = 0;
+    td_run_options options = {.engine = engine, .devices = small_machine_path(), .gpu_edges = cap,
+                              .source = busiest(graph), .has_source = true};
+    td_run *run = run_of("bfs", graph, options, cap < 1 ? "stream.subgraph=4K stream.small=0" : "");
+    for (uint32_t i = 0; i < run->row_count; i++) pulls += strcmp(run->rows[i].direction, "pull") == 0;
+    td_run_destroy(run);
+    return pulls;
+}
+
+/* Lists of equals of which little is on the device: open vertices would read most of theirs. Of a skewed graph the
+ * beginnings have somebody active. */
+TEST(levels_pull_where_that_reads_less_than_a_push)
+{
+    td_gen_spec uniform = {.kind = "uniform", .seed = 7, .scale = 13, .degree = 16, .rewire = -1};
+    td_graph *equals = generated(&uniform), *hubs = skewed(10);
+    CHECK(pulls_of_bfs(equals, "stream", 0.1) < pulls_of_bfs(equals, "resident", 1));
+    CHECK(pulls_of_bfs(hubs, "stream", 0.25) > 0);
+    CHECK_EQ(pulls_of_bfs(hubs, "stream", 0.25), pulls_of_bfs(hubs, "resident", 1));
+    td_graph_destroy(equals);
+    td_graph_destroy(hubs);
+}
+
 /* Light edges first, and of the others those that still join two components: after that nothing crosses twice. */
 TEST(edges_that_survive_spare_a_forest_most_of_its_sweeps)
 {
