@@ -46,6 +46,8 @@ static double in_effect(const td_run_report *report, const td_setting *entry, do
 {
     const td_plan *plan = report->plan;
     if (strcmp(report->run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
+    bool apart = plan->subgraph_bytes > plan->subgraph_edges * sizeof(uint32_t);
+    if (strcmp(entry->name, "words") == 0) return apart || report->run->graph->weights == TD_WEIGHT_NONE;
     if (strcmp(entry->name, "subgraph") == 0) return (double)plan->subgraph_bytes;
     if (strcmp(entry->name, "prefix") == 0) return (double)plan->prefix_bytes / (double)plan->device_graph_bytes;
     return number;

@@ -97,6 +97,7 @@ typedef struct td_stream_graph {
     uint64_t light_count;
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
+    uint64_t host_bytes;          /* that the lists and what belongs to them take at the host */
 } td_stream_graph;
 
 enum { TD_STREAM_EXTRACTS = 1024 }; /* most in a chunk */
@@ -173,7 +174,7 @@ typedef struct td_stream_bytes {
     uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
     uint64_t edges;     /* of all lists, at the host */
     uint64_t on_device; /* edges there, at most */
-    uint64_t edge_bytes; /* of one of them */
+    uint64_t edge_bytes;/* of one of them */
     uint64_t host;      /* held at the host besides the graph */
     bool all;           /* they fit: it runs as the resident engine does */
 } td_stream_bytes;

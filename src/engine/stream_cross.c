@@ -202,7 +202,8 @@ static bool tells_again(const td_stream_job *self)
 }
 
 /* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it,
- * and gives its slot to the next copy. */
+ * and gives its slot to the next copy. As many as there are slots to pass through keep the GPU busy while their ends
+ * are heard of. */
 enum { RESIDENTS_AHEAD = 6 };
 
 static td_status go_over_residents(td_stream_job *self)

@@ -42,6 +42,8 @@ struct td_extracting {
     bool counted, working;
     int chunk;               /* the task's */
     bool full[2];            /* the chunk is crossing or gone over */
+    bool crossing[2];        /* that it has crossed is not known yet */
+    bool early[2];           /* but that it was gone over is */
     uint64_t began;          /* the task, by the device's clock */
     uint64_t bytes[2], copy_asked[2], kernel_asked[2];
 };
@@ -207,6 +209,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_stream_look_at_clock(job);
     self->copy_asked[chunk] = job->clock;
     job->copies_under_way++;
+    self->crossing[chunk] = true;
     TD_CHECK(td_stream_mark(held->copies, &mark));
     td_status status = td_stream_wait(job->gpu.stream, mark);
     td_mark_destroy(job->gpu.device, mark);
@@ -266,11 +269,24 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     if (job->status == TD_OK) fill_next(self);
 }
 
+static void end_chunk(struct td_extracting *self, uint64_t chunk)
+{
+    td_stream_job *job = self->job;
+    td_stream_look_at_clock(job);
+    job->flights--;
+    self->full[chunk] = self->early[chunk] = false;
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+                                             self->bytes[chunk]));
+    if (job->status == TD_OK) fill_next(self);
+    if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
+}
+
 static void on_copied(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
     td_stream_job *job = self->job;
     td_stream_look_at_clock(job);
+    self->crossing[chunk] = false;
     job->copies_under_way--;
     job->flights++;
     self->kernel_asked[chunk] = job->clock;
@@ -278,20 +294,16 @@ static void on_copied(void *context, td_status status, uint64_t chunk)
     td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
                                              self->bytes[chunk]));
     if (job->status == TD_OK) td_stream_note(job, td_stream_start_copies(job));
+    if (self->early[chunk]) end_chunk(self, chunk);
 }
 
+/* Completions of two streams come in any order: that of the copy may be behind. */
 static void on_done(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
-    td_stream_job *job = self->job;
-    td_stream_look_at_clock(job);
-    job->flights--;
-    self->full[chunk] = false;
-    td_stream_note(job, status);
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
-                                             self->bytes[chunk]));
-    if (job->status == TD_OK) fill_next(self);
-    if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
+    td_stream_note(self->job, status);
+    if (self->crossing[chunk]) self->early[chunk] = true;
+    else end_chunk(self, chunk);
 }
 
 /* The bitmap comes back first, before anything is queued that it would wait for. */

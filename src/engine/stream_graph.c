@@ -404,7 +404,9 @@ td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
     td_stream_graph *held = self->held;
     if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
         free_lists(held);
+        uint64_t before = td_memory().now;
         td_status status = make_lists(self, shape);
+        held->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
         if (status != TD_OK) {
             (void)td_stream_finish(held->stream);
             free_lists(held);

@@ -19,6 +19,7 @@ typedef struct wishes {
     bool changes;       /* are told: stream_changes.c */
     bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
     uint64_t workers;
+    uint64_t held;      /* bytes that a run before left at the host, for this one or to be given back */
     double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress, words;
 } wishes;
 
@@ -27,6 +28,13 @@ static bool fit_a_word(const td_graph *graph)
 {
     return graph->weights == TD_WEIGHT_NONE ||
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
+}
+
+static uint64_t held_at_host(const td_run_options *options)
+{
+    const td_kept *kept = options->kept;
+    if (kept == NULL || kept->release != td_stream_release || kept->state == NULL) return 0;
+    return ((const td_stream_graph *)kept->state)->host_bytes;
 }
 
 static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph,
@@ -41,6 +49,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     self->sums = self->gas && !self->pushes;
     self->keeps_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
+    self->held = held_at_host(options);
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "low", &self->low));
@@ -65,13 +74,13 @@ static bool uses_beginnings(const wishes *self)
 }
 
 /* Whether the host has room for so many bytes more and would not be crowded. */
-static bool host_has(uint64_t bytes)
+static bool host_has(const wishes *self, uint64_t bytes)
 {
     td_machine machine;
     td_memory_stats memory = td_memory();
     td_machine_describe(&machine);
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    return bytes <= (memory.budget > 0 ? left : machine.memory_free) / 2;
+    return bytes <= ((memory.budget > 0 ? left : machine.memory_free) + self->held) / 2;
 }
 
 /* What putting lists in order holds for a while (layout/lists.h). */
@@ -89,7 +98,7 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab.md) */
-    return host_has(copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
+    return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
 /* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
@@ -98,7 +107,7 @@ static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
     bool wanted = asked || (self->compress == 0 && (self->sums || self->keeps_survivors));
-    if (!wanted || self->variant != TD_STREAM_FULL || !host_has(bytes)) return TD_NARROW_NO;
+    if (!wanted || self->variant != TD_STREAM_FULL || !host_has(self, bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
 
@@ -121,13 +130,13 @@ static uint64_t kept_bytes(const td_stream_shape *shape)
 }
 
 /* Room for single edges, and for a sixteenth of them to be put aside. */
-static void spend_on_kept(td_stream_shape *shape, uint64_t spare, uint64_t list_edges)
+static void spend_on_kept(const wishes *self, td_stream_shape *shape, uint64_t spare, uint64_t list_edges)
 {
     uint64_t edges = spare / sizeof(td_gpu_edge), most = shape->upper ? list_edges / 2 : list_edges;
     if (edges < 32) return;
     edges = (edges - 1) / 17 * 16;
     shape->kept_edges = edges < most ? edges : most;
-    shape->light_first = shape->kept_edges > 0 && host_has(shape->kept_edges * sizeof(td_gpu_edge));
+    shape->light_first = shape->kept_edges > 0 && host_has(self, shape->kept_edges * sizeof(td_gpu_edge));
 }
 
 /* How much of what slots leave is for beginnings. */
@@ -147,7 +156,7 @@ static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t ed
     uint64_t edges = fewest;
     while (2 * edges * edge <= self->subgraph) edges *= 2;
     if (self->subgraph_given) return edges;
-    while (begins && edges * edge > least && room < beside * edges * edge) edges /= 2;
+    while (begins && edges * edge >= 2 * least && room < beside * edges * edge) edges /= 2;
     while (edges > fewest && room < WANTED_SLOTS * edges * edge) edges /= 2;
     return edges;
 }
@@ -159,7 +168,8 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
     double share = share_of_beginnings(self, shape);
-    uint64_t edges = choose_slot_edges(self, room, edge, fewest, share > 0);
+    bool begins = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
+    uint64_t edges = choose_slot_edges(self, room, edge, fewest, begins);
     bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
                                (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
@@ -180,7 +190,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     uint64_t spare = room > kept ? room - kept : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
-    if (self->keeps_survivors) spend_on_kept(shape, spare, list_edges);
+    if (self->keeps_survivors) spend_on_kept(self, shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - kept_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
     if (shape->slots > subgraphs && subgraphs >= LEAST_SLOTS) shape->slots = subgraphs;

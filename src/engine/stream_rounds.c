@@ -170,16 +170,16 @@ static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
  * frontier's share of all edges. */
 static double expected_pull(const td_stream_job *self, const td_gpu_frontier *now)
 {
-    enum { LINE = 32 };
+    enum { EDGES_OF_A_LINE = 32 };
     const td_link_list *list = self->pull;
     uint64_t unsettled = self->gpu.unsettled_vertices;
     uint64_t open = unsettled > now->vertices ? unsettled - now->vertices : 0;
     double share = (double)now->edges / (double)(list->edges + 1), missed = 1, edges = 0;
-    uint32_t most = list->prefix_most < TD_STREAM_LENGTHS ? list->prefix_most : TD_STREAM_LENGTHS;
-    for (uint32_t length = 0; length <= TD_STREAM_LENGTHS; length++) {
-        uint32_t behind = length > most ? length - most : 0;
-        edges += (double)list->lengths[length] * missed * (behind < LINE ? behind : LINE);
-        if (length < most) missed *= share < 1 ? 1 - share : 0;
+    for (uint32_t i = 0; i <= TD_STREAM_LENGTHS; i++) {
+        uint64_t length = i < TD_STREAM_LENGTHS ? i : list->longest;
+        uint64_t behind = length > list->prefix_most ? length - list->prefix_most : 0;
+        edges += (double)list->lengths[i] * missed * (double)(behind < EDGES_OF_A_LINE ? behind : EDGES_OF_A_LINE);
+        if (i < list->prefix_most) missed *= share < 1 ? 1 - share : 0;
     }
     return edges * (double)open / (double)self->gpu.graph->vertices;
 }

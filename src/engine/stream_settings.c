@@ -55,7 +55,7 @@ const td_setting td_stream_settings[] = {
                       "programs that add up all edges in every iteration, and of mst with its survivors"},
     [SET_WORDS] = {"words", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                    "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
-                   "order (stream.lists): of programs that push"},
+                   "order (stream.lists) and not in fewer bits (stream.compress): of programs that push"},
     [SETTINGS] = {0},
 };
 
@@ -164,15 +164,22 @@ static td_status check_one(const char *name, const char *value, td_stream_varian
 
 td_status td_stream_check_settings(const td_settings *settings)
 {
-    double variant, rules, prefix;
+    double variant, rules, prefix, lists, compress;
     TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "variant", &variant));
     TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "rules", &rules));
     TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "prefix", &prefix));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "lists", &lists));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "compress", &compress));
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0) continue;
         TD_CHECK(check_one(key + 7, settings->values[i], (td_stream_variant)variant, rules == 1));
     }
+    bool stored = lists == 1 || (lists == 0 && prefix == 0);
+    if (td_settings_given(settings, "stream.words") && (stored || compress == 1))
+        return td_fail(TD_USAGE, "stream.words changes nothing with stream.%s; it is for lists that are copied to be "
+                       "put in order (see 'tandem help stream')",
+                       compress == 1 ? "compress=on" : lists == 1 ? "lists=stored" : "prefix=0");
     if (prefix < 0 && prefix != -1)
         return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
                        prefix);

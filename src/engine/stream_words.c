@@ -23,7 +23,7 @@ typedef struct joining {
     _Atomic uint64_t misfit; /* an edge whose weight is above the range that the graph states, and one more; 0: none */
 } joining;
 
-static uint32_t weight_of(const td_link_list *list, uint64_t e)
+static uint32_t weight_apart(const td_link_list *list, uint64_t e)
 {
     switch (list->weight_bytes) {
     case 1: return ((const uint8_t *)list->weights)[e];
@@ -38,7 +38,7 @@ static td_status join_edges(void *context, uint64_t begin, uint64_t end, int wor
     joining *self = context;
     uint32_t *words = self->list->own_targets, place = 32 - self->bits;
     for (uint64_t e = begin; e < end; e++) {
-        uint32_t weight = weight_of(self->list, e);
+        uint32_t weight = weight_apart(self->list, e);
         if (weight >> self->bits != 0) self->misfit = e + 1;
         words[e] |= weight << place;
     }
@@ -51,7 +51,7 @@ td_status td_stream_join_weights(td_link_list *list, const td_graph *graph, uint
     TD_CHECK(td_pool_for(pool, list->edges, 1 << 16, join_edges, &join));
     if (join.misfit > 0)
         return td_fail(TD_CORRUPT, "a weight of %u is above %g, the largest that the graph states: its file is damaged",
-                       weight_of(list, join.misfit - 1), graph->weight_max);
+                       weight_apart(list, join.misfit - 1), graph->weight_max);
     td_free(list->own_weights);
     list->weights = list->own_weights = NULL;
     list->weight_bytes = 0;

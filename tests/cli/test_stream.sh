@@ -61,10 +61,22 @@ contains "$(cat told.json)" "\"stream.subgraph\": $((edges * 4))" 'bytes of a su
 succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --set stream.words=off --json apart.json
 edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' apart.json)
 contains "$(cat apart.json)" "\"stream.subgraph\": $((edges * 5))" 'bytes of a subgraph with weights apart'
+contains "$(cat told.json)" '"stream.words": "on"' 'words, as they took effect'
+succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --iterations 3 --json none.json
+contains "$(cat none.json)" '"stream.words": "off"' 'words where no list is copied'
 equal "$(grep '"digest"' told.json)" "$(grep '"digest"' apart.json)" 'distances with weights apart'
 for word in alpha beta repeats; do # of rules and variants that were not asked for
     if grep -q "stream.$word" told.json; then bad "the settings have $word, which changes nothing"; else good; fi
 done
+
+# What a run holds for the next is not in its way: lists stay in order, and with weights in their words.
+succeeds gen uniform --scale 14 --degree 16 --weights 1:100 -o often.tg
+for times in 1 2; do
+    succeeds run sssp often.tg --source 1 --engine stream --devices emu --gpu-edges 30% --memory 20M \
+        --set stream.small=0 --set stream.low=whole --repeat $times --json often.json
+    moved[times]=$(grep -o '"bytes_whole": [0-9]*' often.json | awk '{sum += $2} END {print sum}')
+done
+if [ "${moved[2]}" -le "${moved[1]}" ]; then good; else bad "a second run moves ${moved[2]} bytes, not ${moved[1]}"; fi
 
 # What is refused.
 fails 2 'full|hvsp|lvsp|hbase|lbase' run bfs g.tg --source 1 $stream --set stream.variant=graphie
@@ -93,6 +105,10 @@ contains "$err" "'tandem help stream'" 'where to look'
 fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
 fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.words=off
+for word in lists=stored prefix=0 compress=on; do
+    fails 2 "stream.words changes nothing with stream.$word" run sssp g.tg --source 1 $stream --set stream.$word \
+        --set stream.words=on
+done
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
 fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu \
