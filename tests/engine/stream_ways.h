@@ -88,6 +88,14 @@ static inline void stream_raise_cap(const td_program *program, const td_graph *g
     td_settings_clear(&settings);
 }
 
+/* Subgraphs of a few edges by the ten thousand: minutes of launches, and nothing that fewer would not show. */
+static inline bool has_too_many_subgraphs(const td_graph *graph, const stream_way *one)
+{
+    bool smallest = strncmp(one->shape, "stream.subgraph=128", 19) == 0 ||
+                    strncmp(one->shape, "stream.subgraph=256", 19) == 0;
+    return smallest && graph->edges > 1 << 19;
+}
+
 static inline td_run *stream_run_way(void *context, subject *about, int number)
 {
     table_place *place = context;
@@ -96,6 +104,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     stream_way one = stream_way_number(number);
     char all[320], settings[320], text[512], with_rows[512];
     if (of->sync_only && one.mode == TD_MODE_ASYNC) return NULL;
+    if (has_too_many_subgraphs(about->graph, &one)) return NULL;
     snprintf(all, sizeof all, "stream.variant=%s stream.low=%s %s %s", one.variant, one.low, one.lists, one.shape);
     stream_settings_used_in(settings, sizeof settings, program, one.mode, all);
     td_run_options options = table_options(of, about->graph);
