@@ -262,7 +262,7 @@ static needs needs_of(const inspection *job)
 {
     const td_packed_info *file = &job->file;
     td_build_options plain = {0};
-    needs n = {.least = td_external_least(td_pool_threads(job->pool)) + TD_PROCESS_BYTES,
+    needs n = {.least = td_outside_bytes(td_pool_threads(job->pool)),
                .temporary = td_external_temporary(file)};
     if (!job->packed) n.temporary += td_external_ids_temporary(file, highest_id(job->graph));
     for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;

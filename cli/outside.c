@@ -67,19 +67,19 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
 
 /* The process itself counts as it was when it was first asked: what an attempt has mapped by the time that it fails,
  * which is more the more it was given, is no part of the next one. */
-static uint64_t outside_bytes(int threads)
+uint64_t td_outside_bytes(int threads)
 {
     static uint64_t besides;
     if (besides == 0) besides = td_machine_besides();
     return td_external_least(threads) + besides + (1 << 20);
 }
 
-bool td_outside_possible(int threads) { return td_memory().budget >= outside_bytes(threads); }
+bool td_outside_possible(int threads) { return td_memory().budget >= td_outside_bytes(threads); }
 
 td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside)
 {
     char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
-    double inside = with_buffers(inside_bytes, threads), outside = (double)outside_bytes(threads);
+    double inside = with_buffers(inside_bytes, threads), outside = (double)td_outside_bytes(threads);
     bool smaller = may_go_outside && outside < inside;
     double needs = smaller ? outside : inside;
     td_format_size(given, td_memory().budget);

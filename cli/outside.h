@@ -33,6 +33,7 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
 
 /* Whether the memory is enough for that. */
 bool td_outside_possible(int threads);
+uint64_t td_outside_bytes(int threads); /* the least that it takes */
 
 /* TD_NO_MEMORY with what is enough, in memory or, where it may, out of it. */
 td_status td_outside_too_small(double inside_bytes, const char *output, int threads, bool may_go_outside);

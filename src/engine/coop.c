@@ -464,7 +464,7 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     TD_TRY(td_coop_hold(&self, room));
     if (self.held->split.inside == 0) aside = "no vertex and its edges fit what the GPU may hold";
     else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges))
-        aside = "the GPU would not pay by coop.invoke";
+        aside = self.invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
     TD_TRY(set_up(&self));

@@ -55,7 +55,7 @@ const td_setting td_stream_settings[] = {
                       "programs that add up all edges in every iteration, and of mst with its survivors"},
     [SET_WORDS] = {"words", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                    "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
-                   "order (stream.lists) and not in fewer bits (stream.compress): of programs that push"},
+                   "order (stream.lists) and not in fewer bits (stream.compress): of programs that push along weights"},
     [SETTINGS] = {0},
 };
 
