@@ -71,8 +71,11 @@ static void name_in(char *text, size_t bytes)
     const char *rest = text, *at;
     size_t used = 0;
     while ((at = strstr(rest, made)) != NULL && used < sizeof named) {
-        used += (size_t)snprintf(named + used, sizeof named - used, "%.*s%s", (int)(at - rest), rest, shown);
-        rest = at + strlen(made);
+        const char *behind = at + strlen(made);
+        bool longer = *behind >= '0' && *behind <= '9'; /* another descriptor's */
+        used += (size_t)snprintf(named + used, sizeof named - used, "%.*s%s", (int)(at - rest), rest,
+                                 longer ? made : shown);
+        rest = behind;
     }
     if (used < sizeof named) snprintf(named + used, sizeof named - used, "%s", rest);
     snprintf(text, bytes, "%s", named);

@@ -247,7 +247,6 @@ typedef struct td_plan {
     uint64_t device_program_bytes; /* and the program's own arrays */
     /* Of the stream engine, where not everything fits; otherwise 0. */
     uint64_t subgraph_edges;       /* in a subgraph */
-    uint64_t subgraph_bytes;       /* of such a one, before it is compressed */
     uint64_t subgraph_slots;       /* subgraphs that the GPU has room for; more if they are compressed */
     uint64_t chunks;               /* of the same size, for extracted edges */
     uint64_t prefix_bytes;         /* for the beginnings of all lists */
@@ -258,6 +257,7 @@ typedef struct td_plan {
     uint64_t disk_bytes_later;
     uint64_t least_bytes;          /* of a run from disk: memory that is enough, the process itself included */
     uint64_t emulated_bytes;       /* of program_bytes: what an emulated GPU takes, its own memory above all */
+    uint64_t subgraph_bytes;       /* of the stream engine: of a subgraph, before it is compressed */
 } td_plan;
 
 /* `request` may be NULL. */

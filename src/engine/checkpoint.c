@@ -346,7 +346,15 @@ static td_status lock_folder(struct td_checkpoints *self)
                    self->folder);
 }
 
-/* A new run replaces its own kind's checkpoints, nobody else's. */
+static bool is_one_folder(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (a == NULL || stat(a, &first) != 0 || stat(b, &second) != 0) return false;
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* A new run replaces its own kind's checkpoints, nobody else's. One that goes on from a checkpoint of this folder
+ * replaces what is there of another version of Tandem, or machine, too. */
 static td_status check_contents(const td_run *run, const td_run_options *options, struct td_checkpoints *self)
 {
     char path[PATH_MAX];
@@ -358,7 +366,7 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     path_of(path, self->folder, newest);
     uint32_t iterations;
     td_status status = td_checkpoint_look(path, &written, &iterations);
-    bool strange = status == TD_UNSUPPORTED && run->resumed == NULL; /* of another version of Tandem, or machine */
+    bool strange = status == TD_UNSUPPORTED && !is_one_folder(options->resume, self->folder);
     if (status != TD_OK && !strange) return TD_OK;
     if (!strange && td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
     return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder",

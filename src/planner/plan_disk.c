@@ -31,7 +31,8 @@ td_status td_plan_check_file(const char *path, const td_program *program, const 
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
     td_graph_facts facts = {.name = path, .vertices = file->vertices, .weights = file->weights,
-                            .has_in = file->has_in || td_build_options_change(build), .weight_max = file->weight_max};
+                            .has_in = file->has_in || td_build_options_change(build)};
+    if (!td_build_options_change(build)) facts.weight_max = file->weight_max; /* the heaviest may be dropped */
     td_packed_close(packed);
     if (build->drop_weights) facts.weights = TD_WEIGHT_NONE;
     return build->attach_weights ? TD_OK : td_run_check_facts(program, &facts);

@@ -92,6 +92,8 @@ fails 1 'is truncated' run kcore small.tg --resume short
 printf '\1' | dd of=short/checkpoint-00000001.tdck bs=1 seek=12 conv=notrunc 2>/dev/null
 fails 1 'has version 1' run kcore small.tg --resume short
 fails 2 'holds those of another run' run -q kcore small.tg --checkpoint short
+fails 2 'holds those of another run' run -q kcore small.tg --resume cores --checkpoint short
+equal "$(ls short)" checkpoint-00000001.tdck 'what another version left'
 
 # A limit on files: the run goes on.
 mkdir full

@@ -87,7 +87,8 @@ done
 succeeds run pagerank m.tg --iterations 2 --devices emu --memory 30M --json said.json
 contains "$err" 'engine cpu (the engine resident would take' 'an emulated GPU that does not fit'
 contains "$err" "an emulated GPU's memory is this machine's" 'an emulated GPU that does not fit'
-for how in '--engine resident' '--engine stream --gpu-edges 30%' '--engine coop --gpu-edges 30%'; do # whose memory it is
+# Whose memory it is.
+for how in '--engine resident' '--engine stream --gpu-edges 30%' '--engine coop --gpu-edges 30%'; do
     fails 1 'MiB of it for the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 16M
     fails 1 'besides what the emulated GPU holds' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 6M
 done
@@ -117,11 +118,15 @@ contains "$err" 'engine hybrid (asked for)' 'asked for'
 
 # What no memory would help is said first.
 succeeds gen rmat --scale 12 --degree 8 -o plain.tg
-for how in '--engine hybrid --memory 200K' '--engine cpu --memory 200K' '--memory 200K' '--devices emu --gpu-memory 4K' \
-    '--engine stream --devices emu --gpu-memory 4K'; do
+for how in '--engine hybrid --memory 200K' '--engine cpu --memory 200K' '--memory 200K' \
+    '--devices emu --gpu-memory 4K' '--engine stream --devices emu --gpu-memory 4K'; do
     fails 1 'sssp needs edge weights and plain.tg has none' run -q sssp plain.tg --source 1 $how
 done
 fails 1 'mst needs edge weights' run -q mst g.tg --drop-weights --memory 1M
+printf '0 1 4294967295\n0 1 5\n1 2 7\n' >heavy.txt # too heavy for mst, but for an option that drops it
+succeeds convert heavy.txt -o heavy.tg
+fails 1 'integer weights up to 4294967294' run -q mst heavy.tg
+succeeds run -q mst heavy.tg --dedup
 succeeds convert plain.tg -o out.tg --out-only
 fails 1 'without its in-adjacency' run -q pagerank out.tg --engine hybrid --memory 200K
 
