@@ -373,7 +373,8 @@ td_status td_plan_ended(const td_plan *plan, td_status status)
     uint64_t budget = td_memory().budget;
     bool names = td_message_names("--memory") && strstr(td_last_message(), "needs at least") == NULL;
     if (status != TD_NO_MEMORY || budget == 0 || plan->fits || !names) return status;
-    td_format_least(enough, budget - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10));
+    td_format_least(enough, budget - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10) +
+                                td_machine_besides()); /* a larger limit counts the process too */
     if (plan->emulated_bytes == 0) return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough", td_last_message(), enough);
     return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough, %s of it for the emulated GPU, whose memory is this "
                    "machine's", td_last_message(), enough, td_format_size(emulated, plan->emulated_bytes));

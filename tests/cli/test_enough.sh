@@ -22,6 +22,8 @@ for program in 'bfs -s 1' 'sssp -s 1 --parents' wcc pagerank mst kcore 'circuit 
     rises run $program g.tg --engine stream --devices emu@unchecked --gpu-edges 25% --threads 2 --quiet
 done
 rises run pagerank g.tg --engine coop --devices emu@unchecked --gpu-edges 25% --threads 2 --quiet
+rises run bfs -s 1 g.tg --engine resident --devices emu --threads 2 --quiet
+rises run pagerank g.tg --engine coop --devices emu --gpu-edges 25% --threads 2 --quiet
 rises run pagerank g.tg --threads 2 --quiet
 succeeds convert g.tg -o text.wel
 rises run pagerank text.wel --threads 2 --quiet
