@@ -260,7 +260,7 @@ typedef struct td_plan {
     uint64_t subgraph_bytes;       /* of the stream engine: of a subgraph, before it is compressed */
 } td_plan;
 
-/* `request` may be NULL. */
+/* `request` may be NULL. Refused as the run would be, where that is certain. */
 TD_API td_status td_session_plan(td_session *session, const td_graph *graph, const char *program,
                                  const td_request *request, td_plan *out);
 

@@ -246,4 +246,37 @@ TEST(a_plan_says_what_a_run_needs_without_running)
     td_session_destroy(session);
 }
 
+TEST(a_plan_is_refused_where_its_run_is_certain_to_be)
+{
+    td_session *session = session_of(1);
+    td_edges bare = map_edges;
+    td_graph *graph = NULL;
+    td_result *result = NULL;
+    td_plan plan = {.size = sizeof plan};
+    td_request request = {.size = sizeof request, .has_source = true, .source = 10};
+    bare.whole_weights = NULL;
+    CHECK_OK(td_graph_from_edges(session, &bare, NULL, &graph));
+    td_status status = td_session_run(session, graph, "sssp", &request, &result);
+    CHECK(status != TD_OK);
+    CHECK_STATUS(td_session_plan(session, graph, "sssp", &request, &plan), status);
+    CHECK_CONTAINS(td_last_message(), "sssp needs edge weights");
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+/* What was added since is behind what it knows, and is not written. */
+TEST(a_program_built_for_an_older_version_has_its_plan_filled_as_far_as_it_knows)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = map_of(session);
+    td_plan old = {.size = offsetof(td_plan, emulated_bytes), .emulated_bytes = 77, .subgraph_bytes = 78};
+    CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &old));
+    CHECK_STR(old.engine, "cpu");
+    CHECK(old.program_bytes > 0);
+    CHECK_EQ(old.emulated_bytes, 77);
+    CHECK_EQ(old.subgraph_bytes, 78);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST_MAIN
