@@ -38,8 +38,8 @@ const td_engine *td_plan_engine(const char *engine, const char *devices, const t
 /* Before a packed file is loaded: what its header says a run is certain to be refused for, whatever memory there is. */
 td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build);
 
-/* And whether its edges stay on disk. They do where graph and run together do not fit the
- * memory that may be used, and the engine is hybrid or Tandem's choice. */
+/* And whether its edges stay on disk. They do where graph and run together do not fit the memory that may be used, and
+ * the engine is hybrid or Tandem's choice. */
 td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
                           const td_run_options *options, bool *on_disk);
 

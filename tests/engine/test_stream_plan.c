@@ -64,4 +64,40 @@ TEST(lists_are_those_that_the_run_goes_along)
     td_graph_destroy(graph);
 }
 
+/* As a plan sees a graph: by its counts. */
+static td_stream_shape shape_of(const char *name, const char *text)
+{
+    td_graph graph = {.vertices = 4 << 20, .edges = 100 << 20, .symmetric = true, .weights = TD_WEIGHT_U8,
+                      .weight_min = 1, .weight_max = 100};
+    const td_program *program = program_of(name);
+    td_run_options options = {.engine = "stream", .gpu_edges = 0.5, .has_source = program->info->needs_source};
+    td_settings settings = {0};
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    if (text[0] != '\0') CHECK_OK(td_settings_add(&settings, text));
+    options.settings = &settings;
+    CHECK_OK(td_stream_plan(program, &graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    td_settings_clear(&settings);
+    return shape;
+}
+
+TEST(slots_are_small_beside_beginnings_unless_a_size_is_asked_for)
+{
+    CHECK_EQ(shape_of("bfs", "").slot_edges * sizeof(uint32_t), 8 << 20);
+    CHECK_EQ(shape_of("sssp", "").slot_edges * sizeof(uint32_t), 8 << 20);
+    CHECK_EQ(shape_of("bfs", "stream.prefix=0").slot_edges * sizeof(uint32_t), 16 << 20);
+    CHECK_EQ(shape_of("bfs", "stream.subgraph=16M").slot_edges * sizeof(uint32_t), 16 << 20);
+    CHECK_EQ(shape_of("kcore", "").slot_edges * sizeof(uint32_t), 16 << 20); /* has none */
+}
+
+TEST(lists_are_put_in_order_for_those_whom_it_pays)
+{
+    CHECK_EQ(shape_of("bfs", "").order, TD_LISTS_STORED);
+    CHECK_EQ(shape_of("wcc", "").order, TD_LISTS_HOT);
+    CHECK_EQ(shape_of("sssp", "").order, TD_LISTS_LIGHT);
+    CHECK_EQ(shape_of("sssp", "").weight_bits, 10);
+    CHECK_EQ(shape_of("sssp", "stream.words=off").weight_bits, 0);
+    CHECK_EQ(shape_of("sssp", "stream.lists=stored").weight_bits, 0);
+}
+
 TEST_MAIN
