@@ -24,6 +24,9 @@ done
 rises run pagerank g.tg --engine coop --devices emu@unchecked --gpu-edges 25% --threads 2 --quiet
 rises run bfs -s 1 g.tg --engine resident --devices emu --threads 2 --quiet
 rises run pagerank g.tg --engine coop --devices emu --gpu-edges 25% --threads 2 --quiet
+succeeds gen rmat --scale 14 --degree 16 --weights 1:100 -o wide.tg # with a larger limit the process counts
+fails 1 'is enough' run bfs -s 1 wide.tg --engine resident --devices emu --threads 2 --quiet --memory 12M
+succeeds run bfs -s 1 wide.tg --engine resident --devices emu --threads 2 --quiet --memory "$(least)"
 rises run pagerank g.tg --threads 2 --quiet
 succeeds convert g.tg -o text.wel
 rises run pagerank text.wel --threads 2 --quiet
