@@ -29,7 +29,7 @@ static const figure figures[] = {
     FIGURE("4 bytes to the device, waited for", "small_to_device_seconds", TIME, small_to_device),
     FIGURE("4 bytes from the device, waited for", "small_to_host_seconds", TIME, small_to_host),
     FIGURE("launch, one behind the other", "launch_seconds", TIME, launch),
-    FIGURE("launch, waited for", "launch_finish_seconds", TIME, launch_finish),
+    FIGURE("launch, waited for", "launch_finish_seconds", TIME, launch_synchronize),
     FIGURE("barrier of all blocks", "grid_barrier_seconds", TIME, grid_barrier),
     FIGURE("kernel reads host memory in order", "host_read_bytes_per_second", RATE, host_read),
 };
@@ -52,7 +52,7 @@ static void take_model(td_gpu_report *out, const td_device *device)
     out->rates = (td_gpu_rates){
         .read = gpu->memory_rate * 1e9, .copy = gpu->memory_rate * 1e9, .to_device = to, .to_host = back,
         .pageable_to_device = to * topology->pageable_share, .pageable_to_host = back * topology->pageable_share,
-        .launch = gpu->launch_ns * 1e-9, .launch_finish = (gpu->launch_ns + gpu->finish_ns) * 1e-9,
+        .launch = gpu->launch_ns * 1e-9, .launch_synchronize = (gpu->launch_ns + gpu->synchronize_ns) * 1e-9,
         .grid_barrier = gpu->grid_barrier_ns * 1e-9, .host_read = to};
     for (int i = 0; i < emulator->world->open; i++)
         out->peers[i] = i == emulator->number ? 0 : topology->between[emulator->number][i].rate * 1e9;
@@ -110,7 +110,7 @@ static void put_properties(td_json *json, const td_gpu_report *gpu)
     td_json_u64(json, "memory_allowed", gpu->budget > 0 ? gpu->budget : p->memory_free);
     td_json_u64(json, "cache_bytes", p->cache);
     td_json_u64(json, "shared_bytes", p->shared_bytes);
-    td_json_bool(json, "together", p->together);
+    td_json_bool(json, "together", p->cooperative);
     td_json_bool(json, "reads_host", p->reads_host);
 }
 

@@ -134,7 +134,7 @@ void td_device_unpin(td_device *device, void *host)
 
 td_status td_stream_open(td_device *device, td_stream **out) { return device->ops->stream_open(device, false, out); }
 
-td_status td_stream_open_patient(td_device *device, td_stream **out)
+td_status td_stream_open_low_priority(td_device *device, td_stream **out)
 {
     return device->ops->stream_open(device, true, out);
 }
@@ -190,18 +190,18 @@ td_status td_stream_notify(td_stream *stream, td_handler handler, void *context,
     return stream->device->ops->notify(stream, handler, context, value);
 }
 
-td_status td_stream_mark(td_stream *stream, td_mark **out) { return stream->device->ops->mark(stream, out); }
-td_status td_stream_wait(td_stream *stream, td_mark *mark) { return stream->device->ops->wait(stream, mark); }
+td_status td_stream_record(td_stream *stream, td_event **out) { return stream->device->ops->record(stream, out); }
+td_status td_stream_wait(td_stream *stream, td_event *event) { return stream->device->ops->wait(stream, event); }
 
-void td_mark_destroy(td_device *device, td_mark *mark)
+void td_event_destroy(td_device *device, td_event *event)
 {
-    if (mark != NULL) device->ops->mark_destroy(mark);
+    if (event != NULL) device->ops->event_destroy(event);
 }
 
-td_status td_stream_finish(td_stream *stream)
+td_status td_stream_synchronize(td_stream *stream)
 {
     TD_CHECK(operation(stream->device, "wait"));
-    return stream->device->ops->finish(stream);
+    return stream->device->ops->synchronize(stream);
 }
 
 static td_status check_sorts(const td_device *device)
@@ -238,10 +238,10 @@ td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, u
     return stream->device->ops->scan(stream, in, out, count, room, room_bytes);
 }
 
-td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+td_status td_device_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                         uint32_t *blocks)
 {
-    return device->ops->fit(device, kernel, threads, shared_bytes, blocks);
+    return device->ops->occupancy(device, kernel, threads, shared_bytes, blocks);
 }
 
 bool td_device_supports(const td_device *device, td_feature feature) { return device->ops->supports(device, feature); }

@@ -3,7 +3,7 @@
  * A device has memory with a budget and streams; a stream does what it is given
  * in order: copies, fills, launches of kernels. Nothing waits: whoever wants to
  * know asks for a completion (td_stream_notify), which the event loop delivers,
- * or waits for the stream to run dry (td_stream_finish). The engines see this
+ * or waits for the stream to run dry (td_stream_synchronize). The engines see this
  * header alone; what stands behind it is a table of functions per kind of device
  * (cpu/, cuda/, emulator/) that only device.c and the devices themselves use.
  *
@@ -21,7 +21,7 @@ typedef enum td_device_kind { TD_DEVICE_CPU, TD_DEVICE_EMULATOR, TD_DEVICE_CUDA,
 
 typedef struct td_device td_device;
 typedef struct td_stream td_stream;
-typedef struct td_mark td_mark; /* a place in a stream that other streams can wait for */
+typedef struct td_event td_event; /* a place in a stream that other streams can wait for */
 
 typedef struct td_device_properties {
     char model[96];          /* "NVIDIA H200" */
@@ -31,7 +31,7 @@ typedef struct td_device_properties {
     int multiprocessors;     /* of a slice: its own */
     int block_threads;       /* most in a block */
     uint64_t shared_bytes;   /* most shared memory of a block */
-    bool together;           /* launches of blocks that all run at once are possible */
+    bool cooperative;           /* launches of blocks that all run at once are possible */
     uint32_t cluster;        /* most blocks that can run side by side with a barrier of their own; 0: none */
     bool reads_host;         /* kernels can read pinned host memory */
 } td_device_properties;
@@ -46,14 +46,14 @@ typedef struct td_kernel {
 typedef struct td_launch {
     uint32_t blocks, threads;
     uint32_t shared_bytes; /* dynamic shared memory of a block */
-    bool together;         /* all blocks at once, so that they may wait for each other */
+    bool cooperative;         /* all blocks at once, so that they may wait for each other */
     bool cluster;          /* and side by side, where waiting takes least; no more than properties.cluster of them */
 } td_launch;
 
 typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE } td_copy_kind;
 
 /* What a kind of device can be asked for, beyond what all have. */
-typedef enum td_feature { TD_FEATURE_TOGETHER, TD_FEATURE_HOST_READS, TD_FEATURE_SORT } td_feature;
+typedef enum td_feature { TD_FEATURE_COOPERATIVE, TD_FEATURE_HOST_READS, TD_FEATURE_SORT } td_feature;
 
 /* What a kind of device counts besides td_device_counts. */
 typedef struct td_counter {
@@ -68,19 +68,19 @@ typedef struct td_device_ops {
     void (*release)(td_device *device, void *memory);
     td_status (*pin)(td_device *device, void *host, uint64_t bytes, void **seen); /* seen: the kernels' address of it */
     void (*unpin)(td_device *device, void *host);
-    td_status (*stream_open)(td_device *device, bool patient, td_stream **out);
+    td_status (*stream_open)(td_device *device, bool low_priority, td_stream **out);
     void (*stream_close)(td_stream *stream);
     td_status (*copy)(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
     td_status (*fill)(td_stream *stream, void *to, int byte, uint64_t bytes);
     td_status (*launch)(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
                         size_t bytes);
     td_status (*notify)(td_stream *stream, td_handler handler, void *context, uint64_t value);
-    td_status (*mark)(td_stream *stream, td_mark **out);
-    td_status (*wait)(td_stream *stream, td_mark *mark);
-    void (*mark_destroy)(td_mark *mark);
-    td_status (*finish)(td_stream *stream);
+    td_status (*record)(td_stream *stream, td_event **out);
+    td_status (*wait)(td_stream *stream, td_event *event);
+    void (*event_destroy)(td_event *event);
+    td_status (*synchronize)(td_stream *stream);
     /* Most blocks of this shape that can run at once; 0: none fits. */
-    td_status (*fit)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+    td_status (*occupancy)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                      uint32_t *blocks);
     /* Sorts `count` keys ascending with their values, in place; optional. `room` is device memory of at
      * least td_device_sort_bytes. */
@@ -94,7 +94,7 @@ typedef struct td_device_ops {
     bool (*supports)(const td_device *device, td_feature feature);
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
-    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool together); /* of td_devices_host_bytes; optional */
+    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
     uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
 } td_device_ops;
@@ -140,10 +140,10 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
 td_status td_devices_check(const char *list);
 void td_devices_close(td_device *first);
 
-/* Host memory that the list's first GPU takes while kernels run on it (blocks one by one, or as many `together` as it
+/* Host memory that the list's first GPU takes while kernels run on it (blocks one by one, or as many `cooperative` as it
  * has room for) and so many bytes of its own memory are taken, about: an emulated one has no other. A real one takes
  * none and is not opened. */
-td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool together, uint64_t *out);
+td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);
@@ -159,17 +159,17 @@ void td_device_unpin(td_device *device, void *host);
 /* Streams. Calls return once the work is queued; what goes wrong later is told by the next call, by the
  * completion or by finish. */
 td_status td_stream_open(td_device *device, td_stream **out);
-td_status td_stream_open_patient(td_device *device, td_stream **out); /* its blocks let those of others go first */
+td_status td_stream_open_low_priority(td_device *device, td_stream **out); /* its blocks let those of others go first */
 void td_stream_close(td_stream *stream); /* waits for what is under way */
 td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
 td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes);
 td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments,
                            size_t bytes);
 td_status td_stream_notify(td_stream *stream, td_handler handler, void *context, uint64_t value);
-td_status td_stream_mark(td_stream *stream, td_mark **out);
-td_status td_stream_wait(td_stream *stream, td_mark *mark);
-void td_mark_destroy(td_device *device, td_mark *mark);
-td_status td_stream_finish(td_stream *stream);
+td_status td_stream_record(td_stream *stream, td_event **out);
+td_status td_stream_wait(td_stream *stream, td_event *event);
+void td_event_destroy(td_device *device, td_event *event);
+td_status td_stream_synchronize(td_stream *stream);
 
 /* TD_UNSUPPORTED where the device does not support TD_FEATURE_SORT. Keys and values are sorted in place; scan writes
  * count + 1 sums. `room` is device memory of as many bytes as the device says. */
@@ -180,7 +180,7 @@ td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, ui
 td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
                          uint64_t room_bytes);
 
-td_status td_device_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+td_status td_device_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                         uint32_t *blocks);
 bool td_device_supports(const td_device *device, td_feature feature);
 uint64_t td_device_clock(td_device *device);

@@ -188,7 +188,7 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
     return status;
 }
 
-td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool together, uint64_t *out)
+td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out)
 {
     wanted_list names;
     td_device *device = NULL;
@@ -198,7 +198,7 @@ td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool to
     while (gpu < names.count && names.items[gpu].kind == TD_DEVICE_CPU) gpu++;
     if (gpu == names.count || names.items[gpu].kind != TD_DEVICE_EMULATOR) return TD_OK;
     TD_CHECK(td_devices_open(&device, names.items[gpu].text, &(td_device_options){0}));
-    *out = device->ops->host_bytes(device, device_bytes, together);
+    *out = device->ops->host_bytes(device, device_bytes, cooperative);
     td_devices_close(device);
     return TD_OK;
 }

@@ -230,7 +230,7 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->init, n));
     TD_CHECK(td_stream_fill(gpu->stream, a->active, 0, words * sizeof(uint32_t)));
     TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
-    TD_CHECK(td_stream_finish(gpu->stream));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
     self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
     TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
     for (int i = 0; i < TD_POTS; i++)
@@ -295,11 +295,11 @@ static void tear_down(td_coop_job *self, td_status status)
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
     if (held != NULL && held->incoming != NULL) { /* the last to be opened */
-        (void)td_stream_finish(held->copies);
-        (void)td_stream_finish(held->hot_stream);
-        (void)td_stream_finish(held->incoming);
+        (void)td_stream_synchronize(held->copies);
+        (void)td_stream_synchronize(held->hot_stream);
+        (void)td_stream_synchronize(held->incoming);
     }
-    if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
+    if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     for (int i = 0; i < self->pin_count; i++) td_device_unpin(held->device, self->pins[i]);
     td_gpu_job_close(&self->gpu);
     if (self->cpu.bare) self->cpu.messages = self->cpu.values = self->cpu.next_messages = self->cpu.next_values = NULL;

@@ -54,7 +54,7 @@ typedef struct td_coop_graph {
                                 * as they are */
     td_coop_narrow kept[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
     void *narrow[TD_COOP_WINDOWS]; /* on the device: windows that cross */
-    td_mark *freed[TD_COOP_WINDOWS];
+    td_event *freed[TD_COOP_WINDOWS];
     uint32_t next_window;
     double copy_rate;          /* bytes a ns */
 } td_coop_graph;

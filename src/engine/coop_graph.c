@@ -19,7 +19,7 @@ static void free_lists(td_coop_graph *held)
     held->link = (td_link_list){0};
     for (int i = 0; i < TD_COOP_WINDOWS; i++) {
         td_device_free(held->device, held->narrow[i]);
-        if (held->freed[i] != NULL) td_mark_destroy(held->device, held->freed[i]);
+        if (held->freed[i] != NULL) td_event_destroy(held->device, held->freed[i]);
         held->narrow[i] = NULL;
         held->freed[i] = NULL;
     }
@@ -50,10 +50,10 @@ void td_coop_release(void *state)
 {
     td_coop_graph *held = state;
     if (held == NULL) return;
-    if (held->stream != NULL) (void)td_stream_finish(held->stream);
-    if (held->copies != NULL) (void)td_stream_finish(held->copies);
-    if (held->incoming != NULL) (void)td_stream_finish(held->incoming);
-    if (held->hot_stream != NULL) (void)td_stream_finish(held->hot_stream);
+    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
+    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (held->incoming != NULL) (void)td_stream_synchronize(held->incoming);
+    if (held->hot_stream != NULL) (void)td_stream_synchronize(held->hot_stream);
     if (held->device != NULL) free_lists(held);
     td_stream_close(held->incoming);
     td_stream_close(held->hot_stream);
@@ -93,9 +93,9 @@ static td_status send_heads(td_coop_graph *held, const uint64_t *offsets, td_coo
     TD_TRY(td_gpu_send(held->stream, &to->bits, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
     TD_TRY(td_gpu_send(held->stream, &to->lists, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
     TD_TRY(td_gpu_send(held->stream, &to->before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
-    TD_TRY(td_stream_finish(held->stream));
+    TD_TRY(td_stream_synchronize(held->stream));
 done:
-    if (status != TD_OK) (void)td_stream_finish(held->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
     td_gpu_free_heads(&found);
     return status;
 }
@@ -115,7 +115,7 @@ static td_status measure_copies(td_coop_graph *held)
     for (int i = 0; i < 2 && status == TD_OK; i++) {
         began = td_device_clock(held->device);
         status = td_stream_copy(held->copies, room, rest->targets, bytes, TD_TO_DEVICE);
-        if (status == TD_OK) status = td_stream_finish(held->copies);
+        if (status == TD_OK) status = td_stream_synchronize(held->copies);
     }
     uint64_t took = td_device_clock(held->device) - began;
     if (status == TD_OK) held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
@@ -141,7 +141,7 @@ static td_status send_offsets(td_coop_graph *held, bool adds_up)
     TD_CHECK(td_gpu_send(held->stream, &held->hot.offsets, hot, n + 1, sizeof(uint64_t), "the hot part's offsets"));
     TD_CHECK(td_gpu_send(held->stream, &held->rest.offsets, rest, n + 1, sizeof(uint64_t), "the rest's offsets"));
     TD_CHECK(td_gpu_send(held->stream, &held->out, held->split.out, n + 1, sizeof(uint64_t), "out-degrees"));
-    TD_CHECK(td_stream_finish(held->stream));
+    TD_CHECK(td_stream_synchronize(held->stream));
     if (!adds_up) return TD_OK;
     TD_CHECK(send_heads(held, hot, &held->heads[TD_POT_HOT]));
     return send_heads(held, rest, &held->heads[TD_POT_REST]);
@@ -173,7 +173,7 @@ static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uin
                          "edges in fewer bits"));
     TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1),
                          sizeof(uint64_t), "where they begin"));
-    return td_stream_finish(held->stream);
+    return td_stream_synchronize(held->stream);
 }
 
 /* As many windows of the rest, from its end, as there is room for. */
@@ -204,7 +204,7 @@ static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room,
         TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
                              "a window in fewer bits"));
 done:
-    if (status != TD_OK) (void)td_stream_finish(held->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
     td_stream_free_narrow(held->device, &hot);
     return status;
 }
@@ -243,7 +243,7 @@ static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32
     TD_CHECK(send_offsets(held, !wish->pushes));
     if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
     else TD_CHECK(send_hot(held));
-    TD_CHECK(td_stream_finish(held->stream));
+    TD_CHECK(td_stream_synchronize(held->stream));
     return measure_copies(held);
 }
 
@@ -279,7 +279,7 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     held->compress = self->compress;
     td_status status = make_lists(self, &wish, shift, room);
     if (status == TD_OK) return TD_OK;
-    (void)td_stream_finish(held->stream);
+    (void)td_stream_synchronize(held->stream);
     free_lists(held);
     return status;
 }
@@ -291,7 +291,7 @@ static td_status open_streams(void *state, td_device *device)
     td_coop_graph *held = state;
     held->device = device;
     TD_CHECK(td_stream_open(device, &held->stream));
-    TD_CHECK(td_stream_open_patient(device, &held->hot_stream)); /* the link must not wait for what is there */
+    TD_CHECK(td_stream_open_low_priority(device, &held->hot_stream)); /* the link must not wait for what is there */
     TD_CHECK(td_stream_open(device, &held->copies));
     return td_stream_open(device, &held->incoming);
 }

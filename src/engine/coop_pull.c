@@ -16,10 +16,10 @@ enum { EARLY_PARTS = 16 };                     /* fewer vertices than such a par
 /* What is queued on one stream from now on waits for what the other has. */
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
 {
-    td_mark *mark = NULL;
-    TD_CHECK(td_stream_mark(other, &mark));
-    td_status status = td_stream_wait(stream, mark);
-    td_mark_destroy(self->held->device, mark);
+    td_event *event = NULL;
+    TD_CHECK(td_stream_record(other, &event));
+    td_status status = td_stream_wait(stream, event);
+    td_event_destroy(self->held->device, event);
     return status;
 }
 
@@ -299,7 +299,7 @@ td_status td_coop_pulls(td_coop_job *self)
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
         if (gpu->run->checkpoints == NULL) continue;
-        TD_CHECK(td_stream_finish(self->held->copies)); /* the values are here */
+        TD_CHECK(td_stream_synchronize(self->held->copies)); /* the values are here */
         TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[self->last_snapshot]));
     }
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
@@ -307,5 +307,5 @@ td_status td_coop_pulls(td_coop_job *self)
     self->last_snapshot = self->safe == 0; /* over the other one */
     TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->args.values,
                             n * gpu->traits->value_bytes, TD_TO_HOST));
-    return td_stream_finish(self->held->copies);
+    return td_stream_synchronize(self->held->copies);
 }

@@ -118,7 +118,7 @@ static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
     TD_CHECK(td_stream_copy(gpu->stream, self->changed, gpu->args.given_vertices, count * sizeof(uint32_t),
                             TD_TO_HOST));
     TD_CHECK(td_stream_copy(gpu->stream, self->given, gpu->args.given, count * gpu->traits->value_bytes, TD_TO_HOST));
-    TD_CHECK(td_stream_finish(gpu->stream));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
     cpu->coop.changed = self->changed;
     cpu->coop.given = self->given;

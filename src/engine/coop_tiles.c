@@ -105,7 +105,7 @@ static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, s
     td_coop_narrow window = {.words = held->narrow[at]};
     if (held->freed[at] != NULL) {
         TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
-        td_mark_destroy(held->device, held->freed[at]);
+        td_event_destroy(held->device, held->freed[at]);
         held->freed[at] = NULL;
     }
     TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w],
@@ -113,7 +113,7 @@ static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, s
     TD_CHECK(td_coop_follow(self, lane, held->incoming));
     stretch edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
     TD_CHECK(launch_narrow(self, lane, TD_POT_REST, &window, edges));
-    return td_stream_mark(lane, &held->freed[at]);
+    return td_stream_record(lane, &held->freed[at]);
 }
 
 static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)

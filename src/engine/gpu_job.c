@@ -40,7 +40,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 
 void td_gpu_job_close(td_gpu_job *job)
 {
-    if (job->stream != NULL) (void)td_stream_finish(job->stream);
+    if (job->stream != NULL) (void)td_stream_synchronize(job->stream);
     for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
     td_free(job->owned);
     if (job->pinned) td_device_unpin(job->device, job->control);
@@ -139,7 +139,7 @@ td_status td_gpu_read(td_gpu_job *job, uint32_t rows)
 {
     uint64_t bytes = offsetof(td_gpu_control, rows) + rows * sizeof(td_gpu_row);
     TD_CHECK(td_stream_copy(job->stream, job->control, job->args.control, bytes, TD_TO_HOST));
-    return td_stream_finish(job->stream);
+    return td_stream_synchronize(job->stream);
 }
 
 td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds)
@@ -238,7 +238,7 @@ static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
     uint64_t count = td_gpu_words(job);
     TD_CHECK(TD_NEW(&words, count, "active vertices of a checkpoint"));
     td_status status = td_stream_copy(job->stream, words, map, count * sizeof *words, TD_TO_HOST);
-    if (status == TD_OK) status = td_stream_finish(job->stream);
+    if (status == TD_OK) status = td_stream_synchronize(job->stream);
     for (uint64_t w = 0; w < count; w++) state->active[w / 2] |= (uint64_t)words[w] << (w % 2 * 32);
     td_free(words);
     return status;
@@ -262,7 +262,7 @@ td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *m
     if (state->edge_count > 0)
         TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges,
                                 TD_TO_HOST));
-    TD_CHECK(td_stream_finish(job->stream));
+    TD_CHECK(td_stream_synchronize(job->stream));
     return td_checkpoint_save(job->run, state);
 }
 
@@ -330,7 +330,7 @@ static td_status hand_over_values(td_gpu_job *job)
     }
     TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
     TD_CHECK(td_stream_copy(job->stream, job->run->values, values, job->graph->vertices * bytes, TD_TO_HOST));
-    return td_stream_finish(job->stream);
+    return td_stream_synchronize(job->stream);
 }
 
 static td_status hand_over_edges(td_gpu_job *job)
@@ -341,7 +341,7 @@ static td_status hand_over_edges(td_gpu_job *job)
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
     TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges,
                             TD_TO_HOST));
-    TD_CHECK(td_stream_finish(job->stream));
+    TD_CHECK(td_stream_synchronize(job->stream));
     td_sweep_end_forest(run);
     return TD_OK;
 }

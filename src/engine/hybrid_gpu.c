@@ -38,7 +38,7 @@ static td_status send_heads(td_hybrid_gpu *self, uint32_t page)
                               TD_TO_DEVICE));
         TD_TRY(td_stream_copy(stream, self->lists + self->list_of[page], found.lists, found.count * sizeof(uint32_t),
                               TD_TO_DEVICE));
-        TD_TRY(td_stream_finish(stream));
+        TD_TRY(td_stream_synchronize(stream));
     }
     self->list_of[page + 1] = self->list_of[page] + found.count;
     self->piece_of[page + 1] = piece + found.pieces;
@@ -175,7 +175,7 @@ static td_status make_vertices(td_hybrid_gpu *self)
     TD_CHECK(td_gpu_new(job, &offsets, n + 1, sizeof(uint64_t), "offsets"));
     uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
-    TD_CHECK(td_stream_finish(job->stream));
+    TD_CHECK(td_stream_synchronize(job->stream));
     self->setup_ns = (double)(td_device_clock(job->device) - began); /* about that of values, until those crossed */
     self->end_ns = self->setup_ns;
     self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) /
@@ -233,7 +233,7 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     pin_lists(self);
     pin_values(self);
     td_gpu_start_counting(&self->job);
-    return td_stream_finish(self->job.stream);
+    return td_stream_synchronize(self->job.stream);
 }
 
 void td_hybrid_gpu_close(td_hybrid_job *hybrid)
@@ -242,7 +242,7 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
     if (self == NULL) return;
     for (int i = 0; i < TD_HYBRID_SLOTS; i++)
         if (self->slots[i].stream != NULL) {
-            (void)td_stream_finish(self->slots[i].stream);
+            (void)td_stream_synchronize(self->slots[i].stream);
             td_stream_close(self->slots[i].stream);
         }
     td_hybrid_gpu_unpin(self);

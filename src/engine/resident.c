@@ -145,7 +145,7 @@ td_status td_resident_fit_loops(td_gpu_job *job)
     if (!job->traits->fused) return TD_OK;
     if (job->prioritised) job->loop = plain ? &k->priorities : &k->priorities_otherwise;
     else job->loop = plain ? &k->levels : &k->levels_otherwise;
-    TD_CHECK(td_device_fit(job->device, job->loop, TD_GPU_THREADS, 0, &most));
+    TD_CHECK(td_device_occupancy(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;
     job->blocks_many = most;
     job->blocks_few = few < most ? few : most;
@@ -197,7 +197,7 @@ static td_status set_up(td_gpu_job *job)
     TD_CHECK(fill_args(job));
     TD_CHECK(td_resident_make_arrays(job));
     TD_CHECK(td_resident_fit_loops(job));
-    return td_stream_finish(job->stream);
+    return td_stream_synchronize(job->stream);
 }
 
 static void tear_down(td_gpu_job *job, bool failed)
@@ -213,7 +213,7 @@ static td_status find_parents(td_gpu_job *job)
     TD_CHECK(td_gpu_new(job, &job->args.parents, job->graph->vertices, sizeof(uint32_t), "parents"));
     TD_CHECK(td_gpu_launch(job, &job->kernels->find_parents, (uint64_t)job->graph->vertices * 32));
     TD_CHECK(td_stream_copy(job->stream, job->run->parents, job->args.parents, bytes, TD_TO_HOST));
-    TD_CHECK(td_stream_finish(job->stream));
+    TD_CHECK(td_stream_synchronize(job->stream));
     if (job->args.weights == TD_WEIGHT_NONE) return TD_OK;
     return td_run_solve_parents(job->run, &job->graph->out, job->run->values);
 }
@@ -239,7 +239,7 @@ td_status td_resident_run(td_run *run, const td_run_options *options)
     job.run_began = td_clock_ns();
     td_gpu_start_counting(&job);
     TD_TRY(run_schedule(&job));
-    TD_TRY(td_stream_finish(job.stream));
+    TD_TRY(td_stream_synchronize(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);
     TD_TRY(td_gpu_hand_over(&job));

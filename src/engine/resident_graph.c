@@ -71,7 +71,7 @@ static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t cou
     bool pinned = count * bytes >= PIN_FROM && td_device_pin(job->device, source, count * bytes, &seen) == TD_OK;
     td_status status = td_stream_copy(job->stream, to, host, count * bytes, TD_TO_DEVICE);
     if (pinned) {
-        td_status finished = td_stream_finish(job->stream);
+        td_status finished = td_stream_synchronize(job->stream);
         status = status == TD_OK ? finished : status;
         td_device_unpin(job->device, source);
     }
@@ -92,7 +92,7 @@ static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adj
         TD_CHECK(send(job, &list->weights, from->weights, edges, weight, "the graph's weights"));
     list->there = list->there || targets;
     list->view = (td_gpu_list){list->offsets, list->targets, list->weights};
-    return td_stream_finish(job->stream);
+    return td_stream_synchronize(job->stream);
 }
 
 static td_status load_both(td_gpu_job *job)
@@ -203,7 +203,7 @@ static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
     TD_CHECK(send(job, &list->heads, found->bits, words, sizeof(uint32_t), "begins of lists"));
     TD_CHECK(send(job, &list->lists_before, found->before, found->pieces, sizeof(uint32_t), "begins of lists"));
     TD_CHECK(send(job, &list->lists, found->lists, found->count, sizeof(uint32_t), "vertices with lists"));
-    return td_stream_finish(job->stream);
+    return td_stream_synchronize(job->stream);
 }
 
 td_status td_resident_find_heads(td_gpu_job *job)
@@ -300,7 +300,7 @@ static td_status load_shards(td_gpu_job *job, uint64_t room)
     TD_TRY(td_pool_for(job->options->pool, held->shard_count, 1, name_edges, &self));
     TD_TRY(send(job, &held->shards, shards, held->shard_count, sizeof *shards, "shards"));
     TD_TRY(send(job, &held->shard_targets, self.names, edges, sizeof *self.names, "shards' edges"));
-    TD_TRY(td_stream_finish(job->stream));
+    TD_TRY(td_stream_synchronize(job->stream));
     held->shard_of = job->pull;
     held->shard_copies = job->copies;
     held->shard_accum = job->traits->accum_bytes;

@@ -169,7 +169,7 @@ static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64
     if (job->args.lean)
         TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
     td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS,
-                        .together = true,
+                        .cooperative = true,
                         .cluster = shape.cluster};
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
     uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;

@@ -20,7 +20,7 @@ td_status td_resident_find_commonest(td_gpu_job *job)
     TD_CHECK(td_stream_copy(job->stream, job->args.drawn, labels, sizeof labels, TD_TO_DEVICE));
     TD_CHECK(td_gpu_launch(job, &job->kernels->draw, TD_GPU_DRAWN));
     TD_CHECK(td_stream_copy(job->stream, labels, job->args.drawn, sizeof labels, TD_TO_HOST));
-    TD_CHECK(td_stream_finish(job->stream));
+    TD_CHECK(td_stream_synchronize(job->stream));
     job->args.left_out = td_sweep_commonest(labels, TD_GPU_DRAWN);
     return TD_OK;
 }

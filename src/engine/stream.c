@@ -28,7 +28,7 @@ static td_status find_heads(td_stream_job *self)
                            "vertices with lists"));
         TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t),
                            "begins of lists"));
-        TD_TRY(td_stream_finish(held->stream));
+        TD_TRY(td_stream_synchronize(held->stream));
         held->heads_of = self->pull;
     }
     self->gpu.args.heads = held->heads;
@@ -133,7 +133,7 @@ static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(make_arrays(self));
     if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
     choose_levels(self);
-    return td_stream_finish(gpu->stream);
+    return td_stream_synchronize(gpu->stream);
 }
 
 static void tear_down(td_stream_job *self, td_status status)
@@ -141,8 +141,8 @@ static void tear_down(td_stream_job *self, td_status status)
     td_stream_graph *held = self->held;
     char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
     snprintf(message, sizeof message, "%s", td_last_message());
-    if (held != NULL && held->copies != NULL) (void)td_stream_finish(held->copies);
-    if (self->gpu.stream != NULL) (void)td_stream_finish(self->gpu.stream);
+    if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     td_gpu_job_close(&self->gpu);
     td_free(self->useful);
     td_free(self->useful_before);
@@ -178,7 +178,7 @@ static td_status find_parents(td_stream_job *self)
     td_stream_all_useful(self, self->pull);
     TD_CHECK(td_stream_cross(self, self->pull, TD_WORK_PARENTS));
     TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->args.parents, bytes, TD_TO_HOST));
-    TD_CHECK(td_stream_finish(gpu->stream));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
     if (gpu->args.weights == TD_WEIGHT_NONE) return TD_OK;
     return td_run_solve_parents(gpu->run, &gpu->graph->out, gpu->run->values);
 }
@@ -244,7 +244,7 @@ td_status td_stream_run(td_run *run, const td_run_options *options)
     self.gpu.run_began = td_clock_ns();
     td_gpu_start_counting(&self.gpu);
     TD_TRY(run_schedule(&self));
-    TD_TRY(td_stream_finish(self.gpu.stream));
+    TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
     TD_TRY(td_gpu_hand_over(&self.gpu));

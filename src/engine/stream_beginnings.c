@@ -77,10 +77,10 @@ td_status td_stream_make_prefix(td_stream_job *self, td_link_list *list, uint64_
     if (gather.weights != NULL)
         TD_TRY(td_gpu_send(held->stream, &list->prefix.weights, gather.weights, list->prefix_edges,
                            list->weight_bytes, "beginnings of lists"));
-    TD_TRY(td_stream_finish(held->stream));
+    TD_TRY(td_stream_synchronize(held->stream));
     if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
 done:
-    if (status != TD_OK) (void)td_stream_finish(held->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
     td_free(offsets);
     td_free(gather.targets);
     td_free(gather.weights);
@@ -128,7 +128,7 @@ td_status td_stream_find_light(td_stream_job *self, td_link_list *list, double l
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
     for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
     TD_TRY(td_gpu_send(self->held->stream, &list->light, count.counts, n + 1, sizeof(uint64_t), "light edges"));
-    TD_TRY(td_stream_finish(self->held->stream));
+    TD_TRY(td_stream_synchronize(self->held->stream));
     if (self->held->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
 done:
     td_free(count.counts);
@@ -152,7 +152,7 @@ td_status td_stream_skip_lower(td_stream_job *self, td_link_list *list)
         skip[v + 1] = skip[v] + (low - list->offsets[v]);
     }
     TD_TRY(td_gpu_send(self->held->stream, &list->skip, skip, n + 1, sizeof *skip, "edges left out"));
-    TD_TRY(td_stream_finish(self->held->stream));
+    TD_TRY(td_stream_synchronize(self->held->stream));
 done:
     td_free(skip);
     return status;

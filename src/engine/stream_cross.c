@@ -338,8 +338,8 @@ static td_status fail_clean(td_stream_job *self, td_status status)
 {
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", self->status != TD_OK ? self->message : td_last_message());
-    (void)td_stream_finish(self->held->copies);
-    (void)td_stream_finish(self->gpu.stream);
+    (void)td_stream_synchronize(self->held->copies);
+    (void)td_stream_synchronize(self->gpu.stream);
     return td_fail(status, "%s", message);
 }
 

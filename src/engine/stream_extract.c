@@ -196,7 +196,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_stream_job *job = self->job;
     td_stream_graph *held = job->held;
     const extract *extracts = self->extracts + self->done;
-    td_mark *mark = NULL;
+    td_event *event = NULL;
     for (uint32_t i = 0, end; i < self->fit; i = end) {
         for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
         uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
@@ -210,9 +210,9 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     self->copy_asked[chunk] = job->clock;
     job->copies_under_way++;
     self->crossing[chunk] = true;
-    TD_CHECK(td_stream_mark(held->copies, &mark));
-    td_status status = td_stream_wait(job->gpu.stream, mark);
-    td_mark_destroy(job->gpu.device, mark);
+    TD_CHECK(td_stream_record(held->copies, &event));
+    td_status status = td_stream_wait(job->gpu.stream, event);
+    td_event_destroy(job->gpu.device, event);
     TD_CHECK(status);
     TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted,
                            (uint64_t)held->table[chunk][self->fit].groups_before * 32));
@@ -315,7 +315,7 @@ td_status td_stream_fetch_active(td_stream_job *job)
     if (!any) return TD_OK;
     TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t),
                             TD_TO_HOST));
-    return td_stream_finish(gpu->stream);
+    return td_stream_synchronize(gpu->stream);
 }
 
 td_status td_stream_start_extraction(td_stream_job *job)

@@ -75,8 +75,8 @@ void td_stream_release(void *state)
 {
     td_stream_graph *held = state;
     if (held == NULL) return;
-    if (held->stream != NULL) (void)td_stream_finish(held->stream);
-    if (held->copies != NULL) (void)td_stream_finish(held->copies);
+    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
+    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
     if (held->device != NULL) free_lists(held);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
@@ -185,7 +185,7 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
     if (shape->narrows) TD_CHECK(td_stream_narrow(list, self->held->device, self->gpu.options->pool));
     TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets,
                          (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
-    return td_stream_finish(self->held->stream);
+    return td_stream_synchronize(self->held->stream);
 }
 
 /* Slots and chunks. */
@@ -314,7 +314,7 @@ static td_status measure_copies(td_stream_graph *held)
     for (int i = 0; i < 2; i++) {
         began = td_device_clock(held->device);
         TD_CHECK(td_stream_copy(held->copies, held->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
-        TD_CHECK(td_stream_finish(held->copies));
+        TD_CHECK(td_stream_synchronize(held->copies));
     }
     uint64_t took = td_device_clock(held->device) - began;
     held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
@@ -408,7 +408,7 @@ td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
         td_status status = make_lists(self, shape);
         held->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
         if (status != TD_OK) {
-            (void)td_stream_finish(held->stream);
+            (void)td_stream_synchronize(held->stream);
             free_lists(held);
             held->shape = (td_stream_shape){0};
             return status;

@@ -183,7 +183,7 @@ td_status td_stream_note_kept(td_stream_job *self)
     uint64_t count = self->push->subgraphs;
     if (!gpu->args.keeps_edges) return TD_OK;
     TD_CHECK(td_stream_copy(gpu->stream, self->part_found, gpu->args.part_kept, count * sizeof(uint32_t), TD_TO_HOST));
-    TD_CHECK(td_stream_finish(gpu->stream));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
     self->kept_count = gpu->control->kept_count;
     for (uint32_t s = 0; s < count; s++)
         if (self->useful[s] > 0 && self->part_found[self->part_of[s]] != 0) self->part_kept[s] = true;

@@ -20,7 +20,7 @@ static td_status follow_left_out(td_stream_job *self)
     TD_CHECK(td_stream_fill(gpu->stream, place + 1, 0, (TD_GPU_DRAWN - 1) * sizeof *place));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->draw, TD_GPU_DRAWN));
     TD_CHECK(td_stream_copy(gpu->stream, &gpu->args.left_out, place, sizeof *place, TD_TO_HOST));
-    return td_stream_finish(gpu->stream);
+    return td_stream_synchronize(gpu->stream);
 }
 
 /* Looks at the first edges of every list and leaves the largest component out from then on. */

@@ -179,9 +179,9 @@ static td_status plan_resident(td_plan *plan, const td_program *program, const t
     td_resident_bytes need;
     uint64_t emulated = 0;
     TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
-    bool together = program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
+    bool cooperative = program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
     if (options->devices != NULL)
-        TD_CHECK(td_devices_host_bytes(options->devices, need.graph + need.program, together, &emulated));
+        TD_CHECK(td_devices_host_bytes(options->devices, need.graph + need.program, cooperative, &emulated));
     plan->device_graph_bytes = need.graph;
     plan->device_program_bytes = need.program;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;
@@ -223,9 +223,9 @@ static td_status plan_stream(td_plan *plan, const td_program *program, const td_
     if (left == 0) left = options->gpu_memory;
     if (left == 0) return TD_OK; /* without a GPU to ask: the run will say so */
     TD_CHECK(td_stream_plan(program, graph, options, left, &need, &shape));
-    bool together = program->cpu[TD_WEIGHT_NONE].fused;
+    bool cooperative = program->cpu[TD_WEIGHT_NONE].fused;
     if (options->devices != NULL)
-        TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, together, &emulated));
+        TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, cooperative, &emulated));
     plan->device_graph_bytes = need.on_device;
     plan->device_program_bytes = need.vertices;
     plan->program_bytes = (uint64_t)graph->vertices * sizeof(double) + need.host + emulated;

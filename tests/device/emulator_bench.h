@@ -65,13 +65,13 @@ static inline const td_kernel *kernel_named(const char *name)
 static inline td_status bench_run(bench *b, const char *name, td_launch shape)
 {
     CHECK_OK(td_stream_launch(b->stream, kernel_named(name), shape, &b->arguments, sizeof b->arguments));
-    return td_stream_finish(b->stream);
+    return td_stream_synchronize(b->stream);
 }
 
 static inline void bench_read(bench *b, void *to, const void *from, uint64_t bytes)
 {
     CHECK_OK(td_stream_copy(b->stream, to, from, bytes, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(b->stream));
+    CHECK_OK(td_stream_synchronize(b->stream));
 }
 
 #endif

@@ -68,7 +68,7 @@ TEST(every_worker_takes_part_in_a_kernel)
     atomic_int visits = 0, *place = &visits;
     td_kernel kernel = kernel_of(visit, "visit");
     CHECK_OK(td_stream_launch(s.a, &kernel, once, &place, sizeof place));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(visits, 0x010101);
     stop(&s);
 }
@@ -86,7 +86,7 @@ TEST(a_stream_works_in_order)
         CHECK_OK(td_stream_launch(s.a, &kernel, once, &(add_arguments){numbers, COUNT, i}, sizeof(add_arguments)));
     CHECK_OK(td_stream_copy(s.a, host, numbers, COUNT * sizeof *numbers, TD_TO_HOST));
     CHECK_OK(td_stream_fill(s.a, numbers, 0, COUNT * sizeof *numbers));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(host[0], 55);
     CHECK_EQ(host[COUNT - 1], 55);
     CHECK_EQ(s.device->counts.launches, 10);
@@ -126,21 +126,21 @@ TEST(completions_come_through_the_loop_in_order)
     stop(&s);
 }
 
-TEST(a_stream_waits_for_another_ones_mark)
+TEST(a_stream_waits_for_another_streams_event)
 {
     setting s = start();
     td_kernel kernel = kernel_of(add, "add");
     for (int round = 0; round < 100; round++) {
-        td_mark *mark = NULL;
+        td_event *event = NULL;
         uint32_t number = 0, seen = 0;
         CHECK_OK(td_stream_launch(s.a, &kernel, once, &(add_arguments){&number, 1, 5}, sizeof(add_arguments)));
-        CHECK_OK(td_stream_mark(s.a, &mark));
-        CHECK_OK(td_stream_wait(s.b, mark));
+        CHECK_OK(td_stream_record(s.a, &event));
+        CHECK_OK(td_stream_wait(s.b, event));
         CHECK_OK(td_stream_copy(s.b, &seen, &number, sizeof seen, TD_TO_HOST));
-        td_mark_destroy(s.device, mark); /* before it is reached, perhaps */
-        CHECK_OK(td_stream_finish(s.b));
+        td_event_destroy(s.device, event); /* before it is reached, perhaps */
+        CHECK_OK(td_stream_synchronize(s.b));
         CHECK_EQ(seen, 5);
-        CHECK_OK(td_stream_finish(s.a));
+        CHECK_OK(td_stream_synchronize(s.a));
     }
     stop(&s);
 }
@@ -154,8 +154,8 @@ TEST(kernels_of_two_streams_take_turns)
         CHECK_OK(td_stream_launch(s.a, &kernel, once, &(add_arguments){numbers, 100, 1}, sizeof(add_arguments)));
         CHECK_OK(td_stream_launch(s.b, &kernel, once, &(add_arguments){numbers, 100, 1}, sizeof(add_arguments)));
     }
-    CHECK_OK(td_stream_finish(s.a));
-    CHECK_OK(td_stream_finish(s.b));
+    CHECK_OK(td_stream_synchronize(s.a));
+    CHECK_OK(td_stream_synchronize(s.b));
     for (int i = 0; i < 100; i++) CHECK_EQ(numbers[i], 100);
     stop(&s);
 }
@@ -182,7 +182,7 @@ TEST(host_memory_is_the_devices_own)
     CHECK_OK(td_device_pin(s.device, &number, sizeof number, &seen));
     CHECK(seen == &number);
     td_device_unpin(s.device, &number);
-    CHECK_OK(td_device_fit(s.device, &kernel, 1, 0, &blocks));
+    CHECK_OK(td_device_occupancy(s.device, &kernel, 1, 0, &blocks));
     CHECK_EQ(blocks, THREADS);
     CHECK(td_device_supports(s.device, TD_FEATURE_HOST_READS));
     uint64_t before = td_device_clock(s.device);
@@ -193,13 +193,13 @@ TEST(host_memory_is_the_devices_own)
 TEST(a_failed_allocation_reaches_the_completion_or_the_caller)
 {
     setting s = start();
-    td_mark *mark = NULL;
+    td_event *event = NULL;
     uint32_t number = 0;
     tally seen = {0};
     td_alloc_fail_at(1);
     CHECK_STATUS(td_stream_fill(s.a, &number, 0, sizeof number), TD_NO_MEMORY);
     td_alloc_fail_at(2);
-    CHECK_STATUS(td_stream_mark(s.a, &mark), TD_NO_MEMORY);
+    CHECK_STATUS(td_stream_record(s.a, &event), TD_NO_MEMORY);
     td_loop_expect(s.loop); /* room in its queue, so that the next request is the stream's */
     td_loop_complete(s.loop, 0, note, &seen, TD_OK, 0);
     CHECK_OK(td_loop_run(s.loop));

@@ -161,7 +161,7 @@ TEST(work_is_counted)
     CHECK_OK(td_stream_copy(stream, block, host, 40, TD_TO_DEVICE));
     CHECK_OK(td_stream_copy(stream, block + 50, block, 10, TD_ON_DEVICE));
     CHECK_OK(td_stream_copy(stream, block, host, 0, TD_TO_DEVICE));
-    CHECK_OK(td_stream_finish(stream));
+    CHECK_OK(td_stream_synchronize(stream));
     CHECK_EQ(host[59], 7);
     CHECK_EQ(host[60], 0);
     CHECK_EQ(device->counts.fills, 1);
@@ -184,7 +184,7 @@ static td_status some_work(td_device *device)
     TD_TRY(td_stream_open(device, &stream));
     TD_TRY(td_stream_fill(stream, block, 1, 8));
     TD_TRY(td_stream_copy(stream, host, block, 8, TD_TO_HOST));
-    TD_TRY(td_stream_finish(stream));
+    TD_TRY(td_stream_synchronize(stream));
 done:
     td_stream_close(stream);
     td_device_free(device, block);

@@ -16,7 +16,7 @@ static outcome run_some(uint64_t seed)
     CHECK_OK(td_stream_fill(b.stream, b.arguments.out, 0, BENCH_WORDS * 4));
     CHECK_OK(bench_run(&b, "compact", (td_launch){.blocks = 16, .threads = 256}));
     b.arguments.count = 8;
-    CHECK_OK(bench_run(&b, "grid_rounds", (td_launch){.blocks = 4, .threads = 64, .together = true}));
+    CHECK_OK(bench_run(&b, "grid_rounds", (td_launch){.blocks = 4, .threads = 64, .cooperative = true}));
     outcome out = {td_emulator_counted(b.device), td_device_clock(b.device)};
     bench_close(&b);
     return out;
@@ -69,10 +69,10 @@ static uint64_t copy_time(const char *devices, bool pinned, uint64_t bytes)
     CHECK_OK(TD_NEW_ZEROED(&host, bytes, "host memory"));
     CHECK_OK(td_device_new(b.device, &memory, bytes, 1, "device memory"));
     if (pinned) CHECK_OK(td_device_pin(b.device, host, bytes, &seen));
-    CHECK_OK(td_stream_finish(b.stream));
+    CHECK_OK(td_stream_synchronize(b.stream));
     uint64_t start = td_device_clock(b.device);
     CHECK_OK(td_stream_copy(b.stream, memory, host, bytes, TD_TO_DEVICE));
-    CHECK_OK(td_stream_finish(b.stream));
+    CHECK_OK(td_stream_synchronize(b.stream));
     uint64_t took = td_device_clock(b.device) - start;
     if (pinned) td_device_unpin(b.device, host);
     td_device_free(b.device, memory);
@@ -134,21 +134,21 @@ TEST(a_stream_waits_for_a_mark_of_another)
 {
     bench b = bench_open("emu", 1);
     td_stream *other = NULL;
-    td_mark *mark = NULL;
+    td_event *event = NULL;
     static char host[MIB];
     char *memory = NULL;
-    CHECK_OK(td_stream_finish(b.stream));
+    CHECK_OK(td_stream_synchronize(b.stream));
     CHECK_OK(td_stream_open(b.device, &other));
     CHECK_OK(td_device_new(b.device, &memory, MIB, 1, "memory"));
     uint64_t start = td_device_clock(b.device);
     CHECK_OK(td_stream_copy(b.stream, memory, host, MIB, TD_TO_DEVICE));
-    CHECK_OK(td_stream_mark(b.stream, &mark));
-    CHECK_OK(td_stream_finish(other));
+    CHECK_OK(td_stream_record(b.stream, &event));
+    CHECK_OK(td_stream_synchronize(other));
     CHECK_EQ(td_device_clock(b.device), start + 5000);
-    CHECK_OK(td_stream_wait(other, mark));
-    CHECK_OK(td_stream_finish(other));
+    CHECK_OK(td_stream_wait(other, event));
+    CHECK_OK(td_stream_synchronize(other));
     CHECK(td_device_clock(b.device) >= start + 6000 + MIB / 12);
-    td_mark_destroy(b.device, mark);
+    td_event_destroy(b.device, event);
     td_device_free(b.device, memory);
     td_stream_close(other);
     bench_close(&b);
@@ -172,22 +172,22 @@ TEST(gpus_reach_each_other_as_their_links_allow)
     CHECK_OK(td_device_new(device[4], &near, MIB, 1, "memory"));
     CHECK_OK(td_device_new(device[7], &far, MIB, 1, "memory"));
     CHECK_OK(td_stream_copy(stream, near, mine, MIB, TD_ON_DEVICE));
-    CHECK_OK(td_stream_finish(stream));
+    CHECK_OK(td_stream_synchronize(stream));
     uint64_t through_link = td_device_clock(devices);
     CHECK_EQ(through_link, 2000 + MIB / 50 + 1 + 6000);
     CHECK_OK(td_stream_copy(stream, far, mine, MIB, TD_ON_DEVICE));
-    CHECK_OK(td_stream_finish(stream));
+    CHECK_OK(td_stream_synchronize(stream));
     CHECK(td_device_clock(devices) - through_link > 5 * through_link);
     if (td_watch_built()) {
         kernel_arguments arguments = {.in = (uint32_t *)(void *)near, .out = (uint32_t *)(void *)mine, .count = 64};
         td_launch shape = {.blocks = 1, .threads = 64};
         const td_kernel *kernel = kernel_named("add_one");
         CHECK_OK(td_stream_launch(stream, kernel, shape, &arguments, sizeof arguments));
-        CHECK_OK(td_stream_finish(stream));
+        CHECK_OK(td_stream_synchronize(stream));
         CHECK_EQ(td_emulator_counted(device[0]).peer_bytes, 256);
         arguments.in = (uint32_t *)(void *)far;
         CHECK_OK(td_stream_launch(stream, kernel, shape, &arguments, sizeof arguments));
-        CHECK_STATUS(td_stream_finish(stream), TD_DEVICE);
+        CHECK_STATUS(td_stream_synchronize(stream), TD_DEVICE);
         CHECK_CONTAINS(td_last_message(), "touches the memory of emu:7, to which there is no link");
     }
     td_stream_close(stream);
@@ -233,11 +233,11 @@ TEST(as_many_blocks_run_at_once_as_the_gpu_holds)
 {
     bench b = bench_open("emu", 1);
     uint32_t blocks = 0;
-    CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 256, 0, &blocks));
+    CHECK_OK(td_device_occupancy(b.device, kernel_named("add_one"), 256, 0, &blocks));
     CHECK_EQ(blocks, 8);
-    CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 256, 48 << 10, &blocks));
+    CHECK_OK(td_device_occupancy(b.device, kernel_named("add_one"), 256, 48 << 10, &blocks));
     CHECK_EQ(blocks, 4);
-    CHECK_OK(td_device_fit(b.device, kernel_named("add_one"), 2048, 0, &blocks));
+    CHECK_OK(td_device_occupancy(b.device, kernel_named("add_one"), 2048, 0, &blocks));
     CHECK_EQ(blocks, 0);
     bench_close(&b);
 }

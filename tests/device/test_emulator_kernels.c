@@ -110,7 +110,7 @@ TEST(blocks_of_a_joint_launch_meet_at_grid_barriers)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         bench b = bench_open("emu", seed);
         b.arguments.count = 16;
-        CHECK_OK(bench_run(&b, "grid_rounds", (td_launch){.blocks = 8, .threads = 64, .together = true}));
+        CHECK_OK(bench_run(&b, "grid_rounds", (td_launch){.blocks = 8, .threads = 64, .cooperative = true}));
         const uint32_t *out = words(&b);
         for (uint32_t i = 0; i < 8; i++) CHECK_EQ(out[i], 2 * 28);
         bench_close(&b);
@@ -123,7 +123,7 @@ TEST(blocks_may_come_to_a_grid_barrier_by_barriers_of_their_own)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         bench b = bench_open("emu", seed);
         b.arguments.count = 3;
-        CHECK_OK(bench_run(&b, "uneven_rounds", (td_launch){.blocks = 8, .threads = 64, .together = true}));
+        CHECK_OK(bench_run(&b, "uneven_rounds", (td_launch){.blocks = 8, .threads = 64, .cooperative = true}));
         const uint32_t *out = words(&b);
         for (uint32_t i = 0; i < 8; i++) CHECK_EQ(out[i], 3 * i);
         bench_close(&b);

@@ -143,7 +143,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
         if (status == TD_OK)
             status = td_stream_launch(stream, kernel_named("block_sum"), (td_launch){.blocks = 1, .threads = 64},
                                       &arguments, sizeof arguments);
-        if (status == TD_OK) status = td_stream_finish(stream);
+        if (status == TD_OK) status = td_stream_synchronize(stream);
         td_alloc_fail_at(0);
         if (status != TD_OK) CHECK_EQ(status, TD_NO_MEMORY);
         td_stream_close(stream);

@@ -71,13 +71,13 @@ TEST(a_barrier_that_some_threads_pass_by_is_divergent)
 {
     refuse("divergent_barrier", "divergent barrier: thread 5 of the block has ended");
     refuse("barriers_apart", "divergent barrier");
-    refuse_shape("grid_and_block", (td_launch){.blocks = 2, .threads = 64, .together = true}, "divergent");
+    refuse_shape("grid_and_block", (td_launch){.blocks = 2, .threads = 64, .cooperative = true}, "divergent");
 }
 
 TEST(a_grid_barrier_needs_all_blocks_at_once)
 {
-    refuse("grid_alone", "blocks do not run together");
-    refuse_shape("block_leaves_grid", (td_launch){.blocks = 2, .threads = 64, .together = true}, "deadlock");
+    refuse("grid_alone", "a launch that is not cooperative");
+    refuse_shape("block_leaves_grid", (td_launch){.blocks = 2, .threads = 64, .cooperative = true}, "deadlock");
 }
 
 TEST(a_mask_names_the_lanes_that_come)
@@ -110,7 +110,7 @@ TEST(plain_stores_that_race_are_found)
     refuse("race_with_reader", "race: it");
     refuse("race_in_warp", "race: it");
     refuse("race_of_bytes", "race: it writes plainly");
-    refuse_shape("grid_rounds_apart", (td_launch){.blocks = 4, .threads = 32, .together = true}, "race: it");
+    refuse_shape("grid_rounds_apart", (td_launch){.blocks = 4, .threads = 32, .cooperative = true}, "race: it");
 }
 
 TEST(an_endless_loop_ends)
@@ -131,7 +131,7 @@ TEST(a_cancelled_process_does_not_wait_for_its_kernels)
     needs_the_watch();
     bench b = bench_open("emu", 1);
     td_cancel_request();
-    td_launch shape = {.blocks = 1, .threads = 32, .together = true};
+    td_launch shape = {.blocks = 1, .threads = 32, .cooperative = true};
     const td_kernel *endless = kernel_named("endless");
     CHECK_STATUS(td_stream_launch(b.stream, endless, shape, &b.arguments, sizeof b.arguments), TD_CANCELLED);
     td_cancel_clear();
@@ -231,7 +231,7 @@ TEST(a_failure_is_told_once_by_whatever_comes_next)
     CHECK_OK(td_stream_launch(b.stream, wrong, shape, &b.arguments, sizeof b.arguments));
     CHECK_STATUS(td_stream_fill(b.stream, b.arguments.out, 0, 4), TD_DEVICE);
     CHECK_OK(td_stream_fill(b.stream, b.arguments.out, 0, 4));
-    CHECK_OK(td_stream_finish(b.stream));
+    CHECK_OK(td_stream_synchronize(b.stream));
     bench_close(&b);
 }
 
@@ -274,8 +274,8 @@ TEST(shapes_that_no_gpu_has_are_refused)
     CHECK_CONTAINS(td_last_message(), "blocks of 33 threads; a multiple of 32 up to 1024 is possible");
     CHECK_STATUS(bench_run(&b, "add_one", (td_launch){.blocks = 1, .threads = 2048}), TD_DEVICE);
     CHECK_STATUS(bench_run(&b, "add_one", (td_launch){.blocks = 1, .threads = 32, .shared_bytes = 1 << 20}), TD_DEVICE);
-    CHECK_STATUS(bench_run(&b, "add_one", (td_launch){.blocks = 5, .threads = 1024, .together = true}), TD_DEVICE);
-    CHECK_CONTAINS(td_last_message(), "5 blocks of 1024 threads together; 4 run at once");
+    CHECK_STATUS(bench_run(&b, "add_one", (td_launch){.blocks = 5, .threads = 1024, .cooperative = true}), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "5 blocks of 1024 threads in a cooperative launch; 4 run at once");
     bench_close(&b);
 }
 

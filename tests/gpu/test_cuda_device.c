@@ -18,8 +18,8 @@ TEST(a_gpu_tells_what_it_is)
     CHECK(strlen(p->model) > 0);
     CHECK(p->memory > 1 << 28 && p->memory_free <= p->memory);
     CHECK(p->multiprocessors > 0 && p->block_threads >= 1024 && p->shared_bytes >= 48 << 10);
-    CHECK(p->together && p->reads_host);
-    CHECK(td_device_supports(s.device, TD_FEATURE_TOGETHER) && td_device_supports(s.device, TD_FEATURE_SORT));
+    CHECK(p->cooperative && p->reads_host);
+    CHECK(td_device_supports(s.device, TD_FEATURE_COOPERATIVE) && td_device_supports(s.device, TD_FEATURE_SORT));
     stop(&s);
 }
 
@@ -35,7 +35,7 @@ TEST(a_stream_fills_adds_and_copies_in_order)
     for (uint32_t i = 1; i <= 10; i++) LAUNCH(s.a, add, wide, (add_arguments){numbers, COUNT, i});
     CHECK_OK(td_stream_copy(s.a, numbers + COUNT / 4, numbers, COUNT / 4 * sizeof *numbers, TD_ON_DEVICE));
     CHECK_OK(td_stream_copy(s.a, host, numbers, COUNT * sizeof *numbers, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     for (uint32_t i = 0; i < COUNT; i++) CHECK_EQ(host[i], (i < COUNT / 2 ? i % (COUNT / 4) : 0) + 55);
     CHECK_EQ(s.device->counts.launches, 10);
     td_device_free(s.device, numbers);
@@ -59,7 +59,7 @@ TEST(completions_come_through_the_loop)
     CHECK_EQ(seen.count, 4);
     CHECK_EQ(seen.status, TD_OK);
     for (int i = 0; i < 4; i++) CHECK_EQ(seen.values[i], i);
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(host, 4);
     td_device_free(s.device, number);
     stop(&s);
@@ -72,16 +72,16 @@ TEST(a_stream_waits_for_another_ones_mark)
     CHECK_OK(TD_NEW_ZEROED(&host, COUNT, "host"));
     CHECK_OK(td_device_new(s.device, &numbers, COUNT, sizeof *numbers, "numbers"));
     for (int round = 0; round < 20; round++) {
-        td_mark *mark = NULL;
+        td_event *event = NULL;
         CHECK_OK(td_stream_fill(s.a, numbers, 0, COUNT * sizeof *numbers));
         for (int i = 0; i < 5; i++) LAUNCH(s.a, add, narrow, (add_arguments){numbers, COUNT / 16, 1});
-        CHECK_OK(td_stream_mark(s.a, &mark));
-        CHECK_OK(td_stream_wait(s.b, mark));
+        CHECK_OK(td_stream_record(s.a, &event));
+        CHECK_OK(td_stream_wait(s.b, event));
         CHECK_OK(td_stream_copy(s.b, host, numbers, COUNT * sizeof *numbers, TD_TO_HOST));
-        td_mark_destroy(s.device, mark);
-        CHECK_OK(td_stream_finish(s.b));
+        td_event_destroy(s.device, event);
+        CHECK_OK(td_stream_synchronize(s.b));
         CHECK_EQ(host[COUNT / 16 - 1], 5);
-        CHECK_OK(td_stream_finish(s.a));
+        CHECK_OK(td_stream_synchronize(s.a));
     }
     td_device_free(s.device, numbers);
     td_free(host);
@@ -93,14 +93,14 @@ TEST(blocks_launched_together_meet_at_barriers)
     setting s = start();
     uint32_t *words = NULL, host[2] = {0, 9}, blocks = 0;
     td_kernel kernel = {"rounds", kernel_rounds};
-    CHECK_OK(td_device_fit(s.device, &kernel, 256, 0, &blocks));
+    CHECK_OK(td_device_occupancy(s.device, &kernel, 256, 0, &blocks));
     CHECK(blocks >= (uint32_t)s.device->properties.multiprocessors);
     CHECK_OK(td_device_new(s.device, &words, 3, sizeof *words, "words"));
     CHECK_OK(td_stream_fill(s.a, words, 0, 3 * sizeof *words));
-    td_launch all = {.blocks = blocks, .threads = 256, .together = true};
+    td_launch all = {.blocks = blocks, .threads = 256, .cooperative = true};
     LAUNCH(s.a, rounds, all, (rounds_arguments){words, words + 1, words + 2, 100});
     CHECK_OK(td_stream_copy(s.a, host, words, sizeof host, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(host[0], 100 * blocks);
     CHECK_EQ(host[1], 0);
     all.blocks++;
@@ -118,25 +118,25 @@ TEST(a_block_gets_all_the_shared_memory_there_is)
     setting s = start();
     uint32_t *words = NULL, host[4] = {0}, blocks = 0, bytes = (uint32_t)s.device->properties.shared_bytes;
     td_kernel kernel = {"shared", kernel_shared};
-    CHECK_OK(td_device_fit(s.device, &kernel, 64, bytes, &blocks));
+    CHECK_OK(td_device_occupancy(s.device, &kernel, 64, bytes, &blocks));
     CHECK_EQ(blocks, s.device->properties.multiprocessors);
-    CHECK_OK(td_device_fit(s.device, &kernel, 64, bytes + 4, &blocks));
+    CHECK_OK(td_device_occupancy(s.device, &kernel, 64, bytes + 4, &blocks));
     CHECK_EQ(blocks, 0);
     CHECK_OK(td_device_new(s.device, &words, 4, sizeof *words, "words"));
     for (uint32_t need = 1024; need < bytes; need *= 2) {
         LAUNCH(s.a, shared, ((td_launch){.blocks = 4, .threads = 64, .shared_bytes = need}),
                (add_arguments){words, need / 4, need});
         CHECK_OK(td_stream_copy(s.a, host, words, sizeof host, TD_TO_HOST));
-        CHECK_OK(td_stream_finish(s.a));
+        CHECK_OK(td_stream_synchronize(s.a));
         CHECK_EQ(host[3], need);
     }
     LAUNCH(s.a, shared, ((td_launch){.blocks = 4, .threads = 64, .shared_bytes = bytes}),
            (add_arguments){words, bytes / 4, 7});
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     td_launch over = {.blocks = 4, .threads = 64, .shared_bytes = bytes + 1024};
     CHECK(launch(s.a, "shared", kernel_shared, over, &(add_arguments){words, 1, 1}, sizeof(add_arguments)) != TD_OK);
     CHECK_CONTAINS(td_last_message(), "shared");
-    CHECK_OK(td_stream_finish(s.a)); /* a refused launch does no harm */
+    CHECK_OK(td_stream_synchronize(s.a)); /* a refused launch does no harm */
     td_device_free(s.device, words);
     stop(&s);
 }
@@ -158,7 +158,7 @@ TEST(kernels_read_pinned_memory)
     CHECK_OK(td_stream_fill(s.a, sum, 0, sizeof *sum));
     LAUNCH(s.a, sum, wide, (sum_arguments){seen, COUNT, sum});
     CHECK_OK(td_stream_copy(s.a, &host, sum, sizeof host, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(host, (uint64_t)COUNT * (COUNT - 1) / 2);
     td_device_unpin(s.device, numbers);
     td_device_free(s.device, sum);
@@ -187,7 +187,7 @@ TEST(pairs_are_sorted_and_numbers_summed)
     CHECK_OK(td_stream_scan(s.a, keys, sums, COUNT, room, bytes));
     CHECK_OK(td_stream_copy(s.a, host, keys, 2 * COUNT * sizeof *keys, TD_TO_HOST));
     CHECK_OK(td_stream_copy(s.a, host_sums, sums, (COUNT + 1) * sizeof *sums, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     for (uint32_t i = 0; i < COUNT; i++) {
         CHECK(i == 0 || host[i - 1] <= host[i]);
         CHECK_EQ(host[i], host[COUNT + i] * 2654435761u);
@@ -198,7 +198,7 @@ TEST(pairs_are_sorted_and_numbers_summed)
     CHECK_OK(td_stream_sort(s.a, keys, values, 0, room, bytes));
     CHECK_OK(td_stream_scan(s.a, keys, sums, 0, room, bytes));
     CHECK_OK(td_stream_copy(s.a, host_sums, sums, sizeof *sums, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(s.a));
+    CHECK_OK(td_stream_synchronize(s.a));
     CHECK_EQ(host_sums[0], 0);
     CHECK_STATUS(td_stream_sort(s.a, keys, values, COUNT, room, 64), TD_INVALID);
     td_device_free(s.device, keys);
@@ -262,7 +262,7 @@ TEST(slices_have_multiprocessors_of_their_own)
         CHECK_OK(td_stream_fill(stream, bits, 0, sizeof mine));
         LAUNCH(stream, where, ((td_launch){.blocks = 4096, .threads = 256}), (where_arguments){bits});
         CHECK_OK(td_stream_copy(stream, mine, bits, sizeof mine, TD_TO_HOST));
-        CHECK_OK(td_stream_finish(stream));
+        CHECK_OK(td_stream_synchronize(stream));
         for (int w = 0; w < WORDS; w++) {
             CHECK_EQ(all[w] & mine[w], 0);
             all[w] |= mine[w];
@@ -289,13 +289,13 @@ TEST(slices_run_side_by_side)
     CHECK_OK(td_stream_open(b, &on_b));
     CHECK_OK(td_device_new(a, &words, 4, sizeof *words, "words"));
     CHECK_OK(td_stream_fill(on_a, words, 0, sizeof host));
-    CHECK_OK(td_stream_finish(on_a));
+    CHECK_OK(td_stream_synchronize(on_a));
     LAUNCH(on_a, meet, narrow, (meet_arguments){words, words + 1, words + 2, clocks});
     LAUNCH(on_b, meet, narrow, (meet_arguments){words + 1, words, words + 3, clocks});
-    CHECK_OK(td_stream_finish(on_a));
-    CHECK_OK(td_stream_finish(on_b));
+    CHECK_OK(td_stream_synchronize(on_a));
+    CHECK_OK(td_stream_synchronize(on_b));
     CHECK_OK(td_stream_copy(on_a, host, words, sizeof host, TD_TO_HOST));
-    CHECK_OK(td_stream_finish(on_a));
+    CHECK_OK(td_stream_synchronize(on_a));
     CHECK_EQ(host[2], 1);
     CHECK_EQ(host[3], 1);
     td_stream_close(on_a);
@@ -311,21 +311,21 @@ TEST(blocks_meet_at_barriers_within_a_slice)
     td_device *device = open_slices("cuda:0/4#2", &loop);
     td_stream *stream = NULL;
     tally seen = {0};
-    td_mark *mark = NULL;
+    td_event *event = NULL;
     uint32_t *words = NULL, host[2] = {0}, blocks = 0;
     td_kernel kernel = {"rounds", kernel_rounds};
     CHECK_STR(device->name, "cuda:0/4#2");
     CHECK(device->next == NULL);
-    CHECK_OK(td_device_fit(device, &kernel, 256, 0, &blocks));
+    CHECK_OK(td_device_occupancy(device, &kernel, 256, 0, &blocks));
     CHECK_OK(td_stream_open(device, &stream));
     CHECK_OK(td_device_new(device, &words, 3, sizeof *words, "words"));
     CHECK_OK(td_stream_fill(stream, words, 0, 3 * sizeof *words));
-    td_launch all = {.blocks = blocks, .threads = 256, .together = true};
+    td_launch all = {.blocks = blocks, .threads = 256, .cooperative = true};
     LAUNCH(stream, rounds, all, (rounds_arguments){words, words + 1, words + 2, 50});
     CHECK_OK(td_stream_copy(stream, host, words, sizeof host, TD_TO_HOST));
-    CHECK_OK(td_stream_mark(stream, &mark));
-    CHECK_OK(td_stream_wait(stream, mark));
-    td_mark_destroy(device, mark);
+    CHECK_OK(td_stream_record(stream, &event));
+    CHECK_OK(td_stream_wait(stream, event));
+    td_event_destroy(device, event);
     CHECK_OK(td_stream_notify(stream, note, &seen, 1));
     CHECK_OK(td_loop_run(loop));
     CHECK_EQ(seen.count, 1);
@@ -363,7 +363,7 @@ TEST(devices_open_and_close_many_times)
         uint32_t *number = NULL;
         CHECK_OK(td_device_new(s.device, &number, 1, sizeof *number, "number"));
         LAUNCH(s.a, add, narrow, (add_arguments){number, 1, 1});
-        CHECK_OK(td_stream_finish(s.a));
+        CHECK_OK(td_stream_synchronize(s.a));
         stop(&s); /* frees the number */
     }
 }
@@ -376,13 +376,13 @@ TEST(a_failed_request_for_host_memory_leaves_nothing)
     for (uint64_t nth = 1;; nth++) {
         td_device *device = NULL;
         td_stream *stream = NULL;
-        td_mark *mark = NULL;
+        td_event *event = NULL;
         td_alloc_fail_at(nth);
         td_status status = td_devices_open(&device, "cuda:0/2", &(td_device_options){.loop = loop});
         if (status == TD_OK) status = td_stream_open(device, &stream);
-        if (status == TD_OK) status = td_stream_mark(stream, &mark);
+        if (status == TD_OK) status = td_stream_record(stream, &event);
         td_alloc_fail_at(0);
-        if (mark != NULL) td_mark_destroy(device, mark);
+        if (event != NULL) td_event_destroy(device, event);
         td_stream_close(stream);
         td_devices_close(device);
         if (status == TD_OK) break;

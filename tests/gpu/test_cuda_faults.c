@@ -16,11 +16,11 @@ TEST(a_fault_names_the_kernel_and_stays)
     uint32_t host = 77;
     CHECK_OK(td_device_new(s.device, &number, 1, sizeof *number, "number"));
     go_astray(&s);
-    CHECK_STATUS(td_stream_finish(s.a), TD_DEVICE);
+    CHECK_STATUS(td_stream_synchronize(s.a), TD_DEVICE);
     printf("    %s\n", td_last_message());
     CHECK_CONTAINS(td_last_message(), "kernel launched last: wild");
     CHECK_CONTAINS(td_last_message(), "compute-sanitizer");
-    CHECK_STATUS(td_stream_finish(s.b), TD_DEVICE);
+    CHECK_STATUS(td_stream_synchronize(s.b), TD_DEVICE);
     CHECK_STATUS(td_stream_copy(s.b, &host, number, sizeof host, TD_TO_HOST), TD_DEVICE);
     CHECK_CONTAINS(td_last_message(), "lost");
     CHECK_STATUS(launch(s.b, "add", kernel_add, narrow, &(add_arguments){number, 1, 1}, sizeof(add_arguments)),

@@ -18,11 +18,11 @@ typedef void (*cpu_kernel)(const void *arguments, int worker, int workers);
 typedef struct cpu_state {
     td_pool *pool;
     pthread_mutex_t kernels; /* held while one runs */
-    pthread_mutex_t lock;    /* of all marks */
+    pthread_mutex_t lock;    /* of all events */
     pthread_cond_t reached;
 } cpu_state;
 
-struct td_mark {
+struct td_event {
     cpu_state *state;
     bool reached;
     int holders; /* the caller, and operations in queues */
@@ -41,7 +41,7 @@ typedef struct entry {
     td_handler handler;
     void *context;
     uint64_t value;
-    td_mark *mark;
+    td_event *event;
     _Alignas(16) char arguments[]; /* of a launch */
 } entry;
 
@@ -58,36 +58,36 @@ static cpu_state *state_of(const td_device *device) { return device->state; }
 
 /* Marks */
 
-static void drop_mark(td_mark *mark)
+static void drop_event(td_event *event)
 {
-    pthread_mutex_lock(&mark->state->lock);
-    bool unused = --mark->holders == 0;
-    pthread_mutex_unlock(&mark->state->lock);
-    if (unused) td_free(mark);
+    pthread_mutex_lock(&event->state->lock);
+    bool unused = --event->holders == 0;
+    pthread_mutex_unlock(&event->state->lock);
+    if (unused) td_free(event);
 }
 
-static void hold_mark(td_mark *mark)
+static void hold_event(td_event *event)
 {
-    pthread_mutex_lock(&mark->state->lock);
-    mark->holders++;
-    pthread_mutex_unlock(&mark->state->lock);
+    pthread_mutex_lock(&event->state->lock);
+    event->holders++;
+    pthread_mutex_unlock(&event->state->lock);
 }
 
-static void reach_mark(td_mark *mark)
+static void reach_event(td_event *event)
 {
-    pthread_mutex_lock(&mark->state->lock);
-    mark->reached = true;
-    pthread_cond_broadcast(&mark->state->reached);
-    pthread_mutex_unlock(&mark->state->lock);
-    drop_mark(mark);
+    pthread_mutex_lock(&event->state->lock);
+    event->reached = true;
+    pthread_cond_broadcast(&event->state->reached);
+    pthread_mutex_unlock(&event->state->lock);
+    drop_event(event);
 }
 
-static void await_mark(td_mark *mark)
+static void await_event(td_event *event)
 {
-    pthread_mutex_lock(&mark->state->lock);
-    while (!mark->reached) pthread_cond_wait(&mark->state->reached, &mark->state->lock);
-    pthread_mutex_unlock(&mark->state->lock);
-    drop_mark(mark);
+    pthread_mutex_lock(&event->state->lock);
+    while (!event->reached) pthread_cond_wait(&event->state->reached, &event->state->lock);
+    pthread_mutex_unlock(&event->state->lock);
+    drop_event(event);
 }
 
 /* What a stream's thread does. */
@@ -107,7 +107,7 @@ static td_status copy_share(void *context, int worker, int workers)
     return TD_OK;
 }
 
-static void run_together(cpu_state *state, td_worker_fn work, entry *self)
+static void run_on_all(cpu_state *state, td_worker_fn work, entry *self)
 {
     pthread_mutex_lock(&state->kernels);
     td_pool_run(state->pool, work, self);
@@ -121,13 +121,13 @@ static void execute(td_device *device, entry *self)
     switch (self->kind) {
     case COPY:
         if (self->bytes < LARGE) copy_share(self, 0, 1);
-        else run_together(state, copy_share, self);
+        else run_on_all(state, copy_share, self);
         break;
     case FILL: memset(self->to, self->byte, self->bytes); break;
-    case LAUNCH: run_together(state, run_kernel, self); break;
+    case LAUNCH: run_on_all(state, run_kernel, self); break;
     case NOTIFY: td_loop_complete(device->loop, 0, self->handler, self->context, TD_OK, self->value); break;
-    case MARK: reach_mark(self->mark); break;
-    case WAIT: await_mark(self->mark); break;
+    case MARK: reach_event(self->event); break;
+    case WAIT: await_event(self->event); break;
     }
 }
 
@@ -210,9 +210,9 @@ static void free_stream(cpu_stream *stream)
     td_free(stream);
 }
 
-static td_status cpu_stream_open(td_device *device, bool patient, td_stream **out)
+static td_status cpu_stream_open(td_device *device, bool low_priority, td_stream **out)
 {
-    (void)patient;
+    (void)low_priority;
     cpu_stream *stream = NULL;
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;
@@ -270,27 +270,27 @@ static td_status cpu_notify(td_stream *stream, td_handler handler, void *context
     return TD_OK;
 }
 
-static td_status cpu_mark(td_stream *stream, td_mark **out)
+static td_status cpu_record(td_stream *stream, td_event **out)
 {
-    td_mark *mark = NULL;
-    TD_CHECK(TD_NEW_ZEROED(&mark, 1, "mark"));
-    mark->state = state_of(stream->device);
-    mark->holders = 2;
-    td_status status = enqueue(stream, &(entry){.kind = MARK, .mark = mark}, NULL, 0);
-    if (status != TD_OK) td_free(mark);
-    else *out = mark;
+    td_event *event = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&event, 1, "event"));
+    event->state = state_of(stream->device);
+    event->holders = 2;
+    td_status status = enqueue(stream, &(entry){.kind = MARK, .event = event}, NULL, 0);
+    if (status != TD_OK) td_free(event);
+    else *out = event;
     return status;
 }
 
-static td_status cpu_wait(td_stream *stream, td_mark *mark)
+static td_status cpu_wait(td_stream *stream, td_event *event)
 {
-    hold_mark(mark);
-    td_status status = enqueue(stream, &(entry){.kind = WAIT, .mark = mark}, NULL, 0);
-    if (status != TD_OK) drop_mark(mark);
+    hold_event(event);
+    td_status status = enqueue(stream, &(entry){.kind = WAIT, .event = event}, NULL, 0);
+    if (status != TD_OK) drop_event(event);
     return status;
 }
 
-static td_status cpu_finish(td_stream *base)
+static td_status cpu_synchronize(td_stream *base)
 {
     cpu_stream *stream = (cpu_stream *)base;
     pthread_mutex_lock(&stream->lock);
@@ -299,7 +299,7 @@ static td_status cpu_finish(td_stream *base)
     return TD_OK;
 }
 
-static td_status cpu_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+static td_status cpu_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                          uint32_t *blocks)
 {
     (void)kernel;
@@ -310,7 +310,7 @@ static td_status cpu_fit(td_device *device, const td_kernel *kernel, uint32_t th
 static bool cpu_supports(const td_device *device, td_feature feature)
 {
     (void)device;
-    return feature == TD_FEATURE_TOGETHER || feature == TD_FEATURE_HOST_READS;
+    return feature == TD_FEATURE_COOPERATIVE || feature == TD_FEATURE_HOST_READS;
 }
 
 static uint64_t cpu_now(td_device *device)
@@ -331,11 +331,11 @@ static const td_device_ops cpu_ops = {
     .fill = cpu_fill,
     .launch = cpu_launch,
     .notify = cpu_notify,
-    .mark = cpu_mark,
+    .record = cpu_record,
     .wait = cpu_wait,
-    .mark_destroy = drop_mark,
-    .finish = cpu_finish,
-    .fit = cpu_fit,
+    .event_destroy = drop_event,
+    .synchronize = cpu_synchronize,
+    .occupancy = cpu_occupancy,
     .supports = cpu_supports,
     .now = cpu_now,
 };
@@ -350,7 +350,7 @@ static void describe(td_device_properties *out, const td_pool *pool)
     out->cache = machine.cache_bytes;
     out->multiprocessors = td_pool_threads(pool);
     out->block_threads = 1;
-    out->together = true;
+    out->cooperative = true;
     out->reads_host = true;
 }
 

@@ -15,9 +15,9 @@
 enum { OLDEST = 75 };         /* compute capability */
 enum { MOST_MOMENTS = 5000 }; /* milliseconds that callbacks are waited for */
 
-struct td_mark {
+struct td_event {
     td_device *device;
-    cudaEvent_t event;
+    cudaEvent_t handle;
 };
 
 /* GPUs that a kernel's fault has taken from this process for good: a reset does not bring them back. */
@@ -59,11 +59,11 @@ static void cuda_release(td_device *device, void *memory)
 
 /* Streams */
 
-enum { PATIENT = 0, USUAL = -1 }; /* lower numbers go first; the lowest there is, on a GPU that knows none, is 0 */
+enum { LOW_PRIORITY = 0, NORMAL_PRIORITY = -1 }; /* lower numbers go first; the lowest there is, on a GPU that knows none, is 0 */
 
-static cudaError_t make_stream(const td_cuda_state *state, bool patient, td_cuda_stream *out)
+static cudaError_t make_stream(const td_cuda_state *state, bool low_priority, td_cuda_stream *out)
 {
-    int priority = patient ? PATIENT : USUAL;
+    int priority = low_priority ? LOW_PRIORITY : NORMAL_PRIORITY;
     cudaError_t error = state->slice != NULL
                             ? td_cuda_slice_stream(state->slice, priority, &out->stream)
                             : cudaStreamCreateWithPriority(&out->stream, cudaStreamNonBlocking, priority);
@@ -81,13 +81,13 @@ static void drop_stream(td_cuda_stream *stream)
     td_free(stream);
 }
 
-static td_status cuda_stream_open(td_device *device, bool patient, td_stream **out)
+static td_status cuda_stream_open(td_device *device, bool low_priority, td_stream **out)
 {
     td_cuda_stream *stream = NULL;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;
-    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), patient, stream), "making a stream");
+    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), low_priority, stream), "making a stream");
     if (status != TD_OK) drop_stream(stream);
     else *out = &stream->base;
     return status;
@@ -169,7 +169,7 @@ static td_status fail_launch(td_device *device, const td_kernel *kernel, const t
     char doing[160];
     snprintf(doing, sizeof doing,
              "launching %s (%" PRIu32 " blocks of %" PRIu32 " threads, %" PRIu32 " bytes shared%s)", kernel->name,
-             shape->blocks, shape->threads, shape->shared_bytes, shape->together ? ", together" : "");
+             shape->blocks, shape->threads, shape->shared_bytes, shape->cooperative ? ", cooperative" : "");
     return td_cuda_check(device, error, doing);
 }
 
@@ -177,11 +177,11 @@ static td_status fail_launch(td_device *device, const td_kernel *kernel, const t
 enum { PORTABLE_BLOCKS = 8, CLUSTER_BLOCKS = 16 };
 
 /* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
-static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
+static td_status check_cooperative(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
     uint32_t most = 0;
     if (td_cuda_state_of(device)->slice == NULL) return TD_OK;
-    TD_CHECK(td_device_fit(device, kernel, shape->threads, shape->shared_bytes, &most));
+    TD_CHECK(td_device_occupancy(device, kernel, shape->threads, shape->shared_bytes, &most));
     return shape->blocks <= most ? TD_OK : fail_launch(device, kernel, shape, cudaErrorCooperativeLaunchTooLarge);
 }
 
@@ -206,9 +206,9 @@ static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const t
     (void)bytes;
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(raise_shared(device, kernel, shape->shared_bytes));
-    if (shape->together && !shape->cluster) TD_CHECK(check_together(device, kernel, shape));
+    if (shape->cooperative && !shape->cluster) TD_CHECK(check_cooperative(device, kernel, shape));
     cudaError_t error = shape->cluster ? launch_cluster(kernel, shape, list, queue)
-                        : shape->together
+                        : shape->cooperative
                             ? cudaLaunchCooperativeKernel(kernel->code, blocks, threads, list, shape->shared_bytes,
                                                           queue)
                             : cudaLaunchKernel(kernel->code, blocks, threads, list, shape->shared_bytes, queue);
@@ -217,7 +217,7 @@ static td_status cuda_launch(td_stream *stream, const td_kernel *kernel, const t
     return TD_OK;
 }
 
-static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+static td_status cuda_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                           uint32_t *blocks)
 {
     int each = 0;
@@ -232,7 +232,7 @@ static td_status cuda_fit(td_device *device, const td_kernel *kernel, uint32_t t
     return TD_OK;
 }
 
-/* Completions, marks, the end. */
+/* Completions, events, the end. */
 
 typedef struct notice {
     td_cuda_stream *stream;
@@ -283,40 +283,40 @@ static td_status cuda_notify(td_stream *stream, td_handler handler, void *contex
     return TD_OK;
 }
 
-static void cuda_mark_destroy(td_mark *mark)
+static void cuda_event_destroy(td_event *event)
 {
-    cudaSetDevice(td_cuda_state_of(mark->device)->gpu);
-    cudaEventDestroy(mark->event);
+    cudaSetDevice(td_cuda_state_of(event->device)->gpu);
+    cudaEventDestroy(event->handle);
     cudaGetLastError();
-    td_free(mark);
+    td_free(event);
 }
 
-static td_status cuda_mark(td_stream *stream, td_mark **out)
+static td_status cuda_record(td_stream *stream, td_event **out)
 {
     td_status status = TD_OK;
     td_device *device = stream->device;
-    td_mark *mark = NULL;
+    td_event *event = NULL;
     TD_CHECK(td_cuda_enter(device));
-    TD_CHECK(TD_NEW_ZEROED(&mark, 1, "mark"));
-    mark->device = device;
-    TD_TRY(td_cuda_check(device, cudaEventCreateWithFlags(&mark->event, cudaEventDisableTiming), "making a mark"));
-    TD_TRY(td_cuda_check(device, cudaEventRecord(mark->event, td_cuda_stream_of(stream)), "setting a mark"));
-    *out = mark;
+    TD_CHECK(TD_NEW_ZEROED(&event, 1, "event"));
+    event->device = device;
+    TD_TRY(td_cuda_check(device, cudaEventCreateWithFlags(&event->handle, cudaEventDisableTiming), "creating an event"));
+    TD_TRY(td_cuda_check(device, cudaEventRecord(event->handle, td_cuda_stream_of(stream)), "recording an event"));
+    *out = event;
     return TD_OK;
 done:
-    if (mark->event != NULL) cudaEventDestroy(mark->event);
-    td_free(mark);
+    if (event->handle != NULL) cudaEventDestroy(event->handle);
+    td_free(event);
     return status;
 }
 
-static td_status cuda_wait(td_stream *stream, td_mark *mark)
+static td_status cuda_wait(td_stream *stream, td_event *event)
 {
     TD_CHECK(td_cuda_enter(stream->device));
-    return td_cuda_check(stream->device, cudaStreamWaitEvent(td_cuda_stream_of(stream), mark->event, 0),
-                         "waiting for a mark");
+    return td_cuda_check(stream->device, cudaStreamWaitEvent(td_cuda_stream_of(stream), event->handle, 0),
+                         "waiting for an event");
 }
 
-static td_status cuda_finish(td_stream *stream)
+static td_status cuda_synchronize(td_stream *stream)
 {
     td_cuda_stream *mine = (td_cuda_stream *)stream;
     TD_CHECK(td_cuda_enter(stream->device));
@@ -359,7 +359,7 @@ static td_status cuda_scan(td_stream *stream, const uint32_t *in, uint64_t *out,
 
 static bool cuda_supports(const td_device *device, td_feature feature)
 {
-    if (feature == TD_FEATURE_TOGETHER) return device->properties.together;
+    if (feature == TD_FEATURE_COOPERATIVE) return device->properties.cooperative;
     if (feature == TD_FEATURE_HOST_READS) return device->properties.reads_host;
     return feature == TD_FEATURE_SORT;
 }
@@ -382,11 +382,11 @@ static const td_device_ops cuda_ops = {
     .fill = cuda_fill,
     .launch = cuda_launch,
     .notify = cuda_notify,
-    .mark = cuda_mark,
+    .record = cuda_record,
     .wait = cuda_wait,
-    .mark_destroy = cuda_mark_destroy,
-    .finish = cuda_finish,
-    .fit = cuda_fit,
+    .event_destroy = cuda_event_destroy,
+    .synchronize = cuda_synchronize,
+    .occupancy = cuda_occupancy,
     .sort = cuda_sort,
     .sort_bytes = cuda_sort_bytes,
     .scan = cuda_scan,
@@ -412,7 +412,7 @@ static td_status describe(td_device *device, int gpu)
     out->multiprocessors = found.multiProcessorCount;
     out->block_threads = found.maxThreadsPerBlock;
     out->shared_bytes = found.sharedMemPerBlockOptin;
-    out->together = found.cooperativeLaunch != 0;
+    out->cooperative = found.cooperativeLaunch != 0;
     out->cluster = found.clusterLaunch == 0 ? 0 : found.major == 9 ? CLUSTER_BLOCKS : PORTABLE_BLOCKS;
     out->reads_host = found.canMapHostMemory != 0;
     if (td_cuda_state_of(device)->capability >= OLDEST) return TD_OK;

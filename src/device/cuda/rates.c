@@ -44,26 +44,26 @@ static td_status read_near(work *self)
 {
     td_rate_stream a = {.from = self->near, .bytes = self->near_bytes};
     TD_CHECK(launch(self, "read", td_rate_read, everywhere(self), &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status copy_near(work *self)
 {
     td_rate_stream a = {.from = self->near, .to = self->near + self->near_bytes / 2, .bytes = self->near_bytes / 2};
     TD_CHECK(launch(self, "copy", td_rate_copy, everywhere(self), &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status to_device(work *self)
 {
     TD_CHECK(td_stream_copy(self->a, self->near, self->pinned, self->copy_bytes, TD_TO_DEVICE));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status to_host(work *self)
 {
     TD_CHECK(td_stream_copy(self->a, self->pinned, self->near, self->copy_bytes, TD_TO_HOST));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status both_ways(work *self)
@@ -71,27 +71,27 @@ static td_status both_ways(work *self)
     uint64_t half = self->copy_bytes / 2;
     TD_CHECK(td_stream_copy(self->a, self->near, self->pinned, half, TD_TO_DEVICE));
     TD_CHECK(td_stream_copy(self->b, self->pinned + half, self->near + half, half, TD_TO_HOST));
-    TD_CHECK(td_stream_finish(self->a));
-    return td_stream_finish(self->b);
+    TD_CHECK(td_stream_synchronize(self->a));
+    return td_stream_synchronize(self->b);
 }
 
 static td_status pageable_to_device(work *self)
 {
     TD_CHECK(td_stream_copy(self->a, self->near, self->pageable, self->copy_bytes, TD_TO_DEVICE));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status pageable_to_host(work *self)
 {
     TD_CHECK(td_stream_copy(self->a, self->pageable, self->near, self->copy_bytes, TD_TO_HOST));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status small_to_device(work *self)
 {
     for (int i = 0; i < ROUND_TRIPS; i++) {
         TD_CHECK(td_stream_copy(self->a, self->near, self->pinned, 4, TD_TO_DEVICE));
-        TD_CHECK(td_stream_finish(self->a));
+        TD_CHECK(td_stream_synchronize(self->a));
     }
     return TD_OK;
 }
@@ -100,7 +100,7 @@ static td_status small_to_host(work *self)
 {
     for (int i = 0; i < ROUND_TRIPS; i++) {
         TD_CHECK(td_stream_copy(self->a, self->pinned, self->near, 4, TD_TO_HOST));
-        TD_CHECK(td_stream_finish(self->a));
+        TD_CHECK(td_stream_synchronize(self->a));
     }
     return TD_OK;
 }
@@ -114,14 +114,14 @@ static td_status launch_nothing(work *self)
 static td_status launches(work *self)
 {
     for (int i = 0; i < LAUNCHES; i++) TD_CHECK(launch_nothing(self));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status launches_waited_for(work *self)
 {
     for (int i = 0; i < ROUND_TRIPS; i++) {
         TD_CHECK(launch_nothing(self));
-        TD_CHECK(td_stream_finish(self->a));
+        TD_CHECK(td_stream_synchronize(self->a));
     }
     return TD_OK;
 }
@@ -130,16 +130,16 @@ static td_status barriers(work *self)
 {
     td_rate_turns a = {.turns = TURNS};
     td_launch shape = {.blocks = (uint32_t)self->device->properties.multiprocessors, .threads = THREADS,
-                       .together = true};
+                       .cooperative = true};
     TD_CHECK(launch(self, "barriers", td_rate_barriers, shape, &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_status read_host(work *self)
 {
     td_rate_stream a = {.from = self->seen, .bytes = self->host_bytes};
     TD_CHECK(launch(self, "read", td_rate_read, everywhere(self), &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static uint64_t lines_read(uint64_t range) { return range / 128 < MOST_LINES ? range / 128 : MOST_LINES; }
@@ -149,7 +149,7 @@ static td_status read_host_lines(work *self)
     td_rate_lines a = {.from = (const uint32_t *)(const void *)self->seen, .lines = self->range / 128,
                        .count = lines_read(self->range)};
     TD_CHECK(launch(self, "random lines", td_rate_random, everywhere(self), &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 static td_rate_gathers gathers_of(const work *self)
@@ -162,7 +162,7 @@ static td_status gather_near(work *self)
 {
     td_rate_gathers a = gathers_of(self);
     TD_CHECK(launch(self, "gather", td_rate_gather, everywhere(self), &a, sizeof a));
-    return td_stream_finish(self->a);
+    return td_stream_synchronize(self->a);
 }
 
 /* The best time of a piece of work, in seconds. */
@@ -222,8 +222,8 @@ static td_status measure(work *self, td_gpu_rates *out)
     TD_CHECK(each_of(self, small_to_device, ROUND_TRIPS, &out->small_to_device));
     TD_CHECK(each_of(self, small_to_host, ROUND_TRIPS, &out->small_to_host));
     TD_CHECK(each_of(self, launches, LAUNCHES, &out->launch));
-    TD_CHECK(each_of(self, launches_waited_for, ROUND_TRIPS, &out->launch_finish));
-    if (self->device->properties.together) TD_CHECK(each_of(self, barriers, TURNS, &out->grid_barrier));
+    TD_CHECK(each_of(self, launches_waited_for, ROUND_TRIPS, &out->launch_synchronize));
+    if (self->device->properties.cooperative) TD_CHECK(each_of(self, barriers, TURNS, &out->grid_barrier));
     if (!self->device->properties.reads_host) return TD_OK;
     TD_CHECK(rate_of(self, read_host, self->host_bytes, &out->host_read));
     return measure_host_lines(self, out);

@@ -18,7 +18,7 @@ typedef struct td_gpu_rates {
     double to_device, to_host, both_ways; /* pinned host memory */
     double pageable_to_device, pageable_to_host;
     double small_to_device, small_to_host; /* seconds of a copy of 4 bytes, waited for */
-    double launch, launch_finish;          /* seconds: one behind the other; each waited for */
+    double launch, launch_synchronize;          /* seconds: one behind the other; each waited for */
     double grid_barrier;                   /* seconds, a block on every multiprocessor */
     double host_read;                      /* kernels reading pinned memory from begin to end */
     td_host_reads host_random[TD_HOST_RANGES];

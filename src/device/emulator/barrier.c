@@ -68,8 +68,8 @@ void td_emu_grid_barrier(td_site site)
 {
     td_emu_machine *m = td_emu_now;
     td_emu_fiber_thread *me = td_emu_running;
-    if (!m->shape.together)
-        td_emu_break(site, "grid barrier in a launch whose blocks do not run together (td_launch.together)");
+    if (!m->shape.cooperative)
+        td_emu_break(site, "grid barrier in a launch that is not cooperative (td_launch.cooperative)");
     if (arrive(me, TD_EMU_GRID, site)) {
         td_emu_shared_check(me->block, site);
         for (uint32_t i = 0; i < m->in_flight; i++) {

@@ -156,9 +156,9 @@ td_status td_emu_check_range(const td_device *device, const void *memory, uint64
 /* Streams. */
 
 /* Patient or not: streams take turns by their clocks. */
-static td_status stream_open(td_device *device, bool patient, td_stream **out)
+static td_status stream_open(td_device *device, bool low_priority, td_stream **out)
 {
-    (void)patient;
+    (void)low_priority;
     td_emu_stream *stream = NULL;
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->stream.device = device;
@@ -255,7 +255,7 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
     all->kernel_ns += (uint64_t)duration_ns;
 }
 
-static td_status fit(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+static td_status occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                      uint32_t *blocks)
 {
     (void)kernel;
@@ -273,21 +273,21 @@ static td_status fit(td_device *device, const td_kernel *kernel, uint32_t thread
 
 enum { USUAL_THREADS = 256 }; /* of a block */
 
-static uint64_t host_bytes(td_device *device, uint64_t bytes, bool together)
+static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
 {
     const td_emu_machine *machine = &emulator_of(device)->machine;
     uint32_t blocks = 1;
-    if (together) (void)fit(device, NULL, USUAL_THREADS, 0, &blocks);
+    if (cooperative) (void)occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
     return sizeof(td_emu_world) + bytes + (machine->races ? td_watch_cells_bytes(bytes) : 0) +
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
-static td_status check_together(td_device *device, const td_kernel *kernel, const td_launch *shape)
+static td_status check_cooperative(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
     uint32_t most = 0;
-    TD_CHECK(fit(device, kernel, shape->threads, shape->shared_bytes, &most));
-    if (!shape->together || shape->blocks <= most) return TD_OK;
-    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads together; %u run at once", device->name,
+    TD_CHECK(occupancy(device, kernel, shape->threads, shape->shared_bytes, &most));
+    if (!shape->cooperative || shape->blocks <= most) return TD_OK;
+    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads in a cooperative launch; %u run at once", device->name,
                    kernel->name, shape->blocks, shape->threads, most);
 }
 
@@ -298,7 +298,7 @@ static td_status launch(td_stream *stream, const td_kernel *kernel, const td_lau
     td_emulator *emulator = emulator_of(stream->device);
     const td_topology *topology = &emulator->world->topology;
     TD_CHECK(td_emu_stream_check(own(stream)));
-    td_status status = check_together(stream->device, kernel, shape);
+    td_status status = check_cooperative(stream->device, kernel, shape);
     if (status == TD_OK) status = td_emu_machine_launch(&emulator->machine, kernel, shape, arguments, bytes, &work);
     double rate = topology->to_device[topology->host_link[emulator->number]].rate;
     double duration = td_model_launch_ns(gpu_of(stream->device), &work, rate);
@@ -311,33 +311,33 @@ static td_status launch(td_stream *stream, const td_kernel *kernel, const td_lau
 static td_status notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
 {
     td_device *device = stream->device;
-    uint64_t time = earliest(own(stream)) + (uint64_t)gpu_of(device)->finish_ns;
+    uint64_t time = earliest(own(stream)) + (uint64_t)gpu_of(device)->synchronize_ns;
     if (device->loop == NULL) return td_fail(TD_INVALID, "%s: completions need an event loop", device->name);
     td_loop_expect(device->loop);
     td_loop_complete(device->loop, time > 0 ? time : 1, handler, context, td_emu_stream_check(own(stream)), value);
     return TD_OK;
 }
 
-struct td_mark {
+struct td_event {
     uint64_t at;
 };
 
-static td_status mark(td_stream *stream, td_mark **out)
+static td_status record(td_stream *stream, td_event **out)
 {
     TD_CHECK(td_emu_stream_check(own(stream)));
-    TD_CHECK(TD_NEW(out, 1, "mark"));
+    TD_CHECK(TD_NEW(out, 1, "event"));
     (*out)->at = own(stream)->at;
     return TD_OK;
 }
 
-static td_status wait_for(td_stream *stream, td_mark *mark)
+static td_status wait_for(td_stream *stream, td_event *event)
 {
     TD_CHECK(td_emu_stream_check(own(stream)));
-    if (mark->at > own(stream)->at) own(stream)->at = mark->at;
+    if (event->at > own(stream)->at) own(stream)->at = event->at;
     return TD_OK;
 }
 
-static void mark_destroy(td_mark *mark) { td_free(mark); }
+static void event_destroy(td_event *event) { td_free(event); }
 
 static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
 {
@@ -349,17 +349,17 @@ static void host_worked(td_device *device, uint64_t bytes)
     emulator_of(device)->world->host_now = host_until(device, host_now(device), bytes);
 }
 
-static td_status finish(td_stream *stream)
+static td_status synchronize(td_stream *stream)
 {
     td_emu_world *world = emulator_of(stream->device)->world;
-    world->host_now = earliest(own(stream)) + (uint64_t)gpu_of(stream->device)->finish_ns;
+    world->host_now = earliest(own(stream)) + (uint64_t)gpu_of(stream->device)->synchronize_ns;
     return td_emu_stream_check(own(stream));
 }
 
 static bool supports(const td_device *device, td_feature feature)
 {
     (void)device;
-    return feature == TD_FEATURE_TOGETHER || feature == TD_FEATURE_HOST_READS || feature == TD_FEATURE_SORT;
+    return feature == TD_FEATURE_COOPERATIVE || feature == TD_FEATURE_HOST_READS || feature == TD_FEATURE_SORT;
 }
 
 static uint64_t now(td_device *device) { return host_now(device); }
@@ -404,7 +404,8 @@ static void close_device(td_device *device)
 static const td_device_ops ops = {
     .close = close_device, .allocate = allocate, .release = release, .pin = pin, .unpin = unpin,
     .stream_open = stream_open, .stream_close = stream_close, .copy = copy, .fill = fill, .launch = launch,
-    .notify = notify, .mark = mark, .wait = wait_for, .mark_destroy = mark_destroy, .finish = finish, .fit = fit,
+    .notify = notify, .record = record, .wait = wait_for, .event_destroy = event_destroy, .synchronize = synchronize,
+    .occupancy = occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .host_worked = host_worked,
     .host_until = host_until};
@@ -420,7 +421,7 @@ static void describe(td_device *device, const td_gpu_model *gpu, int number)
     device->properties.multiprocessors = (int)gpu->multiprocessors;
     device->properties.block_threads = (int)gpu->block_threads;
     device->properties.shared_bytes = gpu->shared_bytes;
-    device->properties.together = device->properties.reads_host = true;
+    device->properties.cooperative = device->properties.reads_host = true;
 }
 
 static td_status open_one(td_device **out, td_emu_world *world, int number, const td_device_options *options)

@@ -346,7 +346,7 @@ static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
 
 static td_status run_all(td_emu_machine *m)
 {
-    if (m->shape.together) return run_blocks(m, 0, m->shape.blocks);
+    if (m->shape.cooperative) return run_blocks(m, 0, m->shape.blocks);
     uint32_t blocks = m->shape.blocks;
     uint32_t start = (uint32_t)td_random_below(td_mix64(m->seed ^ m->launches), blocks);
     for (uint32_t i = 0; i < blocks; i++) {
@@ -376,7 +376,7 @@ static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td
                             size_t bytes)
 {
     TD_CHECK(check_shape(m, kernel, shape));
-    TD_CHECK(make_room(m, shape->together ? shape->blocks : 1, shape->threads));
+    TD_CHECK(make_room(m, shape->cooperative ? shape->blocks : 1, shape->threads));
     void (*code)(const void *);
     memcpy(&code, &kernel->code, sizeof code);
     m->code = code;

@@ -13,7 +13,7 @@ typedef struct td_gpu_model {
     double memory_rate;        /* bytes of device memory */
     double operation_rate;     /* accesses, exchanges, ... of one multiprocessor */
     double atomic_rate;        /* of the whole device */
-    double launch_ns, finish_ns, grid_barrier_ns;
+    double launch_ns, synchronize_ns, grid_barrier_ns;
 } td_gpu_model;
 
 /* One way of a link; copies of it wait for each other. */

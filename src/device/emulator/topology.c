@@ -15,7 +15,7 @@ enum { LINE_BYTES = 512, MOST_WORDS = 16 };
 static const td_gpu_model plain_gpu = {
     .model = "emulated GPU", .memory = UINT64_C(16) << 30, .cache = UINT64_C(4) << 20, .shared_bytes = 48 << 10,
     .multiprocessors = 4, .block_threads = 1024, .resident_threads = 512, .memory_rate = 500, .operation_rate = 32,
-    .atomic_rate = 4, .launch_ns = 4000, .finish_ns = 5000, .grid_barrier_ns = 1000};
+    .atomic_rate = 4, .launch_ns = 4000, .synchronize_ns = 5000, .grid_barrier_ns = 1000};
 
 void td_topology_default(td_topology *out)
 {
@@ -132,7 +132,7 @@ static const struct gpu_field {
     {"operation-rate", RATE, offsetof(td_gpu_model, operation_rate), 0, 0},
     {"atomic-rate", RATE, offsetof(td_gpu_model, atomic_rate), 0, 0},
     {"launch", TIME, offsetof(td_gpu_model, launch_ns), 0, 0},
-    {"finish", TIME, offsetof(td_gpu_model, finish_ns), 0, 0},
+    {"finish", TIME, offsetof(td_gpu_model, synchronize_ns), 0, 0},
     {"grid-barrier", TIME, offsetof(td_gpu_model, grid_barrier_ns), 0, 0},
 };
 

@@ -17,7 +17,7 @@
  *   TD_SHARED(type, name, count)     shared memory of the block, undefined at its start; one per line of source
  *   TD_SHARED_DYNAMIC(type, name)    the launch's shared_bytes
  *   TD_BARRIER()                     all threads of the block
- *   TD_GRID_BARRIER(cluster, word)   all threads of a `together` launch; whether it is one of a cluster; a word of
+ *   TD_GRID_BARRIER(cluster, word)   all threads of a `cooperative` launch; whether it is one of a cluster; a word of
  *                                    device memory for it alone, 0 at first
  *   TD_WARP_BARRIER(mask)            the lanes named
  *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
