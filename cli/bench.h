@@ -5,7 +5,7 @@
 
 #include "base/median.h"
 #include "command.h"
-#include "engine/run.h"
+#include "run/run.h"
 #include "report.h"
 
 typedef struct td_bench_settings {

@@ -4,13 +4,14 @@
  * the graph, or the order of its vertices. All contenders of a program run by
  * turns, so that they meet the same machine, each twice, so that none finds the
  * cache as another one left it, and all must find the same. */
+#include "engine/engine.h"
 #include "bench.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/cpu.h"
+#include "cpu/cpu.h"
 #include "graph_text.h"
 #include "layout/reorder.h"
 

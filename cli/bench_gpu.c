@@ -5,6 +5,7 @@
  * an emulated one's virtual. Searches start from several vertices, the same for all
  * contenders; whatever a contender finds is compared with what the defaults found, and
  * that once with the cpu engine. */
+#include "engine/engine.h"
 #include "bench.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/size.h"
-#include "engine/resident.h"
+#include "gpu/resident.h"
 #include "gpu_text.h"
 #include "graph_text.h"
 #include "layout/reorder.h"

@@ -4,6 +4,7 @@
  * An order and the input's own run by turns, each twice, so that neither finds the cache as the
  * other left it, and both must find the same. Engines on a GPU are measured where one is named
  * or there, by its own clock and with the graph on it. */
+#include "engine/engine.h"
 #include "bench.h"
 
 #include "base/alloc.h"

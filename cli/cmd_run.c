@@ -2,6 +2,7 @@
  *
  * What can be refused without the graph is refused before it is read. Then:
  * load, reorder if asked to, run (several times with --repeat), verify, write, tell. */
+#include "engine/engine.h"
 #include "build_settings.h"
 #include "graph_text.h"
 #include "ordering.h"
@@ -19,9 +20,9 @@
 #include "base/median.h"
 #include "base/outfile.h"
 #include "base/size.h"
-#include "engine/output.h"
+#include "run/output.h"
 #include "planner/plan.h"
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 #include "store/formats/format.h"
 #include "store/paged.h"
 

@@ -2,9 +2,9 @@
 
 #include "base/machine.h"
 #include "base/size.h"
-#include "engine/cpu.h"
-#include "engine/hybrid.h"
-#include "engine/resident.h"
+#include "cpu/cpu.h"
+#include "engine/hybrid/hybrid.h"
+#include "gpu/resident.h"
 #include "store/graph.h"
 
 #include <stdio.h>

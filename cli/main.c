@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
-#include "engine/run.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

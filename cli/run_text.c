@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/size.h"
-#include "engine/cpu.h"
+#include "cpu/cpu.h"
 #include "planner/plan.h"
 #include "text.h"
 

@@ -3,7 +3,7 @@
 #ifndef TD_CLI_RUN_TEXT_H
 #define TD_CLI_RUN_TEXT_H
 
-#include "engine/report.h"
+#include "planner/report.h"
 
 /* On stderr. */
 /* Before a run: which engine, why, and what it will hold. */

@@ -4,7 +4,7 @@
  *
  * Values are ordered 32-bit words, as in sssp.h: the number itself for integer
  * weights (up to 2^32-2), the bits of a non-negative float for real ones. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;   /* what a vertex keeps */
 typedef uint32_t program_message; /* what its neighbours read of it */

@@ -1,13 +1,13 @@
 /* Programs and results in the API. */
-#include "engine/run.h"
+#include "engine/engine.h"
 
 #include "api/session.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
-#include "engine/output.h"
-#include "engine/result.h"
+#include "run/output.h"
+#include "run/result.h"
 #include "planner/plan.h"
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

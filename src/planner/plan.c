@@ -5,12 +5,12 @@
 #include "base/size.h"
 #include "base/words.h"
 #include "device/device.h"
-#include "engine/checkpoint.h"
-#include "engine/coop.h"
-#include "engine/cpu.h"
-#include "engine/hybrid.h"
-#include "engine/resident.h"
-#include "engine/stream.h"
+#include "run/checkpoint.h"
+#include "engine/coop/coop.h"
+#include "cpu/cpu.h"
+#include "engine/hybrid/hybrid.h"
+#include "gpu/resident.h"
+#include "engine/stream/stream.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TD_PLANNER_PLAN_H
 #define TD_PLANNER_PLAN_H
 
-#include "engine/run.h"
+#include "run/run.h"
 #include "store/builder.h"
 
 typedef struct td_engine {

@@ -5,8 +5,8 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "base/words.h"
-#include "engine/checkpoint.h"
-#include "engine/hybrid_gpu.h"
+#include "run/checkpoint.h"
+#include "engine/hybrid/gpu.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * walk is abandoned. score = injection * seed + continuation * mean. The change is
  * the largest one of any vertex: in that norm, not in the sum, an iteration shrinks
  * the error, because a mean moves no further than what it is the mean of. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef float program_value;
 #define PROGRAM_VIEW TD_VIEW_FORWARD

@@ -1,6 +1,6 @@
 /* Breadth-first search: the number of edges on a shortest way from the source.
  * The first neighbour that reaches a vertex decides, so a pull stops there. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;
 typedef uint32_t program_message;

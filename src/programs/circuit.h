@@ -2,7 +2,7 @@
  * without weights), some nodes are held at given voltages, all others settle at
  * the mean of their neighbours weighted by conductance. Jacobi's iteration, or
  * Gauss-Seidel's when asynchronous; the change is the largest one of any node. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef double program_value;
 #define PROGRAM_VIEW TD_VIEW_BOTH

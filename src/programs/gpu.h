@@ -2,7 +2,7 @@
 #ifndef TD_PROGRAMS_GPU_H
 #define TD_PROGRAMS_GPU_H
 
-#include "engine/run.h"
+#include "kernels/program.h"
 #include "kernels/gpu/table.h"
 
 /* NULL where this build has none. */

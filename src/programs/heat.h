@@ -1,7 +1,7 @@
 /* Explicit steps of the heat equation on the graph: in one step a vertex gains
  * `step` times the sum over its neighbours (undirected view) of conductivity
  * times the difference in temperature. Total heat is conserved. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef float program_value;
 #define PROGRAM_VIEW TD_VIEW_BOTH

@@ -4,7 +4,7 @@
  * k; what a vertex has left when it goes is its core number. Neighbours are
  * those of the undirected view (parallel edges count, loops do not), or with
  * kcore.degree=in only in-neighbours count and an out-edge takes one away. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;
 typedef uint32_t program_message;

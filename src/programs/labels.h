@@ -1,7 +1,7 @@
 /* Weakly connected components by label propagation: everyone takes the smallest
  * label of its neighbours until nothing changes. The gas form of wcc, for the
  * papers' comparisons; wcc's sweep reads every edge at most once instead. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;
 typedef uint32_t program_message;

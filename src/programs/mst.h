@@ -6,7 +6,7 @@
  * upper half of the key, one for the lower half among the edges that have that upper
  * half. Then components hook onto each other along their edges and the trees are
  * flattened. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef struct program_value {
     uint32_t component; /* of roots: themselves */

@@ -2,7 +2,7 @@
  * the activation of the weighted sum of its in-neighbours' values. Neurons with
  * an input keep it. A layered network settles after as many iterations as it
  * has layers; the run ends when nothing changes. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * spread over all (pagerank.dangling=spread) or lost (ignore, the GAP convention).
  * `personal` replaces 1/n by a given distribution, for the jumps and for what is
  * spread. The change is the sum of |new - old|, so --tolerance is an L1 norm. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "engine/run.h"
+#include "kernels/program.h"
 
 #include <string.h>
 

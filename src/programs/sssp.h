@@ -4,7 +4,7 @@
  * (saturating at 2^32-2, which is reported as an overflow afterwards, never
  * given out as a distance), the bits of a non-negative float for real ones.
  * Scheduled by distance / delta; every schedule ends with the same distances. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;
 typedef uint32_t program_message;

@@ -4,7 +4,7 @@
  * larger of two roots below the smaller. After the sweep every value is its
  * component's smallest vertex. The engine may sample a few edges of every vertex
  * first and then leave out the vertices of the largest component. */
-#include "programs/program.h"
+#include "kernels/program.h"
 
 typedef uint32_t program_value;
 

@@ -3,7 +3,7 @@
 #ifndef TD_TEST_CHECKPOINT_SCENE_H
 #define TD_TEST_CHECKPOINT_SCENE_H
 
-#include "engine/checkpoint_file.h"
+#include "run/checkpoint_file.h"
 #include "engine/ways.h"
 
 #include "base/cancel.h"

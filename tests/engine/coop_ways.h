@@ -3,7 +3,7 @@
 #ifndef TD_TEST_COOP_WAYS_H
 #define TD_TEST_COOP_WAYS_H
 
-#include "engine/coop.h"
+#include "engine/coop/coop.h"
 #include "engine/table.h"
 #include "store/gen.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/table.h"
 
-#include "engine/hybrid.h"
+#include "engine/hybrid/hybrid.h"
 #include "store/packed.h"
 #include "store/paged.h"
 

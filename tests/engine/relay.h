@@ -7,8 +7,8 @@
 #include "engine/stream_ways.h"
 
 #include "device/emulator/sanitizer.h"
-#include "engine/coop.h"
-#include "engine/hybrid.h"
+#include "engine/coop/coop.h"
+#include "engine/hybrid/hybrid.h"
 #include "store/packed.h"
 #include "store/paged.h"
 

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "engine/run.h"
+#include "engine/engine.h"
 #include "store/builder.h"
 #include "store/formats/format.h"
 

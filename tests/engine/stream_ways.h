@@ -4,7 +4,7 @@
 #ifndef TD_TEST_STREAM_WAYS_H
 #define TD_TEST_STREAM_WAYS_H
 
-#include "engine/stream.h"
+#include "engine/stream/stream.h"
 #include "engine/table.h"
 
 static const double stream_caps[] = {0.05, 0.25, 0.6, 1};

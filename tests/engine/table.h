@@ -9,7 +9,7 @@
 
 #include "engine/ways.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 
 #include <math.h>
 

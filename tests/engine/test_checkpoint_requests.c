@@ -1,4 +1,5 @@
 /* Which runs may go on from a checkpoint, and which folders take one. */
+#include "engine/engine.h"
 #include "engine/checkpoint_scene.h"
 
 /* Runs that are not the same. */

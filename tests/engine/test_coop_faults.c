@@ -1,10 +1,11 @@
 /* What can go wrong in a run of the coop engine, on an emulated GPU: a device lost at any operation (the CPU ends the
  * run from what the host has), allocations that fail one after another, caps that leave the GPU nothing or everything,
  * settings that make no sense. Nothing is left on host or device. */
+#include "engine/engine.h"
 #include "engine/coop_ways.h"
 
 #include "base/log.h"
-#include "engine/result.h"
+#include "run/result.h"
 #include "planner/plan.h"
 
 static const char *const programs[] = {"bfs", "sssp", "labels", "pagerank", "heat"};

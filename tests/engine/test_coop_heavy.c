@@ -2,7 +2,7 @@
  * aside and cut into pieces, and every one of them is told, once. */
 #include "engine/coop_ways.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 #include "store/gen.h"
 
 enum { LEAVES = 50000 };

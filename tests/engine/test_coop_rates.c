@@ -3,7 +3,7 @@
 #include "engine/coop_ways.h"
 
 #include "base/log.h"
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 
 /* A machine like the built-in one but for these lines. */
 static const char *machine(const char *lines)

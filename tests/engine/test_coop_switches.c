@@ -1,7 +1,8 @@
 /* Every switch of the coop engine changes what it is there to change, on an emulated GPU: counters, not answers. */
+#include "engine/engine.h"
 #include "engine/coop_ways.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 
 typedef struct counts {
     uint64_t gpu, link, cpu, on_demand, launches, to_device, sinks;

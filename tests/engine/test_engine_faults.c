@@ -2,6 +2,7 @@
  * in the middle, graphs and weights that a program cannot take, distances too
  * long for their type. Every one ends in an error with words; nothing is left
  * allocated and nothing hangs. */
+#include "engine/engine.h"
 #include "engine/ways.h"
 
 #include "base/cancel.h"

@@ -1,8 +1,8 @@
 /* Graphs of many blocks and pages from disk: the cpu engine's answers, and how much is read for them. */
 #include "engine/ways.h"
 
-#include "engine/hybrid.h"
-#include "engine/result.h"
+#include "engine/hybrid/hybrid.h"
+#include "run/result.h"
 #include "store/gen.h"
 #include "store/packed.h"
 #include "store/paged.h"

@@ -3,7 +3,7 @@
 #include "engine/hybrid_ways.h"
 
 #include "device/emulator/sanitizer.h"
-#include "engine/hybrid_gpu.h"
+#include "engine/hybrid/gpu.h"
 #include "store/gen.h"
 
 enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 100 : 1200 }; /* vertices: more is left to GPUs */

@@ -3,10 +3,11 @@
  * not suffice, a cancel in the middle, devices and settings that make no sense. Every
  * one ends in an error with words, nothing is left on host or device, and the next run
  * works. */
+#include "engine/engine.h"
 #include "engine/ways.h"
 
 #include "base/cancel.h"
-#include "engine/resident.h"
+#include "gpu/resident.h"
 #include "planner/plan.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph)

@@ -3,7 +3,7 @@
 #include "engine/ways.h"
 
 #include "device/emulator/sanitizer.h"
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 
 enum { LEAVES = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 4500 : 9000, PATH = 8 };
 

@@ -2,8 +2,8 @@
  * that a run on the emulator is the same every time. */
 #include "engine/ways.h"
 
-#include "engine/resident.h"
-#include "engine/result.h"
+#include "gpu/resident.h"
+#include "run/result.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, td_kept *kept)
 {

@@ -1,7 +1,7 @@
 #include "running.h"
 
-#include "engine/output.h"
-#include "engine/result.h"
+#include "run/output.h"
+#include "run/result.h"
 
 #include <math.h>
 

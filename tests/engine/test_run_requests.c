@@ -1,4 +1,5 @@
 /* What a run refuses, and what it leaves behind when it cannot go on. */
+#include "engine/engine.h"
 #include "running.h"
 
 #include "base/cancel.h"

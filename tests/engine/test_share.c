@@ -1,7 +1,7 @@
 /* Sharing out: whatever the way of stealing, every unit is done exactly once. */
 #include "test.h"
 
-#include "engine/share.h"
+#include "base/share.h"
 
 static const char *const stealing_names[] = {"none", "donate", "vertex", "edge"};
 

@@ -2,7 +2,7 @@
  * fewer bytes over the link. */
 #include "engine/stream_ways.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 #include "store/gen.h"
 
 #include <math.h>

@@ -2,11 +2,12 @@
  * that fail one after another, memory that the system does not let be pinned, caps too low for two subgraphs or for the
  * vertices, a cancel in mid-stream, settings that make no sense. Every one ends in an error with words or in
  * a right answer, nothing is left on host or device, and the next run works. */
+#include "engine/engine.h"
 #include "engine/stream_ways.h"
 
 #include "base/cancel.h"
 #include "base/log.h"
-#include "engine/result.h"
+#include "run/result.h"
 #include "planner/plan.h"
 
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "mst", "kcore"};

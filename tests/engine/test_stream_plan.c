@@ -2,7 +2,7 @@
  * beginnings are kept of the lists that are used. */
 #include "engine/ways.h"
 
-#include "engine/stream.h"
+#include "engine/stream/stream.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, double cap)
 {

@@ -1,7 +1,7 @@
 /* Slots and their levels: who stays, who makes way, who is gone over next. */
 #include "test.h"
 
-#include "engine/stream_slots.h"
+#include "engine/stream/slots.h"
 
 static td_slots slots_of(uint32_t count, const void *list, uint32_t subgraphs)
 {

@@ -7,8 +7,8 @@
 #include "programs/reference.h"
 
 #include "base/setting.h"
-#include "engine/cpu.h"
-#include "engine/run.h"
+#include "cpu/cpu.h"
+#include "engine/engine.h"
 #include "planner/plan.h"
 
 /* One pool of each number of threads. */

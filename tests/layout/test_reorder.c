@@ -2,8 +2,8 @@
  * id, and what programs find on it, are those of the graph before. */
 #include "programs/graphs.h"
 
-#include "engine/result.h"
-#include "engine/run.h"
+#include "run/result.h"
+#include "engine/engine.h"
 #include "layout/reorder.h"
 #include "store/packed.h"
 

@@ -1,4 +1,5 @@
 /* A plan says beforehand what a run will hold; the allocator says afterwards. */
+#include "engine/engine.h"
 #include "engine/ways.h"
 
 #include "planner/plan.h"

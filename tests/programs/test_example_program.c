@@ -1,12 +1,13 @@
 /* The example of docs/programs.md, compiled as the build compiles a program, and
  * run: against a search that tries every threshold. */
+#include "engine/engine.h"
 #include "../../examples/programs/bottleneck.h"
 #define PROGRAM_SYMBOL td_program_bottleneck
 #include "kernels/cpu/instance.h"
 
 #include "../engine/running.h"
 
-#include "engine/result.h"
+#include "run/result.h"
 
 #include "store/gen.h"
 

@@ -2,7 +2,7 @@
  * not, wherever it was, and no more memory is taken than a few pages and what the check itself holds. */
 #include "../engine/running.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 #include "store/gen.h"
 #include "store/packed.h"
 #include "store/paged.h"

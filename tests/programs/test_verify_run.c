@@ -2,7 +2,7 @@
  * is right passes, however the run ended, and what was tampered with does not. */
 #include "../engine/running.h"
 
-#include "programs/verify_run.h"
+#include "run/verify_run.h"
 #include "store/gen.h"
 
 typedef struct example {

@@ -1,8 +1,7 @@
 /* All CPU kernels of one program: included behind the program's header by the
  * one translation unit that the build makes for it, with PROGRAM_SYMBOL naming
  * the td_program it defines. */
-#include "engine/buckets.h"
-#include "engine/cpu.h"
+#include "kernels/cpu/job.h"
 #include "kernels/traits.h"
 
 #include "kernels/cpu/common.h"

@@ -3,7 +3,7 @@
 #ifndef TD_KERNELS_GPU_ARGS_H
 #define TD_KERNELS_GPU_ARGS_H
 
-#include "programs/program.h"
+#include "kernels/program.h"
 
 enum {
     TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */

@@ -32,7 +32,7 @@
 #ifndef TD_KERNELS_GPU_LANGUAGE_H
 #define TD_KERNELS_GPU_LANGUAGE_H
 
-#include "programs/program.h"
+#include "kernels/program.h"
 
 enum { TD_WARP = 32 };
 #define TD_ALL_LANES 0xffffffffu

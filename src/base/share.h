@@ -1,0 +1,48 @@
+/* Sharing out [0, count) among workers: per-worker queues with stealing
+ * (CGgraph, section 4.3). Every worker starts with an equal run of units and
+ * takes from its head; one that runs dry looks at the others clockwise. */
+#ifndef TD_BASE_SHARE_H
+#define TD_BASE_SHARE_H
+
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef enum td_stealing {
+    TD_STEAL_NONE,   /* everyone keeps to its own run */
+    TD_STEAL_DONATE, /* a busy worker gives half of what it has left to an idle one */
+    TD_STEAL_VERTEX, /* an idle worker takes one grain from the tail of another's run */
+    TD_STEAL_EDGE,   /* the same, and heavy vertices are shared out by edges */
+} td_stealing;
+
+typedef struct td_run_of_units {
+    _Alignas(64) _Atomic uint64_t bounds; /* begin in the high half, end in the low half */
+} td_run_of_units;
+
+typedef struct td_share_out {
+    td_run_of_units *runs;
+    int workers;
+    td_stealing stealing;
+    uint32_t grain;
+    uint64_t first;       /* added to every unit handed out: the work begins there */
+    bool closed;          /* too little to be worth looking at the others' runs */
+    _Atomic int idle;
+    pthread_mutex_t lock; /* guards the gift */
+    uint64_t gift;        /* bounds of a donated run; empty: none */
+} td_share_out;
+
+td_status td_share_out_create(td_share_out *share, int workers, td_stealing stealing);
+void td_share_out_destroy(td_share_out *share);
+
+/* Deals out `count` units (below 2^32), handed out `grain` at a time. Not left to
+ * the workers: what is dealt to one that wakes late can then be stolen. */
+void td_share_out_deal(td_share_out *share, uint64_t count, uint32_t grain);
+
+/* All of them to worker 0, which is alone. */
+void td_share_out_deal_one(td_share_out *share, uint64_t count);
+
+/* The next units for this worker; false when there are none for it. */
+bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end);
+
+#endif

@@ -1,0 +1,101 @@
+/* Priority scheduling: sets the buckets up, lets the kernel run on all workers
+ * at once, and keeps the books between its rounds. */
+#include "kernels/cpu/buckets.h"
+#include "cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Wide buckets on sparse graphs, where a bucket holds little and rounds are what
+ * costs; narrow ones on dense graphs, where a visit too many is (docs/lab.md). */
+static double choose_delta(const td_graph *graph)
+{
+    double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
+    double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
+    double delta = heaviest * (5 / degree) * (5 / degree);
+    return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
+}
+
+static td_status no_room(void)
+{
+    return td_fail(TD_NO_MEMORY, "no memory left for the buckets of distances; --memory allows more");
+}
+
+/* Vertices whose value is that of an entry have still to tell it. */
+static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_t *active)
+{
+    for (uint64_t i = 0; i < bucket->count; i++) {
+        uint32_t v = (uint32_t)(bucket->entries[i] >> 32);
+        if (((const uint32_t *)job->values)[v] == (uint32_t)bucket->entries[i]) td_bit_set(active, v);
+    }
+}
+
+/* Between two rounds, all other workers waiting: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    if (state == NULL) return TD_OK;
+    for (int w = 0; w < job->workers; w++) {
+        const td_buckets *of = &job->buckets[w];
+        for (int i = 0; i < TD_BUCKET_WINDOW; i++) mark_entries(job, &of->window[i], state->active);
+        mark_entries(job, &of->beyond, state->active);
+        if (!job->run->converged) mark_entries(job, &of->current, state->active);
+    }
+    return td_cpu_save(job, state, state->active);
+}
+
+static td_status close_round(td_cpu_job *job)
+{
+    if (job->round_began == 0) return TD_OK;
+    uint64_t edges = td_cpu_sum(job).edges;
+    job->round.edges = edges - job->round_edges;
+    job->round.active_edges = job->round.edges;
+    job->round_edges = edges;
+    TD_CHECK(td_cpu_end_iteration(job, &job->round, job->round_began));
+    return checkpoint(job);
+}
+
+void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries)
+{
+    td_status status = close_round(job);
+    if (status != TD_OK) {
+        job->failed = (int)status;
+        job->stop = true;
+    }
+    job->round = (td_iteration){.direction = "bucket", .active_vertices = entries};
+    job->round_began = td_clock_ns();
+}
+
+static td_status run_all(void *context, int worker, int workers)
+{
+    (void)workers;
+    td_cpu_job *job = context;
+    job->kernels->bucket(job, worker);
+    return TD_OK;
+}
+
+td_status td_cpu_bucket(td_cpu_job *job)
+{
+    td_cpu_tally sum;
+    if (job->delta == 0) job->delta = choose_delta(job->graph);
+    double farthest = job->graph->weight_max * job->graph->vertices;
+    job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* priorities fit 64 bits */
+    td_barrier_init(&job->barrier, job->workers);
+    TD_CHECK(TD_NEW_ZEROED(&job->buckets, (uint64_t)job->workers, "buckets"));
+    TD_CHECK(TD_NEW_ZEROED(&job->entry_start, (uint64_t)job->workers + 1, "buckets"));
+    for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;
+    TD_CHECK(td_cpu_init(job, &sum));
+    TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
+                         job->graph->vertices, NULL));
+    if (job->failed != TD_OK) return no_room();
+    for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
+    job->counting = job->workers;
+    TD_CHECK(td_pool_run(job->pool, run_all, job));
+    if (job->failed != TD_OK)
+        return job->failed == TD_NO_MEMORY ? no_room() : (td_status)job->failed;
+    job->run->converged = true;
+    return close_round(job);
+}

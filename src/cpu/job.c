@@ -1,0 +1,413 @@
+/* A program's arrays on the CPU's cores, and steps shared out among the workers. */
+#include "cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "kernels/cpu/buckets.h"
+#include "run/parents.h"
+#include "run/sweep.h"
+
+#include <string.h>
+
+enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* of a page that is pulled; edges */
+enum {
+    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES,
+    SETTINGS,
+};
+
+const td_setting td_cpu_settings[] = {
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify|push",
+                       "how an iteration goes over the edges; auto chooses for each"},
+    [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
+                      "how idle workers get work"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
+                   "degree from which a vertex is shared out by edges (stealing=edge)"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 1, 1e9, NULL, "edges in a piece of a pull"},
+    [SET_ALONE] = {"alone", TD_SETTING_WHOLE, 1024, 0, 4e9, NULL,
+                   "edges that one worker does faster than it wakes the others"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
+    [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
+                   "vertices without out-edges: with all others, or once at the end"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing "
+                     "out"},
+    [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
+    [SETTINGS] = {0},
+};
+
+/* Steps. */
+
+typedef struct step {
+    td_cpu_job *job;
+    td_cpu_kernel kernel;
+} step;
+
+static td_status run_kernel(void *context, int worker, int workers)
+{
+    (void)workers;
+    step *self = context;
+    self->job->tallies[worker] = (td_cpu_tally){.lowest = UINT64_MAX};
+    self->kernel(self->job, worker);
+    return TD_OK;
+}
+
+td_cpu_tally td_cpu_sum(const td_cpu_job *job)
+{
+    td_cpu_tally sum = {.lowest = UINT64_MAX};
+    for (int w = 0; w < job->counting; w++) {
+        const td_cpu_tally *one = &job->tallies[w];
+        sum.edges += one->edges;
+        sum.activated += one->activated;
+        sum.activated_edges += one->activated_edges;
+        sum.total += one->total;
+        sum.share += one->share;
+        if (job->kernels->measure == TD_MEASURE_MAX) sum.change = one->change <= sum.change ? sum.change : one->change;
+        else sum.change += one->change;
+        if (one->lowest < sum.lowest) sum.lowest = one->lowest;
+    }
+    return sum;
+}
+
+td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
+                      td_cpu_tally *sum)
+{
+    job->counting = work < job->alone ? 1 : job->workers;
+    job->share.first = job->first_unit;
+    if (job->counting == 1) {
+        job->tallies[0] = (td_cpu_tally){.lowest = UINT64_MAX};
+        td_share_out_deal_one(&job->share, units);
+        kernel(job, 0);
+    } else {
+        td_share_out_deal(&job->share, units, grain);
+        TD_CHECK(td_pool_run(job->pool, run_kernel, &(step){job, kernel}));
+    }
+    if (sum != NULL) *sum = td_cpu_sum(job);
+    return TD_OK;
+}
+
+td_status td_cpu_make_heavy_list(td_cpu_job *job)
+{
+    return TD_NEW(&job->heavy_list, td_cpu_view_edges(job) / job->heavy + 1, "heavy vertices");
+}
+
+td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
+{
+    td_cpu_tally more;
+    uint64_t count = job->heavy_count, edges = 0;
+    if (count == 0) return TD_OK;
+    TD_CHECK(TD_RESIZE(&job->heavy_start, count + 1, "heavy vertices"));
+    for (uint64_t i = 0; i < count; i++) {
+        job->heavy_start[i] = edges;
+        edges += td_cpu_push_degree(job, job->heavy_list[i]);
+    }
+    job->heavy_start[count] = edges;
+    TD_CHECK(td_cpu_step(job, kernel, td_heavy_pieces(edges), 1, edges, &more));
+    sum->edges += more.edges;
+    sum->activated_edges += more.activated_edges;
+    return TD_OK;
+}
+
+td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began)
+{
+    row->number = job->context.iteration++;
+    row->start = (double)(began - job->run_began) * 1e-9;
+    row->seconds = td_seconds_since(began);
+    job->run->iterations = job->context.iteration;
+    job->run->edges_processed += row->edges;
+    job->run->final_change = row->change;
+    TD_CHECK(td_run_add_row(job->run, job->options, row));
+    return td_cancel_check();
+}
+
+/* The state of the program: from a checkpoint, to one. */
+
+static void restore(td_cpu_job *job, td_state *from)
+{
+    uint64_t words = td_cpu_words(job);
+    job->resumed = true;
+    job->context.iteration = from->iteration;
+    job->context.phase = from->phase;
+    memcpy(job->values, from->values, job->graph->vertices * job->kernels->value_bytes);
+    if (job->active != NULL && from->has_active) memcpy(job->active, from->active, words * sizeof *job->active);
+    else if (job->active != NULL) memset(job->active, 0xff, words * sizeof *job->active);
+    if (job->run->edges == NULL) return;
+    job->run->edge_count = from->edge_count;
+    memcpy(job->run->edges, from->edges, from->edge_count * sizeof *from->edges);
+}
+
+td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
+{
+    td_state *from = job->run->resumed;
+    if (from != NULL) restore(job, from);
+    TD_CHECK(td_cpu_step(job, job->kernels->init, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices,
+                         sum));
+    job->context.global = from != NULL ? from->global : sum->share;
+    if (from != NULL) td_state_clear(from);
+    return TD_OK;
+}
+
+td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
+{
+    const td_run *run = job->run;
+    uint64_t value_bytes = job->graph->vertices * job->kernels->value_bytes;
+    TD_CHECK(td_state_fill(state, TD_STATE_VALUES, job->values, value_bytes, job->pool));
+    state->has_active = active != NULL;
+    state->by_levels = job->first_hit;
+    if (active != NULL && active != state->active)
+        TD_CHECK(td_state_fill(state, TD_STATE_ACTIVE, active, td_cpu_words(job) * sizeof *active, job->pool));
+    state->edge_count = run->edge_count;
+    TD_CHECK(td_state_fill(state, TD_STATE_EDGES, run->edges, run->edge_count * sizeof *run->edges, job->pool));
+    return td_checkpoint_save(job->run, state);
+}
+
+/* Setting up. */
+
+static void choose_lists(td_cpu_job *job)
+{
+    const td_graph *graph = job->graph;
+    uint64_t n = graph->vertices;
+    if (job->lists > 0) { /* given */
+        job->view_edges = job->pull[0].offsets[n] + (job->lists == 2 ? job->pull[1].offsets[n] : 0);
+        return;
+    }
+    int forward = job->run->program->info->forward_choice;
+    bool both = job->kernels->view == TD_VIEW_BOTH && !(forward > 0 && job->context.parameter[forward - 1] == 1);
+    job->lists = both && !graph->symmetric && !job->kernels->once ? 2 : 1;
+    job->pull[0] = graph->in;
+    job->push[0] = job->pull[1] = graph->out;
+    job->push[1] = graph->in;
+    job->view_edges = graph->edges * (uint64_t)job->lists;
+}
+
+static td_status make_arrays(td_cpu_job *job)
+{
+    const td_cpu_kernels *k = job->kernels;
+    uint64_t n = job->graph->vertices, words = td_cpu_words(job);
+    bool gas = job->run->program->info->kind == TD_KIND_GAS;
+    TD_CHECK(td_new_bytes(&job->values, n, k->value_bytes, "vertex values"));
+    job->next_values = job->messages = job->next_messages = job->values;
+    if (!gas) return TD_OK;
+    if (!k->fused && !job->async) {
+        if (k->sends_value) TD_CHECK(td_new_bytes(&job->next_values, n, k->value_bytes, "new vertex values"));
+        job->next_messages = job->next_values;
+    }
+    if (!k->sends_value) {
+        TD_CHECK(td_new_bytes(&job->messages, n, k->message_bytes, "messages"));
+        job->next_messages = job->messages;
+        if (!job->async) TD_CHECK(td_new_bytes(&job->next_messages, n, k->message_bytes, "new messages"));
+    }
+    TD_CHECK(TD_NEW_ZEROED(&job->active, words, "active vertices"));
+    if (k->schedule == TD_SCHEDULE_PRIORITY && job->bucketed) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&job->next_active, words, "active vertices"));
+    if (job->first_hit) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "settled vertices"));
+    if (job->by_pages && k->schedule == TD_SCHEDULE_PEEL)
+        TD_CHECK(TD_NEW_ZEROED(&job->done, words, "vertices that went"));
+    if (k->fused && !job->by_pages) {
+        TD_CHECK(TD_NEW(&job->queue, n, "queue of vertices"));
+        TD_CHECK(TD_NEW(&job->next_queue, n, "queue of vertices"));
+    }
+    return TD_OK;
+}
+
+/* All lists put one after another, each with one extra place so that vertices without edges are shared out too. */
+static uint64_t places_before(const td_cpu_job *job, uint64_t v)
+{
+    return job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + v;
+}
+
+/* The piece that begins at that place, among vertices low..high. */
+static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_t high)
+{
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (places_before(job, middle) <= at) low = middle;
+        else high = middle - 1;
+    }
+    td_cut cut = {(uint32_t)low, at - places_before(job, low)};
+    bool behind = low < job->graph->vertices && cut.place > 0 && cut.place >= td_cpu_pull_degree(job, cut.vertex);
+    if (behind) cut = (td_cut){cut.vertex + 1, 0};
+    return cut;
+}
+
+static td_status make_piece_room(td_cpu_job *job)
+{
+    if (job->pieces <= job->piece_room) return TD_OK;
+    TD_CHECK(TD_RESIZE(&job->cuts, job->pieces + 1, "pull pieces"));
+    TD_CHECK(td_resize_bytes(&job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
+    job->piece_room = job->pieces;
+    return TD_OK;
+}
+
+/* A page is small beside a graph: every worker still gets several pieces of it. */
+static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
+{
+    uint64_t piece = whole / ((uint64_t)td_pool_threads(job->pool) * PIECES_PER_WORKER);
+    if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
+    return piece < job->piece_edges ? piece : job->piece_edges;
+}
+
+td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
+{
+    uint64_t before = places_before(job, first), whole = places_before(job, end) - before;
+    uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
+    if (whole / piece > UINT32_MAX / 2) piece = whole / (UINT32_MAX / 2) + 1;
+    job->pieces = whole / piece + 1;
+    TD_CHECK(make_piece_room(job));
+    for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, before + p * piece, first, end);
+    job->cuts[job->pieces] = (td_cut){end, 0};
+    job->edges_there = job->pull[0].offsets[end];
+    return TD_OK;
+}
+
+/* Sinks may wait when nobody needs their value before the end. */
+static td_status check_sinks(const td_cpu_job *job)
+{
+    const td_cpu_kernels *k = job->kernels;
+    const char *name = job->run->program->info->name;
+    if (job->options->checkpoint != NULL || job->options->resume != NULL)
+        return td_fail(TD_USAGE, "cpu.sinks=defer leaves vertices without out-edges behind the others, which a "
+                                 "checkpoint cannot hold");
+    if (job->has_limit)
+        return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
+                                 "out-edges would be an iteration ahead of the others");
+    int choice = job->run->program->info->sinks_choice;
+    bool spreads = choice > 0 && job->context.parameter[choice - 1] == 0;
+    if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
+        job->run->program->info->kind == TD_KIND_GAS)
+        return TD_OK;
+    return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s",
+                   name, spreads ? " (unless pagerank.dangling=ignore)" : "");
+}
+
+static td_status read_settings(td_cpu_job *job)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
+    job->direction = (td_direction)set[SET_DIRECTION];
+    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
+                    !job->has_limit && !job->by_rounds && !job->by_pages;
+    td_stealing stealing = (td_stealing)set[SET_STEALING];
+    job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
+    job->alone = (uint64_t)set[SET_ALONE];
+    job->delta = set[SET_DELTA];
+    job->defer_sinks = set[SET_SINKS] == 1;
+    job->samples = (int)set[SET_SAMPLES];
+    job->piece_edges = (uint64_t)set[SET_PIECE];
+    if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
+        return td_fail(TD_USAGE,
+                       "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
+                       "notify",
+                       job->run->program->info->name);
+    if (job->defer_sinks) TD_CHECK(check_sinks(job));
+    if (job->delta > 0 && !job->bucketed)
+        return td_fail(TD_USAGE,
+                       "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
+                       "replace by rounds");
+    return td_share_out_create(&job->share, job->workers, stealing);
+}
+
+static td_status set_up(td_cpu_job *job)
+{
+    const td_program_info *info = job->run->program->info;
+    job->async = job->run->async;
+    TD_CHECK(read_settings(job));
+    bool by_levels = job->run->resumed == NULL || job->run->resumed->by_levels;
+    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
+    choose_lists(job);
+    TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
+    if (job->bare) return TD_OK;
+    TD_CHECK(make_arrays(job));
+    bool pulls = info->kind == TD_KIND_GAS && !job->bucketed &&
+                 !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
+    return pulls && !job->by_pages ? td_cpu_cut(job, 0, job->graph->vertices) : TD_OK;
+}
+
+void td_cpu_job_close(td_cpu_job *job)
+{
+    if (job->next_values != job->values) td_free(job->next_values);
+    if (job->messages != job->values) {
+        if (job->next_messages != job->messages) td_free(job->next_messages);
+        td_free(job->messages);
+    }
+    td_free(job->values);
+    td_free(job->active);
+    td_free(job->next_active);
+    td_free(job->done);
+    td_free(job->marked);
+    td_free(job->queue);
+    td_free(job->next_queue);
+    td_free(job->heavy_list);
+    td_free(job->heavy_start);
+    td_free(job->left);
+    td_free(job->next_left);
+    td_free(job->cuts);
+    td_free(job->partials);
+    td_free(job->tallies);
+    td_free(job->entry_start);
+    td_free(job->heavy_entries.entries);
+    for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
+    td_free(job->buckets);
+    td_share_out_destroy(&job->share);
+}
+
+td_status td_cpu_find_parents(td_cpu_job *job)
+{
+    TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
+    job->parents = job->run->parents;
+    TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
+                         NULL));
+    if (job->graph->weights != TD_WEIGHT_NONE && job->run->program->info->weights != TD_WEIGHTS_UNUSED)
+        return td_run_solve_parents(job->run, &job->push[0], job->values);
+    return TD_OK;
+}
+
+/* The labels of a sweep program are its result; a gas program's values are. */
+td_status td_cpu_hand_over(td_cpu_job *job)
+{
+    if (job->kernels->label == NULL || job->kernels->value_bytes == sizeof(uint32_t)) {
+        job->run->values = job->values;
+        if (job->messages == job->values) job->messages = job->next_messages = NULL;
+        if (job->next_values == job->values) job->next_values = NULL;
+        job->values = NULL;
+        return TD_OK;
+    }
+    uint32_t *labels;
+    TD_CHECK(TD_NEW(&labels, job->graph->vertices, "labels"));
+    for (uint32_t v = 0; v < job->graph->vertices; v++) labels[v] = job->kernels->label(job, v);
+    job->run->values = labels;
+    return TD_OK;
+}
+
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options)
+{
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    uint64_t began = td_clock_ns(), held = td_memory().now;
+    job->context = run->context;
+    if (job->graph == NULL) job->graph = run->graph;
+    job->kernels = &run->program->cpu[kind];
+    job->options = options;
+    job->run = run;
+    job->pool = options->pool;
+    job->tolerance = run->tolerance;
+    job->workers = td_pool_threads(options->pool);
+    job->has_limit = options->has_iterations;
+    job->limit = options->has_iterations ? options->iterations
+                 : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    TD_CHECK(set_up(job));
+    run->array_bytes = td_memory().now - held;
+    run->prepare_seconds += td_seconds_since(began);
+    return TD_OK;
+}
+
+td_status td_cpu_parents(td_run *run, const td_run_options *options)
+{
+    td_cpu_job job = {0};
+    td_status status = TD_OK;
+    TD_TRY(td_cpu_job_open(&job, run, options));
+    memcpy(job.values, run->values, job.graph->vertices * job.kernels->value_bytes);
+    TD_TRY(td_cpu_find_parents(&job));
+done:
+    td_cpu_job_close(&job);
+    return status;
+}

@@ -1,0 +1,328 @@
+/* Rounds: every active vertex once an iteration, in the direction that costs
+ * least. Garaph's rule (section 4.3) compares pull with notify-pull by the
+ * fraction f of edges that active vertices have; programs that may apply piece by
+ * piece have push as well, and first-hit programs Beamer's rule (SC'12), because
+ * their pulls end early. Also peeling, which is rounds of push, level by level. */
+#include "cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
+static const double PUSH_BELOW = 0.25;      /* a push's edge costs an atomic, a pull's does not */
+enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of what unsettled vertices have */
+
+static void list_words(td_cpu_job *job, int worker)
+{
+    td_outbox box;
+    td_outbox_open(&box, job->queue, &job->next_count);
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t w = begin; w < end; w++)
+            for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1)
+                td_outbox_put(&box, (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest)));
+    td_outbox_flush(&box);
+}
+
+static void clear_words(td_cpu_job *job, int worker)
+{
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end)) memset(job->active + begin, 0, (end - begin) * 8);
+}
+
+static void map_queue(td_cpu_job *job, int worker)
+{
+    uint64_t begin, end;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        for (uint64_t i = begin; i < end; i++) td_bit_set_atomic(job->active, job->queue[i]);
+}
+
+static td_status make_listed(td_cpu_job *job, td_cpu_frontier *now)
+{
+    if (now->listed) return TD_OK;
+    job->next_count = 0;
+    TD_CHECK(td_cpu_step(job, list_words, td_cpu_words(job), 64, td_cpu_words(job), NULL));
+    job->queue_count = job->next_count;
+    now->listed = true;
+    return TD_OK;
+}
+
+td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now)
+{
+    if (now->mapped) return TD_OK;
+    TD_CHECK(td_cpu_step(job, clear_words, td_cpu_words(job), 1024, td_cpu_words(job), NULL));
+    TD_CHECK(td_cpu_step(job, map_queue, job->queue_count, 1024, job->queue_count, NULL));
+    now->mapped = true;
+    return TD_OK;
+}
+
+static void swap(void *a, void *b)
+{
+    void *keep;
+    memcpy(&keep, a, sizeof keep);
+    memcpy(a, b, sizeof keep);
+    memcpy(b, &keep, sizeof keep);
+}
+
+/* Direction. */
+
+/* A pull looks at every word of the map, at one edge at least of every unsettled
+ * vertex, and on skewed graphs at about 1/15 of their edges; a push at the edges
+ * of the frontier. */
+static td_direction choose_hit(const td_cpu_job *job, const td_cpu_frontier *now)
+{
+    bool few = now->edges < job->unsettled_edges / HIT_ALPHA || now->edges < 2 * job->unsettled_vertices ||
+               now->edges < td_cpu_words(job) / 2;
+    return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
+}
+
+void td_cpu_settle(td_cpu_job *job, const td_cpu_frontier *now)
+{
+    job->unsettled_edges -= now->edges < job->unsettled_edges ? now->edges : job->unsettled_edges;
+    job->unsettled_vertices -= now->vertices < job->unsettled_vertices ? now->vertices : job->unsettled_vertices;
+}
+
+td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now)
+{
+    bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
+    if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
+    if (job->direction != TD_DIRECTION_AUTO) return job->direction;
+    if (job->first_hit) return choose_hit(job, now);
+    double f = (double)now->edges / (double)(td_cpu_view_edges(job) + 1);
+    if (job->kernels->fused) return f <= PUSH_BELOW ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
+    return job->track && f <= NOTIFY_BELOW ? TD_DIRECTION_NOTIFY : TD_DIRECTION_PULL;
+}
+
+/* One iteration in each direction. */
+
+static td_status pull_all(td_cpu_job *job, td_cpu_tally *sum)
+{
+    if (job->track) memset(job->next_active, 0, td_cpu_words(job) * 8);
+    TD_CHECK(td_cpu_step(job, job->kernels->pull, job->pieces, 1, td_cpu_view_edges(job), NULL));
+    job->kernels->merge(job);
+    *sum = td_cpu_sum(job);
+    if (job->next_values != job->values) swap(&job->values, &job->next_values);
+    if (job->kernels->sends_value) {
+        job->messages = job->values;
+        job->next_messages = job->next_values;
+    } else {
+        swap(&job->messages, &job->next_messages);
+    }
+    return TD_OK;
+}
+
+static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
+{
+    if (job->done_stale)
+        TD_CHECK(td_cpu_step(job, job->kernels->settle_words, td_cpu_words(job), 64, job->graph->vertices, NULL));
+    job->done_stale = false;
+    uint64_t w = 0;
+    while (job->active[w] == 0) w++;
+    job->an_active = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(job->active[w]));
+    uint64_t words = td_cpu_words(job);
+    return td_cpu_step(job, job->kernels->pull_hit, words, TD_WORDS_AT_A_TIME, words + job->unsettled_edges, sum);
+}
+
+static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
+{
+    td_cpu_tally told;
+    uint64_t words = td_cpu_words(job);
+    if (job->marked == NULL) TD_CHECK(TD_NEW(&job->marked, words, "notified vertices"));
+    memset(job->marked, 0, words * 8);
+    memset(job->next_active, 0, words * 8);
+    TD_CHECK(td_cpu_step(job, job->kernels->notify, words, TD_WORDS_AT_A_TIME, words + edges, &told));
+    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, words + edges, sum));
+    sum->edges += told.edges;
+    if (job->next_values == job->values && job->next_messages == job->messages) return TD_OK;
+    return td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL);
+}
+
+static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
+{
+    job->next_count = 0;
+    job->heavy_count = 0;
+    if (job->next_dirty && !job->first_hit) memset(job->next_active, 0, td_cpu_words(job) * 8);
+    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* nobody is left with much when others end */
+    uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
+    TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
+    TD_CHECK(td_cpu_heavy_step(job, job->kernels->push_heavy, sum));
+    job->done_stale = true;
+    sum->activated = job->next_count;
+    return TD_OK;
+}
+
+/* The iteration in the direction chosen; afterwards *now is the next frontier. */
+td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum)
+{
+    bool pushing = direction == TD_DIRECTION_PUSH;
+    if (pushing) TD_CHECK(make_listed(job, now));
+    else if (job->active != NULL) TD_CHECK(td_cpu_make_mapped(job, now));
+    if (pushing) TD_CHECK(push_queue(job, now->edges, sum));
+    else if (direction == TD_DIRECTION_NOTIFY) TD_CHECK(notify_pull(job, now->edges, sum));
+    else if (job->first_hit) TD_CHECK(pull_unsettled(job, sum));
+    else TD_CHECK(pull_all(job, sum));
+    *now = (td_cpu_frontier){sum->activated, sum->activated_edges, pushing, !pushing || !job->first_hit};
+    if (pushing) {
+        swap(&job->queue, &job->next_queue);
+        job->queue_count = job->next_count;
+    }
+    if (now->mapped) swap(&job->active, &job->next_active);
+    job->next_dirty = !pushing;
+    return TD_OK;
+}
+
+const char *td_cpu_direction_name(td_direction direction)
+{
+    static const char *const names[] = {"auto", "pull", "notify", "push"};
+    return names[direction];
+}
+
+static td_status check_finite(const td_cpu_job *job, const td_cpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   job->run->program->info->name, job->context.iteration);
+}
+
+static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
+{
+    return job->kernels->measure != TD_MEASURE_NONE && sum->change <= job->tolerance;
+}
+
+td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
+{
+    td_cpu_tally sum;
+    job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
+                 (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
+    if (job->kernels->fused) TD_CHECK(td_cpu_make_heavy_list(job));
+    TD_CHECK(td_cpu_init(job, &sum));
+    if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
+        memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
+    if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
+        memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
+    job->global_moved = job->resumed; /* it may have */
+    job->unsettled_edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
+    job->unsettled_vertices = sum.total + sum.activated;
+    *now = (td_cpu_frontier){sum.activated, sum.activated_edges, false, true};
+    return TD_OK;
+}
+
+/* Between two iterations: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    if (state == NULL) return TD_OK;
+    if (job->track) TD_CHECK(td_cpu_make_mapped(job, now));
+    return td_cpu_save(job, state, job->track ? job->active : NULL);
+}
+
+/* Vertices without out-edges, once everyone else is final. */
+static td_status finish_sinks(td_cpu_job *job)
+{
+    td_cpu_tally sum;
+    uint64_t words = td_cpu_words(job), began = td_clock_ns();
+    if (job->marked == NULL) TD_CHECK(TD_NEW(&job->marked, words, "notified vertices"));
+    memset(job->marked, 0, words * 8);
+    for (uint32_t v = 0; v < job->graph->vertices; v++)
+        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
+    job->defer_sinks = false;
+    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
+    if (job->next_values != job->values || job->next_messages != job->messages)
+        TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
+    td_iteration row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
+    return td_cpu_end_iteration(job, &row, began);
+}
+
+td_status td_cpu_rounds(td_cpu_job *job)
+{
+    td_cpu_frontier now;
+    bool deferred = job->defer_sinks;
+    TD_CHECK(td_cpu_start(job, &now));
+    while (job->context.iteration < job->limit) {
+        if (job->track && now.vertices == 0) {
+            job->run->converged = true;
+            break;
+        }
+        uint64_t began = td_clock_ns();
+        td_cpu_tally sum;
+        td_cpu_settle(job, &now);
+        td_direction direction = td_cpu_choose(job, &now);
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
+                            .active_edges = now.edges};
+        job->partial = direction == TD_DIRECTION_NOTIFY;
+        TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
+        TD_CHECK(check_finite(job, &sum));
+        if (job->partial) sum.share += job->context.global;
+        job->global_moved = sum.share != job->context.global;
+        job->context.global = sum.share;
+        row.edges = sum.edges;
+        row.change = sum.change;
+        TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        job->run->converged = settled(job, &sum);
+        TD_CHECK(checkpoint(job, &now));
+        if (job->run->converged) break;
+    }
+    if (job->track && now.vertices == 0) job->run->converged = true;
+    return deferred ? finish_sinks(job) : TD_OK;
+}
+
+/* Peeling. */
+
+static td_status next_level(td_cpu_job *job, td_cpu_frontier *now, uint64_t *lowest)
+{
+    td_cpu_tally sum;
+    job->next_count = 0;
+    job->next_left_count = 0;
+    TD_CHECK(td_cpu_step(job, job->kernels->peel, job->left_count, 1024, job->left_count, &sum));
+    swap(&job->left, &job->next_left);
+    swap(&job->queue, &job->next_queue);
+    job->left_count = job->next_left_count;
+    job->queue_count = job->next_count;
+    *now = (td_cpu_frontier){job->queue_count, sum.activated_edges, true, false};
+    *lowest = sum.lowest;
+    return TD_OK;
+}
+
+static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
+{
+    while (now->vertices > 0 && job->context.iteration < job->limit) {
+        uint64_t began = td_clock_ns();
+        td_cpu_tally sum;
+        td_direction direction = td_cpu_choose(job, now);
+        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices,
+                            .active_edges = now->edges};
+        TD_CHECK(td_cpu_iterate(job, direction, now, &sum));
+        row.edges = sum.edges;
+        TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        TD_CHECK(checkpoint(job, now));
+    }
+    return TD_OK;
+}
+
+td_status td_cpu_peel(td_cpu_job *job)
+{
+    td_cpu_frontier now;
+    uint64_t lowest = 0;
+    TD_CHECK(td_cpu_start(job, &now));
+    bool within = job->resumed; /* a level that is being emptied: `now` is what is under way */
+    job->next_dirty = true;
+    if (!within) memset(job->active, 0, td_cpu_words(job) * 8);
+    TD_CHECK(TD_NEW(&job->left, job->graph->vertices, "vertices left"));
+    TD_CHECK(TD_NEW(&job->next_left, job->graph->vertices, "vertices left"));
+    job->left_count = job->graph->vertices;
+    for (uint32_t v = 0; v < job->graph->vertices; v++) job->left[v] = v;
+    while (job->left_count > 0) {
+        if (!within) TD_CHECK(next_level(job, &now, &lowest));
+        bool anyone = within || now.vertices > 0;
+        within = false;
+        TD_CHECK(empty_level(job, &now));
+        if (job->context.iteration >= job->limit) return TD_OK;
+        job->context.phase = anyone ? job->context.phase + 1 : (uint32_t)lowest;
+    }
+    job->run->converged = true;
+    return TD_OK;
+}

@@ -1,0 +1,107 @@
+/* Sweeps: every edge once, then every vertex. Components are sampled first
+ * (Afforest): after a few edges of every vertex most of the graph is one
+ * component, whose edges need not be looked at again. */
+#include "cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "run/sweep.h"
+
+#include <string.h>
+
+enum { LABELS_DRAWN = 1024 };
+
+static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
+{
+    *total = 0;
+    for (job->step = 0; job->step < job->kernels->steps; job->step++) {
+        td_cpu_tally sum;
+        TD_CHECK(td_cpu_step(job, job->kernels->between, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
+                             job->graph->vertices, &sum));
+        *total += sum.total;
+    }
+    return TD_OK;
+}
+
+/* The commonest label among vertices drawn at random. */
+static uint32_t commonest_label(const td_cpu_job *job)
+{
+    uint32_t labels[LABELS_DRAWN];
+    for (uint64_t i = 0; i < LABELS_DRAWN; i++) labels[i] = job->kernels->label(job, td_sweep_drawn(job->graph, i));
+    return td_sweep_commonest(labels, LABELS_DRAWN);
+}
+
+/* Between two sweeps: a checkpoint, if one is due. */
+static td_status checkpoint(td_cpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->context);
+    return state != NULL ? td_cpu_save(job, state, NULL) : TD_OK;
+}
+
+static td_status sample(td_cpu_job *job)
+{
+    uint64_t began = td_clock_ns(), total;
+    td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
+    for (int i = 0; i < job->samples; i++) {
+        td_cpu_tally sum;
+        job->step = i;
+        TD_CHECK(td_cpu_step(job, job->kernels->sample, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices,
+                             &sum));
+        row.edges += sum.edges;
+        TD_CHECK(vertex_steps(job, &total));
+    }
+    job->left_out = commonest_label(job);
+    job->skipping = true;
+    row.active_edges = row.edges;
+    TD_CHECK(td_cpu_end_iteration(job, &row, began));
+    return checkpoint(job);
+}
+
+/* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
+static td_status leave_out(td_cpu_job *job)
+{
+    job->samples = 0;
+    job->left_out = commonest_label(job);
+    job->skipping = true;
+    return TD_OK;
+}
+
+static td_status collect_edges(td_cpu_job *job)
+{
+    td_run *run = job->run;
+    for (uint32_t v = 0; v < job->graph->vertices; v++) {
+        uint64_t edge = job->kernels->edge(job, v);
+        if (edge == UINT64_MAX) continue;
+        run->edges[run->edge_count++] = edge;
+    }
+    return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
+}
+
+td_status td_cpu_sweep(td_cpu_job *job)
+{
+    uint64_t total = 0;
+    td_cpu_tally sum;
+    uint32_t vertices = job->graph->vertices;
+    TD_CHECK(td_cpu_make_heavy_list(job));
+    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_init(job, &sum));
+    if (job->kernels->samples && job->samples > 0 && vertices > 0)
+        TD_CHECK(job->resumed ? leave_out(job) : sample(job));
+    bool again = true;
+    while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
+        uint64_t began = td_clock_ns();
+        job->heavy_count = 0;
+        TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
+        TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
+        td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
+                            .edges = sum.edges};
+        TD_CHECK(vertex_steps(job, &total));
+        again = job->kernels->again(job, total);
+        if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
+        TD_CHECK(td_cpu_end_iteration(job, &row, began));
+        job->run->converged = !again;
+        TD_CHECK(checkpoint(job));
+    }
+    if (job->run->edges != NULL) td_sweep_end_forest(job->run);
+    return TD_OK;
+}

@@ -1,0 +1,494 @@
+/* The coop engine: a run is set up and taken down here. What the two cannot do together is the CPU's, and a graph that
+ * fits the GPU whole is the resident engine's. */
+#include "engine/coop/coop.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "run/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA,
+    SET_SINKS, SETTINGS,
+};
+
+enum { ORDER_AUTO = TD_ORDERS }; /* behind the orders */
+
+const td_setting td_coop_settings[] = {
+    [SET_ORDER] = {"order", TD_SETTING_CHOICE, ORDER_AUTO, 0, 0, "none|hot|indegree|random|rcm|auto",
+                   "order of vertices whose first ones are the hot part; none: as the graph numbers them "
+                   "('tandem reorder'); auto: hot, unless neighbours have near numbers"},
+    [SET_EXTRACT] = {"extract", TD_SETTING_CHOICE, TD_EXTRACT_VERTEXEDGE, 0, 0, "vertexedge|vertex|random",
+                     "hot edges: with both ends among the first vertices, all of the first vertices', between vertices "
+                     "drawn at random"},
+    [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "idle workers take what still waits for the GPU"},
+    [SET_LINK] = {"link", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                  "an idle GPU takes what still waits for the workers, reading the edges from the host's memory"},
+    [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                      "what crosses the link for programs that add up does so in fewer bits, where there are no "
+                      "weights"},
+    [SET_INVOKE] = {"invoke", TD_SETTING_CHOICE, TD_INVOKE_MEASURED, 0, 0, "paper|measured|always|never",
+                    "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by "
+                    "rates measured here"},
+    [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL,
+                 "active edges above which the GPU takes part (invoke=paper)"},
+    [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL, "share of them that must be hot (invoke=paper)"},
+    [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL,
+                   "edges that the GPU is given at a time, at least; workers get a 16th each"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a step of distances; 0: from the weights"},
+    [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
+                   "vertices without out-edges: with all others, or once at the end"},
+    [SETTINGS] = {0},
+};
+
+bool td_coop_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    if (!td_coop_cooperates(program)) return false;
+    if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "compress") == 0) return !k->fused && program->info->weights == TD_WEIGHTS_UNUSED;
+    if (strcmp(setting, "sinks") == 0) return !k->fused && k->view == TD_VIEW_FORWARD;
+    return true;
+}
+
+/* Settings. */
+
+bool td_coop_compresses(const td_run_options *options)
+{
+    double set[SETTINGS];
+    td_status status = td_settings_resolve(options->settings, "coop", td_coop_settings, set, NULL);
+    if (status != TD_OK) return true; /* refused in time */
+    return set[SET_COMPRESS] == 0 && set[SET_LINK] == 0;
+}
+
+static const double STEP = 0.6;     /* of the resident engine's width: an edge again costs more than a round here */
+static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
+
+static td_status check_sinks(const td_coop_job *self)
+{
+    const td_run *run = self->gpu.run;
+    const td_run_options *options = self->gpu.options;
+    int choice = run->program->info->sinks_choice;
+    if (options->checkpoint != NULL || options->resume != NULL)
+        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a "
+                                 "checkpoint cannot hold");
+    if (self->gpu.has_limit)
+        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
+                                 "out-edges would be an iteration ahead of the others");
+    if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
+        return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without "
+                                 "out-edges last");
+    if (choice > 0 && run->context.parameter[choice - 1] == 0)
+        return td_fail(TD_USAGE, "coop.sinks=defer: %s needs the values of vertices without out-edges before the "
+                                 "end (unless pagerank.dangling=ignore)", run->program->info->name);
+    return TD_OK;
+}
+
+/* Where results are the vertices' own numbers the order must not change them while they are under way; at the end a
+ * component is a component. A program that looks at numbers gets those of the graph. */
+static bool keeps_numbers(const td_coop_job *self)
+{
+    const td_run_options *options = self->gpu.options;
+    const td_program_info *info = self->gpu.run->program->info;
+    bool under_way = self->gpu.has_limit || options->checkpoint != NULL || options->resume != NULL;
+    return !info->renumbers || (info->vertex_values && under_way);
+}
+
+/* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in
+ * caches. */
+static td_order choose_order(td_coop_job *self, double set)
+{
+    static const double LOCAL = 0.25;
+    if (keeps_numbers(self)) return TD_ORDER_NONE;
+    if (set != ORDER_AUTO) return (td_order)set;
+    self->kept_order = !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL;
+    return self->kept_order ? TD_ORDER_NONE : TD_ORDER_HOT;
+}
+
+static td_status read_settings(td_coop_job *self)
+{
+    double set[SETTINGS];
+    const td_settings *settings = self->gpu.options->settings;
+    const td_program_info *info = self->gpu.run->program->info;
+    TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
+    self->defer_sinks = set[SET_SINKS] == 1;
+    self->order = choose_order(self, set[SET_ORDER]);
+    self->extract = (td_split_extract)set[SET_EXTRACT];
+    if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
+    if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
+        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
+                                 "order of its own");
+    if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
+        td_warn("coop.order: %s keeps the graph's own order%s", info->name,
+                info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
+                                : ", because its values may depend on vertices' numbers");
+    self->on_demand = set[SET_ON_DEMAND] == 0;
+    self->link = set[SET_LINK] == 0;
+    self->compress = set[SET_COMPRESS] == 0 && self->link;
+    self->invoke = (td_coop_invoke)set[SET_INVOKE];
+    self->tau = set[SET_TAU];
+    self->theta = set[SET_THETA];
+    self->piece = (uint64_t)set[SET_PIECE];
+    self->overhead = OVERHEAD;
+    self->gpu.delta = set[SET_DELTA];
+    bool by_paper = td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta");
+    if (by_paper && self->invoke != TD_INVOKE_PAPER)
+        return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
+    self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
+    if (self->gpu.delta > 0 && !self->gpu.prioritised)
+        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration "
+                                 "limit replaces by rounds");
+    return self->defer_sinks ? check_sinks(self) : TD_OK;
+}
+
+/* Setting up. */
+
+td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *memory, *seen;
+    TD_CHECK(td_new_bytes(out, count, bytes, what));
+    memcpy(&memory, out, sizeof memory);
+    if (count > 0 && td_device_pin(self->held->device, memory, count * bytes, &seen) == TD_OK)
+        self->pins[self->pin_count++] = memory;
+    return TD_OK;
+}
+
+/* The program's inputs and its source by the new numbers; the graph's own are put back at the end. */
+static td_status renumber_inputs(td_coop_job *self)
+{
+    td_run *run = self->gpu.run;
+    const td_split *split = &self->held->split;
+    self->source = run->context.source;
+    run->context.source = td_split_number(split, run->context.source);
+    for (int i = 0; i < TD_INPUTS; i++) {
+        double *fresh;
+        if (run->inputs[i] == NULL || split->order == NULL) continue;
+        TD_CHECK(TD_NEW(&fresh, split->vertices, "inputs"));
+        for (uint32_t v = 0; v < split->vertices; v++) fresh[v] = run->inputs[i][split->order[v]];
+        self->inputs[i] = run->inputs[i];
+        run->inputs[i] = fresh;
+        run->context.input[i] = fresh;
+    }
+    return TD_OK;
+}
+
+static void restore_inputs(td_coop_job *self)
+{
+    td_run *run = self->gpu.run;
+    run->context.source = self->source;
+    for (int i = 0; i < TD_INPUTS; i++) {
+        if (self->inputs[i] == NULL) continue;
+        td_free(run->inputs[i]);
+        run->inputs[i] = self->inputs[i];
+        run->context.input[i] = self->inputs[i];
+        self->inputs[i] = NULL;
+    }
+}
+
+static void fill_args(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    a->context = gpu->run->context;
+    a->vertices = a->end_vertex = gpu->graph->vertices;
+    a->end_edge = UINT64_MAX;
+    a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : gpu->graph->weights;
+    a->weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)a->weights);
+    a->symmetric = gpu->graph->symmetric;
+    a->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
+    a->balance = TD_BALANCE_WARP;
+    a->heavy = TD_COOP_HEAVY;
+    a->has_heavy = self->held->longest >= TD_COOP_HEAVY;
+    a->out = self->held->out;
+    a->told = self->held->rest.offsets;
+    a->push = a->pull = self->held->hot;
+}
+
+/* Arrays of programs that push: the frontier in blocks at the host, what goes back and forth on both sides. */
+static td_status make_frontier(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    uint64_t n = gpu->graph->vertices, words = td_gpu_words(gpu), bytes = gpu->traits->value_bytes;
+    uint64_t edges = self->held->split.edges;
+    void *seen;
+    TD_CHECK(td_gpu_make_values(gpu));
+    TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &a->pieces, edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2, sizeof(uint64_t),
+                        "pieces of heavy vertices"));
+    TD_CHECK(td_gpu_new(gpu, &a->given_vertices, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_gpu_new(gpu, &a->given, n, bytes, "their values"));
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->init, n));
+    TD_CHECK(td_stream_fill(gpu->stream, a->active, 0, words * sizeof(uint32_t)));
+    TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
+    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
+    TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
+    for (int i = 0; i < TD_POTS; i++)
+        TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->told, n, bytes, "values of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
+    uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
+    for (int i = 0; i < 2; i++)
+        if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
+            self->pins[self->pin_count++] = queues[i];
+    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "vertices put off") : TD_OK;
+}
+
+/* Workers who never sleep on every core would keep the driver's thread from telling for milliseconds what the GPU has
+ * done: one core is left to it. */
+static td_status make_crew(td_coop_job *self)
+{
+    enum { LEAST_CORES = 4 };
+    const td_run_options *options = self->gpu.options;
+    int threads = td_pool_threads(options->pool);
+    self->cpu_options = *options;
+    bool crowded = threads >= LEAST_CORES && threads >= td_machine_usable();
+    if (self->gpu.device->kind == TD_DEVICE_EMULATOR || !crowded) return TD_OK;
+    TD_CHECK(td_pool_create(&self->crew, threads - 1));
+    self->cpu_options.pool = self->crew;
+    return TD_OK;
+}
+
+static td_status set_up(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_cpu_job *cpu = &self->cpu;
+    const td_split *split = &self->held->split;
+    bool fused = gpu->traits->fused;
+    TD_CHECK(renumber_inputs(self));
+    TD_CHECK(td_coop_renumber_resumed(self));
+    gpu->graph = cpu->graph = &self->held->shadow;
+    gpu->both = false; /* one list */
+    cpu->lists = 2;
+    cpu->push[0] = split->push.hot;
+    cpu->push[1] = split->push.rest;
+    cpu->pull[0] = split->pull.hot;
+    cpu->pull[1] = split->pull.rest;
+    cpu->bare = !fused;
+    cpu->by_rounds = true;
+    TD_CHECK(make_crew(self));
+    TD_CHECK(td_cpu_job_open(cpu, gpu->run, &self->cpu_options));
+    cpu->coop.hot = self->held->cut->hot.offsets;
+    cpu->coop.rest = self->held->cut->rest.offsets;
+    if (gpu->prioritised)
+        cpu->delta = td_resident_step(cpu->graph, gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP);
+    self->link = self->link && self->held->readable;
+    fill_args(self);
+    self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
+    return fused ? make_frontier(self) : td_coop_make_sums(self);
+}
+
+static void tear_down(td_coop_job *self, td_status status)
+{
+    td_coop_graph *held = self->held;
+    char message[TD_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s", td_last_message());
+    if (held != NULL && held->incoming != NULL) { /* the last to be opened */
+        (void)td_stream_synchronize(held->copies);
+        (void)td_stream_synchronize(held->hot_stream);
+        (void)td_stream_synchronize(held->incoming);
+    }
+    if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
+    for (int i = 0; i < self->pin_count; i++) td_device_unpin(held->device, self->pins[i]);
+    td_gpu_job_close(&self->gpu);
+    if (self->cpu.bare) self->cpu.messages = self->cpu.values = self->cpu.next_messages = self->cpu.next_values = NULL;
+    td_cpu_job_close(&self->cpu);
+    td_free(self->blocks);
+    td_free(self->before[TD_POT_HOT]);
+    td_free(self->before[TD_POT_REST]);
+    td_free(self->told);
+    td_free(self->changed);
+    td_free(self->given);
+    td_free(self->pending);
+    td_free(self->sums);
+    for (int i = 0; i < 2; i++) {
+        if (self->messages[i] != self->snapshot[i]) td_free(self->messages[i]);
+        td_free(self->snapshot[i]);
+    }
+    td_free(self->cpu.coop.partials);
+    td_free(self->cpu.coop.cut);
+    td_pool_destroy(self->crew);
+    td_gpu_let_go(&td_coop_keeper, self->gpu.options, held, status != TD_OK);
+    if (status != TD_OK) (void)td_fail(status, "%s", message);
+}
+
+/* Results. */
+
+/* Values by the graph's own numbers. */
+static td_status hand_over_values(td_coop_job *self, const void *values)
+{
+    const td_split *split = &self->held->split;
+    td_run *run = self->gpu.run;
+    size_t bytes = self->gpu.traits->value_bytes;
+    TD_CHECK(td_new_bytes(&run->values, split->vertices, bytes, "vertex values"));
+    for (uint32_t i = 0; i < split->vertices; i++)
+        memcpy((char *)run->values + (uint64_t)td_split_vertex(split, i) * bytes,
+               (const char *)values + (uint64_t)i * bytes, bytes);
+    return TD_OK;
+}
+
+/* A component is called by its smallest vertex. */
+static td_status name_components(td_coop_job *self)
+{
+    const td_split *split = &self->held->split;
+    uint32_t *least, *values = self->gpu.run->values;
+    if (split->order == NULL) return TD_OK;
+    TD_CHECK(TD_NEW(&least, split->vertices, "smallest vertices"));
+    for (uint32_t i = 0; i < split->vertices; i++) least[i] = UINT32_MAX;
+    for (uint32_t v = 0; v < split->vertices; v++)
+        if (v < least[values[v]]) least[values[v]] = v;
+    for (uint32_t v = 0; v < split->vertices; v++) values[v] = least[values[v]];
+    td_free(least);
+    return TD_OK;
+}
+
+static td_status hand_over(td_coop_job *self)
+{
+    td_run *run = self->gpu.run;
+    TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
+    if (run->program->info->vertex_values) TD_CHECK(name_components(self));
+    run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
+    return TD_OK;
+}
+
+/* Running. */
+
+static td_status run_together(td_coop_job *self)
+{
+    if (!self->gpu.traits->fused) return td_coop_pulls(self);
+    return self->gpu.prioritised ? td_coop_steps(self) : td_coop_rounds(self);
+}
+
+static td_status stand_aside(td_run *run, const td_run_options *options, const char *why)
+{
+    td_info("coop: %s; the CPU does it alone", why);
+    return td_cpu_run(run, options);
+}
+
+/* A search over a graph whose own order is kept goes a long way in small steps, which a GPU does not pay for. */
+static bool walks_alone(const td_coop_job *self)
+{
+    return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED &&
+           self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
+}
+
+/* The edges that the GPU can have: none, all, or so many bytes of them. */
+static td_status find_room(td_coop_job *self, uint64_t *room, bool *all)
+{
+    td_coop_bytes bytes;
+    td_gpu_job *gpu = &self->gpu;
+    td_device *device = self->held->device;
+    uint64_t held = self->held->split.out != NULL ? device->now : 0; /* what a run before left there is counted anew */
+    TD_CHECK(td_coop_plan(gpu->run->program, gpu->run->graph, gpu->options, td_device_left(device) + held, &bytes));
+    *room = bytes.room;
+    *all = bytes.all;
+    return TD_OK;
+}
+
+/* A GPU that is lost does not take the run with it. */
+static td_status go_on_alone(td_coop_job *self, bool *alone)
+{
+    char message[TD_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s", td_last_message());
+    TD_CHECK(td_coop_recover(self));
+    self->gpu.run->seconds = td_seconds_since(self->cpu.run_began);
+    td_warn("%s; the CPU goes on alone after %u iterations", message, self->gpu.run->iterations);
+    *alone = true;
+    return TD_OK;
+}
+
+static td_status leave(td_coop_job *self, bool *alone)
+{
+    td_run *run = self->gpu.run;
+    td_info("coop: frontiers stay small; the CPU does it alone");
+    run->row_count = run->iterations = 0;
+    run->edges_processed = 0;
+    run->seconds = td_seconds_since(self->cpu.run_began);
+    *alone = true;
+    return TD_OK;
+}
+
+static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began, bool *alone)
+{
+    self->gpu.run_began = self->cpu.run_began = td_clock_ns();
+    run->prepare_seconds = td_seconds_since(began);
+    td_gpu_start_counting(&self->gpu);
+    td_status status = run_together(self);
+    if (status == TD_DEVICE) return go_on_alone(self, alone);
+    TD_CHECK(status);
+    if (self->leaves) return leave(self, alone);
+    run->seconds = td_seconds_since(self->cpu.run_began);
+    td_gpu_stop_counting(&self->gpu);
+    restore_inputs(self);
+    TD_CHECK(hand_over(self));
+    return options->parents ? td_cpu_parents(run, options) : TD_OK;
+}
+
+td_status td_coop_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    uint64_t began = td_clock_ns(), room = 0;
+    double prepared = run->prepare_seconds;
+    bool all = false, async = run->async;
+    td_coop_job self = {0};
+    bool alone = false;
+    const char *aside = NULL;
+    if (!td_coop_cooperates(run->program))
+        return stand_aside(run, options, "the two cannot share an iteration of this program");
+    if (run->resumed != NULL && run->resumed->converged)
+        return stand_aside(run, options, "the checkpoint is that of a run that was through");
+    TD_CHECK(td_resident_check_vertices(run->graph, "coop"));
+    run->engine = "coop";
+    run->async = false;
+    TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
+    self.source = run->context.source;
+    TD_TRY(read_settings(&self));
+    TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
+    TD_TRY(find_room(&self, &room, &all));
+    if (all) goto done;
+    if (walks_alone(&self)) {
+        aside = "neighbours have near numbers, so a search's frontiers stay small";
+        goto done;
+    }
+    TD_TRY(td_coop_hold(&self, room));
+    if (self.held->split.inside == 0) aside = "no vertex and its edges fit what the GPU may hold";
+    else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges))
+        aside = self.invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
+    if (aside != NULL) goto done;
+    TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
+    TD_TRY(set_up(&self));
+    if (async) td_warn("--async changes nothing: iterations that the GPU and the CPU share are synchronous");
+    TD_TRY(run_coop(&self, run, options, began, &alone));
+    run->prepare_seconds += prepared;
+done:
+    if (status == TD_OK && self.held == NULL) status = TD_INTERNAL;
+    restore_inputs(&self);
+    tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
+    if (all || aside != NULL || alone) run->async = async; /* another engine's */
+    if (status == TD_OK && all) {
+        td_info("coop: the graph fits the GPU; the resident engine does it");
+        if (options->kept != NULL && options->kept->release == td_coop_release) td_kept_release(options->kept);
+        return td_resident_run(run, options);
+    }
+    if (status == TD_OK && alone) {
+        double seconds = run->seconds;
+        uint32_t rows = run->row_count;
+        status = td_cpu_run(run, options);
+        for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
+        run->seconds += seconds;
+        run->engine = "coop";
+        return status;
+    }
+    return status == TD_OK && aside != NULL ? stand_aside(run, options, aside) : status;
+}

@@ -1,0 +1,299 @@
+/* What stays from run to run: the graph cut in two, its hot part on the device, the rest in pinned memory. */
+#include "engine/coop/coop.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* Giving back. */
+
+static void *own(const void *memory) { return (void *)(uintptr_t)memory; }
+
+static void free_lists(td_coop_graph *held)
+{
+    const td_adjacency *rest = held->cut != NULL ? &held->cut->rest : NULL;
+    if (held->pinned[0]) td_device_unpin(held->device, rest->targets);
+    if (held->pinned[1]) td_device_unpin(held->device, rest->weights);
+    td_stream_free_narrow(held->device, &held->link);
+    held->link = (td_link_list){0};
+    for (int i = 0; i < TD_COOP_WINDOWS; i++) {
+        td_device_free(held->device, held->narrow[i]);
+        if (held->freed[i] != NULL) td_event_destroy(held->device, held->freed[i]);
+        held->narrow[i] = NULL;
+        held->freed[i] = NULL;
+    }
+    for (int i = 0; i < TD_POTS; i++) {
+        td_device_free(held->device, held->kept[i].words);
+        td_device_free(held->device, held->kept[i].at);
+        held->kept[i] = (td_coop_narrow){0};
+    }
+    td_device_free(held->device, own(held->hot.offsets));
+    td_device_free(held->device, own(held->hot.targets));
+    td_device_free(held->device, own(held->hot.weights));
+    td_device_free(held->device, own(held->rest.offsets));
+    td_device_free(held->device, held->out);
+    for (int i = 0; i < TD_POTS; i++) {
+        td_device_free(held->device, held->heads[i].bits);
+        td_device_free(held->device, held->heads[i].lists);
+        td_device_free(held->device, held->heads[i].before);
+        held->heads[i] = (td_coop_heads){0};
+    }
+    held->hot = held->rest = (td_gpu_list){0};
+    held->out = NULL;
+    held->cut = NULL;
+    held->pinned[0] = held->pinned[1] = held->readable = false;
+    td_split_free(&held->split);
+}
+
+void td_coop_release(void *state)
+{
+    td_coop_graph *held = state;
+    if (held == NULL) return;
+    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
+    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (held->incoming != NULL) (void)td_stream_synchronize(held->incoming);
+    if (held->hot_stream != NULL) (void)td_stream_synchronize(held->hot_stream);
+    if (held->device != NULL) free_lists(held);
+    td_stream_close(held->incoming);
+    td_stream_close(held->hot_stream);
+    td_stream_close(held->copies);
+    td_stream_close(held->stream);
+    td_gpu_close(&held->gpu);
+    td_free(held);
+}
+
+/* Bringing it there. */
+
+static td_status pin_rest(td_coop_graph *held)
+{
+    const td_adjacency *rest = &held->cut->rest;
+    uint64_t edges = rest->offsets[held->split.vertices];
+    void *targets = NULL, *weights = NULL;
+    if (edges == 0) return TD_OK;
+    held->pinned[0] = td_device_pin(held->device, rest->targets, edges * sizeof(uint32_t), &targets) == TD_OK;
+    if (held->pinned[0] && rest->weights != NULL)
+        held->pinned[1] =
+            td_device_pin(held->device, rest->weights, edges * held->split.weight_bytes, &weights) == TD_OK;
+    bool all = held->pinned[0] && (rest->weights == NULL || held->pinned[1]);
+    if (!all) td_warn("%s; the GPU cannot help the CPU with the rest of the edges", td_last_message());
+    held->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
+    held->rest.targets = targets;
+    held->rest.weights = weights;
+    return TD_OK;
+}
+
+static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
+
+static td_status send_heads(td_coop_graph *held, const uint64_t *offsets, td_coop_heads *to)
+{
+    td_status status = TD_OK;
+    td_gpu_heads found = {0};
+    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, held->split.vertices));
+    TD_TRY(td_gpu_send(held->stream, &to->bits, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
+    TD_TRY(td_gpu_send(held->stream, &to->lists, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
+    TD_TRY(td_gpu_send(held->stream, &to->before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
+    TD_TRY(td_stream_synchronize(held->stream));
+done:
+    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
+    td_gpu_free_heads(&found);
+    return status;
+}
+
+/* How fast the link is: the second of two copies of the begin of the rest counts. */
+static td_status measure_copies(td_coop_graph *held)
+{
+    enum { MOST = 32 << 20 };
+    const td_adjacency *rest = &held->cut->rest;
+    uint64_t bytes = rest->offsets[held->split.vertices] * sizeof(uint32_t), began = 0;
+    void *room = NULL;
+    if (bytes > MOST) bytes = MOST;
+    held->copy_rate = 10;
+    if (bytes == 0 || td_device_left(held->device) < bytes) return TD_OK;
+    TD_CHECK(td_device_new(held->device, &room, bytes, 1, "a measurement"));
+    td_status status = TD_OK;
+    for (int i = 0; i < 2 && status == TD_OK; i++) {
+        began = td_device_clock(held->device);
+        status = td_stream_copy(held->copies, room, rest->targets, bytes, TD_TO_DEVICE);
+        if (status == TD_OK) status = td_stream_synchronize(held->copies);
+    }
+    uint64_t took = td_device_clock(held->device) - began;
+    if (status == TD_OK) held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    td_device_free(held->device, room);
+    return status;
+}
+
+static td_status send_hot(td_coop_graph *held)
+{
+    const td_adjacency *hot = &held->cut->hot;
+    uint64_t edges = hot->offsets[held->split.vertices];
+    size_t weight = held->split.weight_bytes;
+    TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
+    if (weight > 0)
+        TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
+    return TD_OK;
+}
+
+static td_status send_offsets(td_coop_graph *held, bool adds_up)
+{
+    uint64_t n = held->split.vertices;
+    const uint64_t *hot = held->cut->hot.offsets, *rest = held->cut->rest.offsets;
+    TD_CHECK(td_gpu_send(held->stream, &held->hot.offsets, hot, n + 1, sizeof(uint64_t), "the hot part's offsets"));
+    TD_CHECK(td_gpu_send(held->stream, &held->rest.offsets, rest, n + 1, sizeof(uint64_t), "the rest's offsets"));
+    TD_CHECK(td_gpu_send(held->stream, &held->out, held->split.out, n + 1, sizeof(uint64_t), "out-degrees"));
+    TD_CHECK(td_stream_synchronize(held->stream));
+    if (!adds_up) return TD_OK;
+    TD_CHECK(send_heads(held, hot, &held->heads[TD_POT_HOT]));
+    return send_heads(held, rest, &held->heads[TD_POT_REST]);
+}
+
+/* Windows: lists in fewer bits, for programs that add up along edges without weights. */
+
+static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift,
+                              td_pool *pool)
+{
+    uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
+    *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
+                           .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
+    TD_CHECK(td_stream_narrow(link, held->device, pool));
+    if (link->narrow != NULL && link->narrow_most <= size) return TD_OK;
+    td_stream_free_narrow(held->device, link); /* no fewer bits */
+    return TD_OK;
+}
+
+/* Windows from `first` on stay on the device. */
+static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uint32_t first, td_coop_narrow *kept)
+{
+    uint64_t base = link->narrow_at[first], words = link->narrow_at[link->subgraphs] - base;
+    if (words == 0) return TD_OK;
+    kept->first = first;
+    kept->end = link->subgraphs;
+    kept->base = base;
+    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t),
+                         "edges in fewer bits"));
+    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1),
+                         sizeof(uint64_t), "where they begin"));
+    return td_stream_synchronize(held->stream);
+}
+
+/* As many windows of the rest, from its end, as there is room for. */
+static uint32_t first_kept(const td_link_list *link, uint64_t room)
+{
+    uint32_t first = link->subgraphs;
+    while (first > 0 && (link->narrow_at[link->subgraphs] - link->narrow_at[first - 1]) * sizeof(uint32_t) +
+                                (link->subgraphs - first + UINT64_C(2)) * sizeof(uint64_t) <= room)
+        first--;
+    return first;
+}
+
+/* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
+static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room, td_pool *pool)
+{
+    td_link_list hot, *link = &held->link;
+    td_status status = TD_OK;
+    TD_CHECK(make_windows(held, link, &held->cut->rest, shift, pool));
+    if (link->narrow == NULL) return send_hot(held);
+    TD_TRY(make_windows(held, &hot, &held->cut->hot, shift, pool));
+    if (hot.narrow == NULL) TD_TRY(send_hot(held));
+    else TD_TRY(keep_windows(held, &hot, 0, &held->kept[TD_POT_HOT]));
+    uint64_t taken = hot.narrow != NULL ? hot.narrow_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
+    taken += TD_COOP_WINDOWS * link->narrow_most;
+    if (room > taken * sizeof(uint32_t))
+        TD_TRY(keep_windows(held, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
+    for (int i = 0; i < TD_COOP_WINDOWS; i++)
+        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
+                             "a window in fewer bits"));
+done:
+    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
+    td_stream_free_narrow(held->device, &hot);
+    return status;
+}
+
+static void find_longest(td_coop_graph *held)
+{
+    held->longest = 0;
+    for (uint64_t v = 0; v < held->split.vertices; v++)
+        for (int i = 0; i < TD_POTS; i++) {
+            const td_adjacency *list = i == TD_POT_HOT ? &held->cut->hot : &held->cut->rest;
+            uint64_t length = list->offsets[v + 1] - list->offsets[v];
+            if (length > held->longest) held->longest = length;
+        }
+}
+
+static void make_shadow(td_coop_graph *held)
+{
+    const td_graph *graph = held->gpu.graph;
+    held->shadow = (td_graph){.vertices = graph->vertices, .edges = held->split.edges,
+                              .symmetric = graph->symmetric || held->wish.both, .weights = graph->weights,
+                              .weight_min = graph->weight_min, .weight_max = graph->weight_max,
+                              .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out},
+                              .name = graph->name};
+}
+
+static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
+{
+    td_coop_graph *held = self->held;
+    TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, self->gpu.options->pool));
+    held->wish = *wish;
+    held->cut = wish->pushes ? &held->split.push : &held->split.pull;
+    make_shadow(held);
+    if (held->split.inside == 0) return TD_OK; /* nothing for the GPU */
+    find_longest(held);
+    TD_CHECK(pin_rest(held));
+    TD_CHECK(send_offsets(held, !wish->pushes));
+    if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
+    else TD_CHECK(send_hot(held));
+    TD_CHECK(td_stream_synchronize(held->stream));
+    return measure_copies(held);
+}
+
+static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }
+
+/* Windows take a small part of the room for edges; 0: there is none for them. */
+static uint32_t window_shift(uint64_t room)
+{
+    enum { LEAST = 10, MOST = 22, PART = 16 };
+    uint32_t shift = MOST;
+    while (shift >= LEAST && windows_bytes(shift) > room / PART) shift--;
+    return shift >= LEAST ? shift : 0;
+}
+
+td_status td_coop_hold(td_coop_job *self, uint64_t room)
+{
+    td_coop_graph *held = self->held;
+    const td_cpu_kernels *k = self->gpu.traits;
+    td_split_wish wish;
+    memset(&wish, 0, sizeof wish); /* compared byte by byte */
+    wish.order = self->order;
+    wish.extract = self->extract;
+    wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
+                    held->gpu.graph->weights != TD_WEIGHT_NONE;
+    wish.both = self->gpu.both;
+    wish.pushes = k->fused;
+    wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
+    uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
+    wish.room = shift > 0 ? room - windows_bytes(shift) : room;
+    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress)
+        return TD_OK;
+    free_lists(held);
+    held->compress = self->compress;
+    td_status status = make_lists(self, &wish, shift, room);
+    if (status == TD_OK) return TD_OK;
+    (void)td_stream_synchronize(held->stream);
+    free_lists(held);
+    return status;
+}
+
+/* Opening. */
+
+static td_status open_streams(void *state, td_device *device)
+{
+    td_coop_graph *held = state;
+    held->device = device;
+    TD_CHECK(td_stream_open(device, &held->stream));
+    TD_CHECK(td_stream_open_low_priority(device, &held->hot_stream)); /* the link must not wait for what is there */
+    TD_CHECK(td_stream_open(device, &held->copies));
+    return td_stream_open(device, &held->incoming);
+}
+
+const td_gpu_keeper td_coop_keeper = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release};

@@ -1,0 +1,306 @@
+/* Programs that push: every iteration has a frontier, whose vertices tell their neighbours. The values at the host are
+ * the valid ones. Where the GPU takes part it is given the frontier and its values, and gives back what it changed; a
+ * minimum can be merged in any order. Small frontiers, and pulls that stop at the first hit, are the CPU's alone: the
+ * GPU is not invoked (CGgraph, section 5.4). Distances go by steps, as in delta-stepping, the nearest
+ * vertices first. */
+#include "engine/coop/coop.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+enum { BLOCK = TD_BLOCK_WORDS * 64 };
+
+/* The frontier in blocks. */
+
+/* Counts what every block has; sums of all before each follow. *far gets those put off, and the lowest priority of
+ * them. */
+static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_tally *far)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t vertices = 0, sums[TD_POTS] = {0};
+    cpu->coop.blocks = self->blocks;
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->count_blocks, self->block_count, 64, cpu->graph->vertices / 8, far));
+    for (uint64_t b = 0; b < self->block_count; b++) {
+        td_cpu_block block = self->blocks[b];
+        self->blocks[b].vertices = vertices;
+        self->before[TD_POT_HOT][b] = sums[TD_POT_HOT];
+        self->before[TD_POT_REST][b] = sums[TD_POT_REST];
+        vertices += block.vertices;
+        sums[TD_POT_HOT] += block.hot;
+        sums[TD_POT_REST] += block.rest;
+    }
+    self->blocks[self->block_count].vertices = vertices;
+    for (int i = 0; i < TD_POTS; i++) self->before[i][self->block_count] = sums[i];
+    *now = (td_cpu_frontier){vertices, sums[TD_POT_HOT] + sums[TD_POT_REST], false, true};
+    return TD_OK;
+}
+
+static td_status list_frontier(td_coop_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    cpu->coop.told = self->told;
+    cpu->queue_count = self->blocks[self->block_count].vertices;
+    return td_cpu_step(cpu, cpu->kernels->list_blocks, self->block_count, 64, cpu->graph->vertices / 8, NULL);
+}
+
+/* The GPU's pieces. */
+
+static td_status launch(td_coop_job *self, const td_coop_piece *piece)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    uint64_t n = gpu->graph->vertices, end = piece->end * BLOCK;
+    bool hot = piece->pot == TD_POT_HOT;
+    a->push = hot ? self->held->hot : self->held->rest;
+    a->from_host = !hot;
+    a->first_vertex = (uint32_t)(piece->begin * BLOCK);
+    a->end_vertex = (uint32_t)(end < n ? end : n);
+    return td_gpu_push_part(gpu);
+}
+
+/* The CPU's: a stretch of the queue, along one part of the lists or both. */
+
+static td_status push(td_cpu_job *cpu, uint64_t begin, uint64_t end, uint64_t edges, td_cpu_tally *sum)
+{
+    uint32_t *queue = cpu->queue;
+    uint64_t all = cpu->queue_count, count = end - begin, fair = count / ((uint64_t)cpu->workers * 16) + 4;
+    cpu->queue += begin;
+    cpu->queue_count = count;
+    cpu->heavy_count = 0;
+    td_status status = td_cpu_step(cpu, cpu->kernels->push, count,
+                                   fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME, count + edges, sum);
+    if (status == TD_OK) status = td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, sum);
+    cpu->queue = queue;
+    cpu->queue_count = all;
+    return status;
+}
+
+static td_status work(td_coop_job *self, const td_coop_piece *piece)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_adjacency lists[2] = {cpu->push[0], cpu->push[1]};
+    td_cpu_tally sum;
+    cpu->push[0] = piece->pot == TD_POT_HOT ? lists[0] : lists[1];
+    cpu->lists = 1;
+    td_status status = push(cpu, self->blocks[piece->begin].vertices, self->blocks[piece->end].vertices, piece->edges,
+                            &sum);
+    cpu->push[0] = lists[0];
+    cpu->lists = 2;
+    return status;
+}
+
+/* A round. */
+
+/* Vertices that the GPU has to know: those with hot edges, or all where it goes along the others' too. */
+static td_status send_frontier(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    uint64_t hot = ((uint64_t)self->held->split.inside + BLOCK - 1) / BLOCK;
+    uint64_t count = self->blocks[self->link ? self->block_count : hot].vertices;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_copy(gpu->stream, a->given_vertices, self->cpu.queue, count * sizeof(uint32_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(gpu->stream, a->given, self->told, count * gpu->traits->value_bytes, TD_TO_DEVICE));
+    a->given_count = (uint32_t)count;
+    self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
+    return td_gpu_launch(gpu, &gpu->kernels->take_given, count);
+}
+
+static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->give_changed, td_gpu_words(gpu) * 32));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    uint64_t count = gpu->control->given;
+    TD_CHECK(td_stream_copy(gpu->stream, self->changed, gpu->args.given_vertices, count * sizeof(uint32_t),
+                            TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, self->given, gpu->args.given, count * gpu->traits->value_bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
+    self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
+    cpu->coop.changed = self->changed;
+    cpu->coop.given = self->given;
+    return td_cpu_step(cpu, cpu->kernels->take_back, count, 1024, count, sum);
+}
+
+static void fill_pots(td_coop_job *self)
+{
+    for (int i = 0; i < TD_POTS; i++) {
+        td_coop_pot *pot = &self->pot[i];
+        pot->before = self->before[i];
+        pot->front = 0;
+        pot->back = self->block_count;
+        /* None behind has edges. */
+        while (pot->back > 0 && pot->before[pot->back - 1] == pot->before[self->block_count]) pot->back--;
+    }
+}
+
+/* The frontier counted, by both. */
+static td_status push_together(td_coop_job *self, td_iteration *row)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    td_device *device = self->held->device;
+    cpu->next_count = 0;
+    TD_CHECK(list_frontier(self));
+    fill_pots(self);
+    self->gpu_takes = true;
+    self->gpu.args.context = cpu->context;
+    uint64_t began = td_device_clock(device);
+    TD_CHECK(send_frontier(self));
+    uint64_t sent = td_device_clock(device);
+    TD_CHECK(td_coop_share(self));
+    uint64_t done = td_device_clock(device);
+    TD_CHECK(take_changed(self, &sum));
+    row->edges = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
+    self->overhead = (self->overhead + (double)(sent - began + td_device_clock(device) - done)) / 2;
+    return TD_OK;
+}
+
+/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the cpu
+ * engine begins anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers
+ * start with everyone. */
+static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
+{
+    enum { ROUNDS = 6, LARGE = 64 };
+    self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE ||
+                  self->invoke == TD_INVOKE_ALWAYS || self->gpu.run->program->info->vertex_values ||
+                  self->gpu.run->resumed != NULL || self->gpu.run->checkpoints != NULL;
+    return !self->grown && self->cpu.context.iteration >= ROUNDS;
+}
+
+/* Rounds: everyone active. */
+
+static td_status turn(td_cpu_job *cpu, td_cpu_frontier *now)
+{
+    uint64_t *map = cpu->active;
+    uint32_t *queue = cpu->queue;
+    cpu->active = cpu->next_active;
+    cpu->next_active = map;
+    cpu->queue = cpu->next_queue;
+    cpu->next_queue = queue;
+    cpu->queue_count = cpu->next_count;
+    cpu->next_dirty = true;
+    cpu->done_stale = true;
+    *now = (td_cpu_frontier){cpu->next_count, 0, true, true};
+    return TD_OK;
+}
+
+static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_iteration *row)
+{
+    td_cpu_job *cpu = &self->cpu;
+    bool first_hit = cpu->first_hit;
+    memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
+    cpu->first_hit = false; /* the GPU may have reached a vertex too */
+    td_status status = push_together(self, row);
+    cpu->first_hit = first_hit;
+    return status == TD_OK ? turn(cpu, now) : status;
+}
+
+static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_frontier *now, td_iteration *row)
+{
+    td_cpu_tally sum;
+    uint64_t began = td_device_clock(self->held->device);
+    TD_CHECK(td_cpu_iterate(&self->cpu, direction, now, &sum));
+    row->edges = row->edges_cpu = sum.edges;
+    td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
+    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
+    return TD_OK;
+}
+
+td_status td_coop_rounds(td_coop_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_frontier now;
+    td_cpu_tally far;
+    bool counted = true; /* now.edges is known */
+    self->launch = launch;
+    self->work = work;
+    self->cpu_in_front = false;
+    TD_CHECK(td_cpu_start(cpu, &now));
+    while (now.vertices > 0 && cpu->context.iteration < cpu->limit) {
+        uint64_t began = td_clock_ns();
+        td_iteration row = {.direction = "push"};
+        uint64_t most = counted ? now.edges : td_cpu_view_edges(cpu); /* if all of them were hot */
+        bool worth = td_coop_invokes(self, most, most);
+        self->row = &row;
+        if (!counted || worth) {
+            TD_CHECK(td_cpu_make_mapped(cpu, &now));
+            bool listed = now.listed;
+            TD_CHECK(count_frontier(self, &now, &far));
+            now.listed = listed;
+            counted = true;
+        }
+        row.active_vertices = now.vertices;
+        row.active_edges = now.edges;
+        self->leaves = stays_small(self, &now);
+        if (self->leaves) return TD_OK;
+        td_cpu_settle(cpu, &now);
+        td_direction direction = td_cpu_choose(cpu, &now);
+        bool pushes = direction == TD_DIRECTION_PUSH || !cpu->first_hit;
+        if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count])) {
+            TD_CHECK(round_together(self, &now, &row));
+            counted = false;
+        } else {
+            row.direction = td_cpu_direction_name(direction);
+            TD_CHECK(round_alone(self, direction, &now, &row));
+        }
+        TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
+        if (self->gpu.run->checkpoints != NULL) TD_CHECK(td_cpu_make_mapped(cpu, &now));
+        self->gpu.run->converged = now.vertices == 0;
+        TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));
+    }
+    self->gpu.run->converged = now.vertices == 0;
+    return TD_OK;
+}
+
+/* Steps of distances. */
+
+static td_status step_alone(td_coop_job *self, td_iteration *row)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    uint64_t began = td_device_clock(self->held->device);
+    cpu->next_count = 0;
+    TD_CHECK(list_frontier(self));
+    TD_CHECK(push(cpu, 0, cpu->queue_count, row->active_edges, &sum));
+    row->edges = row->edges_cpu = sum.edges;
+    td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
+    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
+    return TD_OK;
+}
+
+td_status td_coop_steps(td_coop_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_frontier now;
+    self->launch = launch;
+    self->work = work;
+    self->cpu_in_front = false;
+    TD_CHECK(td_cpu_start(cpu, &now));
+    memcpy(self->pending, cpu->active, td_cpu_words(cpu) * 8);
+    cpu->coop.pending = self->pending;
+    cpu->coop.bound = 0;
+    for (;;) {
+        uint64_t began = td_clock_ns();
+        td_cpu_tally far;
+        TD_CHECK(count_frontier(self, &now, &far));
+        if (now.vertices == 0 && far.total == 0) break;
+        if (now.vertices == 0) {
+            cpu->coop.bound = far.lowest;
+            continue;
+        }
+        self->leaves = stays_small(self, &now);
+        if (self->leaves) return TD_OK;
+        td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
+        self->row = &row;
+        bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count]);
+        TD_CHECK(together ? push_together(self, &row) : step_alone(self, &row));
+        TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
+        TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));
+    }
+    self->gpu.run->converged = true;
+    return TD_OK;
+}

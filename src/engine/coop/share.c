@@ -1,0 +1,295 @@
+/* Who does what of an iteration: a policy over completions.
+ *
+ * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given
+ * another. The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished
+ * meanwhile is handled in between. A piece takes either of them about a part of the time that all that is left would
+ * take both, by the rates measured so far: pieces get smaller towards the end, and both are through at about the same
+ * time. */
+#include "engine/coop/coop.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+static const double GPU_GUESS = 10;      /* edges a ns, before anything was measured */
+static const double CPU_GUESS = 0.1;
+static const double SLOWER = 0.5;        /* how much of a new measurement counts */
+static const double GPU_PART = 0.3;      /* of the time that is left */
+static const double CPU_PART = 0.12; /* less: what the GPU has queued must last longer than a piece of the workers' */
+enum { GPU_WORKERS = 16 };      /* a worker's least piece is so much smaller */
+enum { LEAST_SEEN = 1 << 12 };  /* edges from which a rate is learned */
+
+uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
+{
+    if (pot->before != NULL) return pot->before[end] - pot->before[begin];
+    uint64_t first = begin * pot->unit, last = end * pot->unit;
+    return (last < pot->edges ? last : pot->edges) - (first < pot->edges ? first : pot->edges);
+}
+
+void td_coop_note(td_coop_job *self, td_status status)
+{
+    if (status == TD_OK || self->status != TD_OK) return;
+    self->status = status;
+    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_loop_stop(self->held->gpu.loop);
+}
+
+/* Taking. */
+
+/* About so many edges from one end: units from `front` up, or from `back` down. */
+static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t wanted)
+{
+    td_coop_pot *pot = &self->pot[which];
+    uint64_t low = 1, high = pot->back - pot->front; /* units */
+    while (low < high) { /* the fewest that have as many */
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t edges = in_front ? td_coop_edges(pot, pot->front, pot->front + middle)
+                                  : td_coop_edges(pot, pot->back - middle, pot->back);
+        if (edges >= wanted) high = middle;
+        else low = middle + 1;
+    }
+    td_coop_piece piece = {.pot = which};
+    if (in_front) {
+        piece.begin = pot->front;
+        piece.end = pot->front += low;
+    } else {
+        piece.end = pot->back;
+        pot->back -= low;
+        if (pot->window > 0) pot->back = pot->back / pot->window * pot->window;
+        if (pot->back < pot->front) pot->back = pot->front;
+        piece.begin = pot->back;
+    }
+    piece.edges = td_coop_edges(pot, piece.begin, piece.end);
+    piece.asked = td_device_clock(self->held->device);
+    return piece;
+}
+
+static bool is_empty(const td_coop_pot *pot) { return pot->front >= pot->back; }
+
+static double gpu_rate(const td_coop_job *self, int which)
+{
+    if (self->pot[which].gpu_rate > 0) return self->pot[which].gpu_rate;
+    if (which == TD_POT_HOT) return GPU_GUESS;
+    return self->held->copy_rate / (double)(sizeof(uint32_t) + self->held->split.weight_bytes);
+}
+
+/* Of all workers together: lists of the rest may be far shorter than hot ones, and cost more an edge. */
+static double cpu_rate(const td_coop_job *self, int which)
+{
+    const double *rate = self->cpu_rate;
+    if (rate[which] > 0) return rate[which];
+    return rate[!which] > 0 ? rate[!which] : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
+}
+
+static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
+
+/* Whether the GPU goes over both pots at a time. */
+static bool has_lanes(const td_coop_job *self) { return self->lane[TD_POT_HOT] != self->lane[TD_POT_REST]; }
+
+/* How long both would still take, each with its own pot first and then with the other's where it may. */
+static double time_left(const td_coop_job *self)
+{
+    double hot = (double)left_in(&self->pot[TD_POT_HOT]), rest = (double)left_in(&self->pot[TD_POT_REST]);
+    double cpu_hot = cpu_rate(self, TD_POT_HOT), cpu_rest = cpu_rate(self, TD_POT_REST);
+    if (!self->gpu_takes) return hot / cpu_hot + rest / cpu_rest;
+    double gpu_hot = gpu_rate(self, TD_POT_HOT), gpu_rest = gpu_rate(self, TD_POT_REST);
+    double on_gpu = hot / gpu_hot, on_cpu = rest / cpu_rest;
+    if (self->link && has_lanes(self)) {
+        double both = rest / (cpu_rest + gpu_rest);
+        if (on_gpu <= both || !self->on_demand) return on_gpu > both ? on_gpu : both;
+        return both + (hot - gpu_hot * both) / (cpu_hot + gpu_hot);
+    }
+    if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu_rest * on_gpu) / (cpu_rest + gpu_rest) : on_cpu;
+    return self->on_demand ? on_cpu + (hot - gpu_hot * on_cpu) / (cpu_hot + gpu_hot) : on_gpu;
+}
+
+static uint64_t piece_edges(const td_coop_job *self, double part, double rate, uint64_t least)
+{
+    uint64_t edges = (uint64_t)(time_left(self) * part * rate);
+    return edges < least ? least : edges;
+}
+
+static void learn(double *rate, uint64_t edges, uint64_t ns)
+{
+    double seen = (double)edges / (double)(ns == 0 ? 1 : ns);
+    *rate = *rate == 0 ? seen : *rate * (1 - SLOWER) + seen * SLOWER;
+}
+
+void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns)
+{
+    if (edges < LEAST_SEEN) return;
+    for (int i = 0; i < TD_POTS; i++)
+        if (which == i || which == TD_POTS) learn(&self->cpu_rate[i], edges, ns);
+}
+
+/* The GPU. */
+
+static void on_flown(void *context, td_status status, uint64_t value);
+
+static uint32_t flights(const td_coop_job *self) { return self->flights[TD_POT_HOT] + self->flights[TD_POT_REST]; }
+
+static td_status fly_from(td_coop_job *self, int which)
+{
+    while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->pot[which])) {
+        td_coop_piece piece = take(self, which, !self->cpu_in_front,
+                                   piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
+        TD_CHECK(self->launch(self, &piece));
+        TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
+        self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
+        if (which == TD_POT_HOT) self->row->edges_gpu += piece.edges;
+        else self->row->edges_link += piece.edges;
+    }
+    return TD_OK;
+}
+
+/* The rest is begun at once where it has a lane of its own, because the link is idle otherwise; elsewhere the hot part
+ * first. */
+static td_status fly(td_coop_job *self)
+{
+    if (!self->gpu_takes) return TD_OK;
+    TD_CHECK(fly_from(self, TD_POT_HOT));
+    return self->link && (has_lanes(self) || is_empty(&self->pot[TD_POT_HOT])) ? fly_from(self, TD_POT_REST) : TD_OK;
+}
+
+/* When the completion under way was posted: the host may have been at work since. */
+static uint64_t arrival(const td_coop_job *self)
+{
+    const td_loop *loop = self->held->gpu.loop;
+    return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
+}
+
+/* For traces: hot edges on the lane of kernels, those that cross on that of copies. */
+static td_status note_piece(td_coop_job *self, td_lane lane, const td_coop_piece *piece, uint64_t began, uint64_t ended)
+{
+    static const char *const names[TD_POTS] = {"hot edges", "other edges"};
+    td_gpu_job *gpu = &self->gpu;
+    td_run_event event = {lane, names[piece->pot], UINT32_MAX, (double)(began - gpu->device_began) * 1e-9,
+                          (double)(ended - began) * 1e-9, piece->edges * sizeof(uint32_t)};
+    return td_run_add_event(gpu->run, gpu->options, &event);
+}
+
+static void on_flown(void *context, td_status status, uint64_t which)
+{
+    td_coop_job *self = context;
+    const td_coop_piece *piece = &self->flight[which][self->first_flight[which]];
+    uint64_t now = arrival(self), began = piece->asked > self->gpu_free[which] ? piece->asked : self->gpu_free[which];
+    uint64_t took = now > began ? now - began : 1;
+    if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
+    self->gpu_free[which] = now;
+    td_lane lane = which == TD_POT_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES;
+    td_coop_note(self, note_piece(self, lane, piece, now - took, now));
+    self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
+    self->flights[which]--;
+    if (began < self->busy_until) began = self->busy_until;
+    if (now > began) {
+        self->gpu_busy += now - began;
+        self->busy_until = now;
+    }
+    td_coop_note(self, status);
+    if (self->status == TD_OK) td_coop_note(self, fly(self));
+}
+
+/* The CPU. */
+
+static void on_turn(void *context, td_status status, uint64_t value);
+
+/* A virtual clock goes on with the workers; a real one needs no telling. */
+static void post_turn(td_coop_job *self)
+{
+    td_device *device = self->held->device;
+    td_loop *loop = self->held->gpu.loop;
+    uint64_t time = device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0;
+    self->cpu_posted = true;
+    td_loop_expect(loop);
+    td_loop_complete(loop, time, on_turn, self, TD_OK, 0);
+}
+
+static bool cpu_may_take(const td_coop_job *self, int which)
+{
+    return !is_empty(&self->pot[which]) && (which == TD_POT_REST || self->on_demand || !self->gpu_takes);
+}
+
+/* Whether the GPU would be through with all of a pot before the workers were with one unit of it. */
+static bool is_gpus(const td_coop_job *self, int which)
+{
+    const td_coop_pot *pot = &self->pot[which];
+    if (!self->gpu_takes || is_empty(pot) || (which == TD_POT_REST && !self->link)) return false;
+    uint64_t unit = self->cpu_in_front ? td_coop_edges(pot, pot->front, pot->front + 1)
+                                       : td_coop_edges(pot, pot->back - 1, pot->back);
+    uint64_t ahead = left_in(pot);
+    for (uint32_t i = 0; i < self->flights[which]; i++)
+        ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
+    return (double)unit / cpu_rate(self, which) > (double)ahead / gpu_rate(self, which);
+}
+
+static td_status work(td_coop_job *self)
+{
+    int which = cpu_may_take(self, TD_POT_REST) && !is_gpus(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
+    if (!cpu_may_take(self, which) || is_gpus(self, which)) return TD_OK;
+    uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
+    td_coop_piece piece = take(self, which, self->cpu_in_front,
+                               piece_edges(self, CPU_PART, cpu_rate(self, which), least));
+    TD_CHECK(self->work(self, &piece));
+    td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
+    uint64_t took = td_device_clock(self->held->device) - piece.asked;
+    td_coop_learn_cpu(self, which, piece.edges, took);
+    TD_CHECK(note_piece(self, TD_LANE_WORKERS, &piece, piece.asked, piece.asked + took));
+    self->cpu_busy += took;
+    if (which == TD_POT_REST) self->row->edges_cpu += piece.edges;
+    else self->row->edges_on_demand += piece.edges;
+    post_turn(self);
+    return TD_OK;
+}
+
+static void on_turn(void *context, td_status status, uint64_t value)
+{
+    (void)value;
+    td_coop_job *self = context;
+    self->cpu_posted = false;
+    td_coop_note(self, status);
+    if (self->status == TD_OK) td_coop_note(self, work(self));
+}
+
+void td_coop_let_cpu_begin(td_coop_job *self)
+{
+    self->cpu_waits = false;
+    self->cpu_began = td_device_clock(self->held->device);
+    if (!self->cpu_posted) post_turn(self);
+}
+
+/* An iteration. */
+
+td_status td_coop_share(td_coop_job *self)
+{
+    uint64_t began = td_device_clock(self->held->device);
+    self->cpu_busy = self->gpu_busy = 0;
+    self->cpu_began = self->busy_until = began;
+    for (int i = 0; i < TD_POTS; i++) {
+        self->gpu_free[i] = began;
+        self->flights[i] = self->first_flight[i] = 0;
+    }
+    if (self->gpu_takes) TD_CHECK(fly(self));
+    if (!self->cpu_waits) post_turn(self);
+    while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
+        TD_CHECK(td_loop_run(self->held->gpu.loop));
+    if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
+    self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
+    double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
+    self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
+    if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
+    return TD_OK;
+}
+
+/* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less
+ * time. */
+bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
+{
+    if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
+    if (self->invoke == TD_INVOKE_PAPER)
+        return (double)active > self->tau && (double)hot > self->theta * (double)active;
+    double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_POT_REST);
+    double alone = (double)hot / cpu_rate(self, TD_POT_HOT) + left / cpu_rest;
+    double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
+    double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
+    return self->overhead + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
+}

@@ -1,0 +1,288 @@
+/* The hybrid engine: sets a run up and takes it down. */
+#include "engine/hybrid/gpu.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "base/words.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
+
+const td_setting td_hybrid_settings[] = {
+    [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
+                 "who works on pages; auto: cpu, and a GPU if one is among --devices"},
+    [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL,
+                  "edges in a page, about; 0: from the memory there is for them"},
+    [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,
+                    "most rounds on a page while it is in memory, where its edges stay near it"},
+    [SET_RATIO] = {"k", TD_SETTING_NUMBER, 0, 0, 1000, NULL,
+                   "sequential over random read speed of the disk; 0: measured"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify",
+                       "whether all vertices pull or only notified ones; auto: f <= 1/(2k) decides"},
+    [SETTINGS] = {0},
+};
+
+bool td_hybrid_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "rounds") == 0) return gas && k->fused;
+    if (strcmp(setting, "direction") == 0) return gas && !k->fused;
+    if (strcmp(setting, "use") == 0) return gas && k->schedule != TD_SCHEDULE_PEEL; /* whatever the graph is */
+    return true;
+}
+
+td_hybrid_use td_hybrid_use_of(const td_settings *settings)
+{
+    double set[SETTINGS];
+    td_status status = td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL);
+    return status == TD_OK ? (td_hybrid_use)set[SET_USE] : TD_USE_AUTO;
+}
+
+uint64_t td_hybrid_page_of(const td_settings *settings)
+{
+    double set[SETTINGS];
+    td_status status = td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL);
+    return status == TD_OK ? (uint64_t)set[SET_PAGE] : 0;
+}
+
+td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL));
+    *out = (td_direction)set[SET_DIRECTION];
+    return TD_OK;
+}
+
+/* Arrays that a run makes later on. */
+static uint64_t bytes_to_come(const td_cpu_job *cpu)
+{
+    const td_cpu_kernels *k = cpu->kernels;
+    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->heavy * 16;
+    if (k->edge != NULL) bytes += n * (sizeof(uint64_t) + sizeof(td_forest_edge));
+    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += n * sizeof(uint32_t);
+    return cpu->options->parents ? bytes + n * sizeof(uint32_t) : bytes;
+}
+
+/* What is left of the budget, or of the machine's memory, once the program's arrays are there. */
+static uint64_t room_left(const td_cpu_job *cpu)
+{
+    td_memory_stats memory = td_memory();
+    td_machine machine;
+    if (memory.budget > 0) {
+        uint64_t slack = memory.budget / 64 + (64 << 10) + bytes_to_come(cpu);
+        return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
+    }
+    td_machine_describe(&machine);
+    return machine.memory_free / 10 * 8;
+}
+
+/* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are
+ * one. */
+static td_status make_sets(td_hybrid_job *self, uint64_t edges)
+{
+    td_cpu_job *cpu = &self->cpu;
+    const td_graph *graph = cpu->graph;
+    bool both = cpu->lists == 2 || (self->cores && !graph->symmetric);
+    bool gas = cpu->run->program->info->kind == TD_KIND_GAS;
+    TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
+    self->pull = self->push;
+    const td_cpu_kernels *k = cpu->kernels;
+    bool pulls = gas && (!k->fused || k->first_hit || cpu->options->parents || self->use >= TD_USE_GPU);
+    if (pulls && !both && !graph->symmetric) TD_CHECK(td_page_set_create(&self->pull, graph, TD_LIST_IN, edges));
+    uint32_t count = self->push->count > self->pull->count ? self->push->count : self->pull->count;
+    TD_CHECK(TD_NEW(&self->useful, count, "pages"));
+    return TD_NEW(&self->order, count, "order of pages");
+}
+
+static td_status read_directories(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    if (self->paged == NULL || self->push->lists == TD_LIST_BOTH) return TD_OK;
+    TD_CHECK(td_paged_directory(self->paged, false, &self->directory[0], &self->directory_count[0], cpu->pool));
+    if (self->pull == self->push) return TD_OK;
+    return td_paged_directory(self->paged, true, &self->directory[1], &self->directory_count[1], cpu->pool);
+}
+
+static td_status too_small(td_hybrid_job *self)
+{
+    const td_cpu_job *cpu = &self->cpu;
+    td_hybrid_gpu_close(self); /* what it has by now is part of what it needs */
+    return td_hybrid_too_small(cpu->run->program, cpu->graph, td_paged_describe(self->paged), cpu->options,
+                               self->use >= TD_USE_GPU);
+}
+
+static td_status make_room(td_hybrid_job *self)
+{
+    uint64_t room = room_left(&self->cpu);
+    if (self->paged == NULL) return TD_OK;
+    if (room < 2 * self->push->largest || room < 2 * self->pull->largest) return too_small(self);
+    return td_paged_set_room(self->paged, room);
+}
+
+/* What was asked for and cannot be is a warning; a GPU that is there and has nothing to do is worth a line. */
+static void tell_alone(const td_cpu_job *cpu, bool asked)
+{
+    const char *name = cpu->run->program->info->name;
+    const char *why = cpu->kernels->first_hit && cpu->options->has_iterations
+                          ? "under an iteration limit it goes level by level"
+                          : "a GPU pulls, along one list of every vertex";
+    if (asked) td_warn("hybrid.use: pages of %s are the processor's alone: %s", name, why);
+    else td_info("hybrid: pages of %s are the processor's alone: %s", name, why);
+}
+
+/* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
+static void choose_use(td_hybrid_job *self)
+{
+    const td_cpu_job *cpu = &self->cpu;
+    bool asked = self->use >= TD_USE_GPU, named = td_hybrid_names_gpu(cpu->options->devices);
+    bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
+    bool wanted = asked || (self->use == TD_USE_AUTO && named);
+    if (wanted && !can) tell_alone(cpu, asked);
+    if (!wanted || !can) self->use = TD_USE_CPU;
+    else if (!asked) self->use = TD_USE_BOTH;
+}
+
+/* Where the host's memory is what it lacks, the message says how much would do. */
+static td_status open_gpu(td_hybrid_job *self)
+{
+    if (self->use < TD_USE_GPU) return TD_OK;
+    td_status status = td_hybrid_gpu_open(self);
+    bool host = self->paged != NULL && td_memory().budget > 0 && !td_message_names("--gpu-memory");
+    return status == TD_NO_MEMORY && host ? too_small(self) : status;
+}
+
+/* The room for pages is what the GPU leaves. */
+static td_status make_parts(td_hybrid_job *self, const double *set)
+{
+    const td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(make_sets(self, td_hybrid_page_edges(cpu->run->program, cpu->graph, cpu->options, self->paged != NULL,
+                                                  self->use >= TD_USE_GPU, room_left(cpu))));
+    td_status status = read_directories(self);
+    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(self) : status;
+    if (self->paged != NULL && set[SET_RATIO] == 0) TD_CHECK(td_paged_measure(self->paged, &self->ratio));
+    TD_CHECK(open_gpu(self));
+    return make_room(self);
+}
+
+static void drop_parts(td_hybrid_job *self)
+{
+    td_hybrid_gpu_close(self);
+    if (self->pull != self->push) td_page_set_destroy(self->pull);
+    td_page_set_destroy(self->push);
+    self->pull = self->push = NULL;
+    for (int i = 0; i < 2; i++) {
+        td_free(self->directory[i]);
+        self->directory[i] = NULL;
+    }
+    td_free(self->useful);
+    td_free(self->order);
+    self->useful = NULL;
+    self->order = NULL;
+}
+
+static td_status set_up(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(cpu->options->settings, "hybrid", td_hybrid_settings, set, NULL));
+    self->use = (td_hybrid_use)set[SET_USE];
+    self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
+    cpu->direction = (td_direction)set[SET_DIRECTION];
+    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
+    choose_use(self);
+    TD_CHECK(td_hybrid_open_cores(self));
+    self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
+    self->ratio = set[SET_RATIO] > 0 ? set[SET_RATIO] : 1;
+    td_status status = make_parts(self, set);
+    bool asked = set[SET_USE] >= TD_USE_GPU;
+    if (status != TD_NO_MEMORY || asked || self->use < TD_USE_GPU) return status;
+    drop_parts(self);
+    self->use = TD_USE_CPU;
+    td_info("hybrid: the GPU is left out: with it %s", td_last_message());
+    return make_parts(self, set);
+}
+
+static void tear_down(td_hybrid_job *self)
+{
+    drop_parts(self);
+    td_hybrid_close_cores(self);
+    td_cpu_job_close(&self->cpu);
+}
+
+static td_status run_schedule(td_hybrid_job *self)
+{
+    const td_cpu_kernels *k = self->cpu.kernels;
+    if (self->cpu.run->resumed != NULL && self->cpu.run->resumed->converged) return td_hybrid_take_over(self);
+    if (self->cpu.run->program->info->kind == TD_KIND_SWEEP) return td_hybrid_sweep(self);
+    if (k->schedule == TD_SCHEDULE_PEEL) return self->cores ? td_hybrid_find_cores(self) : td_hybrid_peel(self);
+    return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
+}
+
+static void count_readers(td_paged *paged, td_reader_counts counts[TD_RUN_DIRECTORIES])
+{
+    td_page_reader *reader = td_paged_reader(paged);
+    for (int d = 0; d < td_page_reader_directories(reader) && d < TD_RUN_DIRECTORIES; d++)
+        counts[d] = td_page_reader_counts(reader, d);
+}
+
+static void note_start(td_hybrid_job *self)
+{
+    self->at_start = td_paged_count(self->paged);
+    if (self->paged != NULL) count_readers(self->paged, self->readers_at_start);
+}
+
+static void note_readers(const td_hybrid_job *self, td_run_disk *disk)
+{
+    td_page_reader *reader = td_paged_reader(self->paged);
+    td_reader_counts now[TD_RUN_DIRECTORIES] = {0};
+    disk->directories = td_page_reader_directories(reader);
+    count_readers(self->paged, now);
+    for (int d = 0; d < TD_RUN_DIRECTORIES; d++) {
+        const td_reader_counts *then = &self->readers_at_start[d];
+        disk->directory_bytes[d] = now[d].bytes - then->bytes;
+        disk->reader_threads += now[d].threads;
+        for (int i = 0; i < TD_READER_WORK; i++) disk->reader_seconds[i] += (double)(now[d].ns[i] - then->ns[i]) * 1e-9;
+    }
+    (void)strncpy(disk->method, td_page_reader_method(reader), sizeof disk->method - 1);
+}
+
+static void note_disk(td_hybrid_job *self)
+{
+    td_run_disk *disk = &self->cpu.run->disk;
+    td_paged_counts now = td_paged_count(self->paged), *then = &self->at_start;
+    *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits,
+                          .misses = now.misses - then->misses, .parts = now.parts - then->parts,
+                          .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
+                          .evictions = now.evictions - then->evictions,
+                          .wait_seconds = now.wait_seconds - then->wait_seconds,
+                          .reused_bytes = now.reused - then->reused, .pages = self->push->count};
+    if (self->paged != NULL) note_readers(self, disk);
+}
+
+td_status td_hybrid_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_hybrid_job self = {.paged = run->graph->paged};
+    run->engine = "hybrid";
+    self.cpu.by_pages = true;
+    TD_TRY(td_cpu_job_open(&self.cpu, run, options));
+    TD_TRY(set_up(&self));
+    note_start(&self);
+    self.cpu.run_began = td_clock_ns();
+    TD_TRY(run_schedule(&self));
+    run->seconds = td_seconds_since(self.cpu.run_began);
+    if (options->parents) TD_TRY(td_hybrid_parents(&self));
+    note_disk(&self);
+    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
+    td_hybrid_gpu_unpin(self.gpu);
+    TD_TRY(td_cpu_hand_over(&self.cpu));
+done:
+    tear_down(&self);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* What a run of the hybrid engine will hold and read, before it does. The sizes follow cpu.c (by pages) and paged.c;
+ * tests compare them with what runs really took. */
+#include "engine/hybrid/gpu.h"
+
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "run/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
+enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
+enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* of a graph in memory, between two; edges in one of them */
+enum { TABLES = 256 << 10 };                            /* of pages and iterations, and what is rounded up */
+
+static const td_cpu_kernels *kernels_of(const td_program *program, const td_packed_info *file)
+{
+    return &program->cpu[program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : file->weights];
+}
+
+static uint64_t bytes_per_vertex(const td_program *program, const td_cpu_kernels *k, const td_run_options *options)
+{
+    uint64_t bytes = k->value_bytes;
+    bool gas = program->info->kind == TD_KIND_GAS, async = options->mode == TD_MODE_ASYNC;
+    if (options->parents) bytes += sizeof(uint32_t);
+    if (k->edge != NULL) bytes += sizeof(uint64_t) + sizeof(td_forest_edge);
+    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += sizeof(uint32_t);
+    if (!gas) return bytes;
+    if (!k->sends_value) return bytes + k->message_bytes * (async ? 1 : 2);
+    return !k->fused && !async ? bytes + k->value_bytes : bytes;
+}
+
+static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
+{
+    if (program->info->kind != TD_KIND_GAS) return 0;
+    return 2 + (!k->fused && k->measure == TD_MEASURE_MAX) + (k->schedule == TD_SCHEDULE_PEEL);
+}
+
+/* In- and out-edges alike. */
+static bool looks_at_both(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
+{
+    return program->info->kind == TD_KIND_GAS && k->view == TD_VIEW_BOTH && !file->symmetric;
+}
+
+static uint64_t section_bytes(const td_packed_info *file, td_section_kind kind)
+{
+    return (file->sections[kind].bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
+}
+
+/* A pass over all that a program goes over: whole blocks, each once (pages that share one are asked for before the
+ * first of them is left). Lists of one direction are as long as those of the other. */
+static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file, bool weights)
+{
+    uint64_t bytes = section_bytes(file, TD_SECTION_OUT_TARGETS);
+    if (weights) bytes += section_bytes(file, TD_SECTION_OUT_WEIGHTS);
+    return bytes * (looks_at_both(program, k, file) ? 2 : 1);
+}
+
+/* From disk in an iteration: at most, and about, where all edges are gone over again and pages stayed from the last. */
+static td_status count_reads(td_hybrid_bytes *out, const td_program *program, const td_cpu_kernels *k,
+                             const td_packed_info *file, const td_run_options *options)
+{
+    td_direction direction;
+    bool gas = program->info->kind == TD_KIND_GAS, pulls = gas && !k->fused && k->schedule != TD_SCHEDULE_PEEL;
+    TD_CHECK(td_hybrid_direction(options->settings, &direction));
+    bool tells = pulls && td_hybrid_tracks(k, direction); /* one pass to tell, one to hear */
+    out->reads = out->edges + (tells ? pass_bytes(program, k, file, false) : 0);
+    out->later = out->reads;
+    bool again = gas ? pulls && !tells : k->edge != NULL; /* components are through after one */
+    if (!again) return TD_OK;
+    uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20, kept = out->room - ahead;
+    out->later = out->edges > kept ? out->edges - kept : 0;
+    return TD_OK;
+}
+
+/* Who works. */
+
+bool td_hybrid_names_gpu(const char *devices)
+{
+    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
+}
+
+bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options)
+{
+    return program->info->kind == TD_KIND_GAS && lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
+           !(k->first_hit && options->has_iterations);
+}
+
+static bool takes_gpu(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file,
+                      const td_run_options *options)
+{
+    td_hybrid_use use = td_hybrid_use_of(options->settings);
+    bool wanted = use >= TD_USE_GPU || (use == TD_USE_AUTO && td_hybrid_names_gpu(options->devices));
+    return wanted && td_hybrid_suits_gpu(program, k, looks_at_both(program, k, file) ? 2 : 1, options);
+}
+
+/* Pages. */
+
+static uint64_t edge_bytes(const td_graph *graph) { return sizeof(uint32_t) + td_weight_bytes(graph->weights); }
+
+uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              bool on_disk, bool gpu, uint64_t room)
+{
+    uint64_t bytes = edge_bytes(graph), fixed = 0, slots = 0, asked = td_hybrid_page_of(options->settings);
+    if (asked > 0) return asked;
+    if (gpu && on_disk) {
+        fixed = td_hybrid_gpu_host_bytes(program, graph, options, 0, true);
+        uint64_t most = td_hybrid_gpu_host_bytes(program, graph, options, LARGEST_PAGE, true);
+        slots = (most - fixed) / (LARGEST_PAGE * bytes) + 1;
+    }
+    uint64_t edges = (room > fixed ? room - fixed : 0) / (PAGES_IN_MEMORY + slots) / bytes;
+    uint64_t shares = graph->edges / PAGES_TO_SHARE;
+    if (!on_disk && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
+    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
+}
+
+/* The most edges that 64 vertices have, which no page can do without. */
+static uint64_t largest_word(const td_graph *graph, bool both)
+{
+    uint64_t largest = 0;
+    bool two = !graph->symmetric && graph->in.offsets != NULL;
+    for (uint64_t v = 0; v < graph->vertices; v += 64) {
+        uint64_t end = v + 64 < graph->vertices ? v + 64 : graph->vertices;
+        uint64_t out = graph->out.offsets[end] - graph->out.offsets[v];
+        uint64_t in = two ? graph->in.offsets[end] - graph->in.offsets[v] : 0;
+        uint64_t edges = both ? out + in : out > in ? out : in;
+        if (edges > largest) largest = edges;
+    }
+    return largest;
+}
+
+/* Of a page of so many edges, which begins and ends within blocks. */
+static uint64_t page_bytes(const td_graph *graph, bool both, uint64_t edges)
+{
+    uint64_t sections = (graph->weights != TD_WEIGHT_NONE ? 2 : 1) * (both ? 2 : 1);
+    return edges * edge_bytes(graph) + sections * 2 * TD_PACKED_BLOCK;
+}
+
+static uint64_t least_of(const td_hybrid_bytes *need, const td_packed_info *file, uint64_t page, uint64_t gpu)
+{
+    uint64_t directories = file->sections[TD_SECTION_OUT_PAGES].bytes + file->sections[TD_SECTION_IN_PAGES].bytes;
+    uint64_t bytes = need->vertices + need->tables + 2 * page + directories + gpu + (64 << 10);
+    return bytes / 63 * 64 + 64 + TD_PROCESS_BYTES;
+}
+
+/* Two pages of the smallest. */
+static void count_least(td_hybrid_bytes *out, const td_program *program, const td_graph *graph,
+                        const td_packed_info *file, const td_run_options *options, bool both, bool gpu)
+{
+    uint64_t word = largest_word(graph, both), given = td_hybrid_page_of(options->settings);
+    uint64_t smallest = given > 0 ? given : SMALLEST_PAGE, edges = word > smallest ? word : smallest;
+    uint64_t page = page_bytes(graph, both, edges);
+    out->least_gpu = gpu ? td_hybrid_gpu_host_bytes(program, graph, options, edges, true) : 0;
+    out->least_emulated = gpu ? td_hybrid_gpu_emulated_bytes(program, graph, options, edges) : 0;
+    out->least_with_gpu = least_of(out, file, page, out->least_gpu);
+    bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
+    out->least = asked ? out->least_with_gpu : least_of(out, file, page, 0);
+}
+
+/* What the GPU takes of the host's memory. From disk one that leaves too little for pages is left out, unless it was
+ * asked for. */
+static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
+                      const td_run_options *options, bool on_disk)
+{
+    uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
+    uint64_t word = largest_word(graph, false), slot = word > edges && word <= TD_HYBRID_LARGEST_SLOT ? word : edges;
+    if (slot > graph->edges) slot = graph->edges;
+    uint64_t bytes = td_hybrid_gpu_host_bytes(program, graph, options, slot, on_disk);
+    bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, false, word > edges ? word : edges);
+    if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return;
+    need->gpu = bytes;
+    need->emulated = td_hybrid_gpu_emulated_bytes(program, graph, options, slot);
+}
+
+td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                                const td_run_options *options, uint64_t memory, td_hybrid_bytes *out)
+{
+    const td_cpu_kernels *k = kernels_of(program, file);
+    bool on_disk = graph->paged != NULL, both = looks_at_both(program, k, file);
+    bool gpu = takes_gpu(program, k, file, options);
+    *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
+                                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
+    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
+    uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
+    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options) +
+                    td_checkpoint_bytes(program, graph, options);
+    if (on_disk) out->arrays += cores;
+    out->edges = pass_bytes(program, k, file, k != program->cpu);
+    uint64_t taken = out->vertices + memory / 64 + out->tables;
+    out->room = memory > taken ? memory - taken : 0;
+    count_least(out, program, graph, file, options, both, gpu);
+    if (gpu) count_gpu(out, program, graph, options, on_disk);
+    out->room = out->room > out->gpu ? out->room - out->gpu : 0;
+    return count_reads(out, program, k, file, options);
+}
+
+td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, const td_packed_info *file,
+                              const td_run_options *options, bool gpu)
+{
+    td_hybrid_bytes need;
+    char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES], beside[64] = "";
+    TD_CHECK(td_hybrid_count_bytes(program, graph, file, options, td_memory().budget, &need));
+    td_format_size(has, td_memory().limit);
+    td_format_least(least, gpu ? need.least_with_gpu : need.least);
+    if (gpu && need.least_emulated > 0)
+        snprintf(beside, sizeof beside, ", the emulated GPU's own memory (%s)",
+                 td_format_size(emulated, need.least_emulated));
+    else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
+    return td_fail(TD_NO_MEMORY,
+                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
+                   "process itself, and may use %s",
+                   program->info->name, graph->name, least,
+                   td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
+}

@@ -1,0 +1,343 @@
+/* Rounds by pages. Programs that may apply piece by piece push: a pass goes over the pages with active vertices, and a
+ * page whose edges stay near it is used for several rounds while it is in memory. The others pull, Garaph's dual
+ * mode (section 4.3): every page, or, when few vertices have something new to hear, active vertices notify and only
+ * pages with notified ones are read. */
+#include "engine/hybrid/hybrid.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+void td_hybrid_swap(void *a, void *b)
+{
+    void *keep;
+    memcpy(&keep, a, sizeof keep);
+    memcpy(a, b, sizeof keep);
+    memcpy(b, &keep, sizeof keep);
+}
+
+/* Nobody, but those behind the last vertex. */
+static void clear_done(td_cpu_job *cpu)
+{
+    uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
+    memset(cpu->done, 0, words * 8);
+    if (last > 0) cpu->done[words - 1] = ~UINT64_C(0) << last;
+}
+
+/* A page of a pull. */
+static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    TD_CHECK(td_cpu_cut(cpu, set->pages[page].begin, set->pages[page].end));
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->pieces, 1, td_page_edges(set, page), NULL));
+    cpu->kernels->merge(cpu);
+    *sum = td_cpu_sum(cpu);
+    return TD_OK;
+}
+
+/* Push. */
+
+static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally more;
+    cpu->heavy_count = 0;
+    TD_CHECK(td_hybrid_step(self, cpu->kernels->push_words, set, page, &more));
+    TD_CHECK(td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, &more));
+    td_hybrid_add(sum, &more, TD_MEASURE_NONE);
+    return TD_OK;
+}
+
+/* What was activated in this page meanwhile is told now, if there is any. */
+bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page)
+{
+    uint64_t any = 0;
+    for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++) {
+        any |= cpu->next_active[w];
+        cpu->active[w] |= cpu->next_active[w];
+        cpu->next_active[w] = 0;
+    }
+    return any != 0;
+}
+
+static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    bool again = set->pages[page].whole;
+    if (again) (void)td_hybrid_take_activated(cpu, &set->pages[page]);
+    TD_CHECK(push_once(self, set, page, sum));
+    for (uint32_t round = 1; again && round < self->most_rounds; round++) {
+        if (!td_hybrid_take_activated(cpu, &set->pages[page])) break;
+        TD_CHECK(push_once(self, set, page, sum));
+        self->row.rounds++;
+    }
+    return TD_OK;
+}
+
+static td_status push_for_active(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_hybrid_order_useful(self, self->push);
+    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.active,
+                           .next = self->cpu.next_active, .work = push_page};
+    return td_hybrid_go(self, &pass, sum);
+}
+
+/* Everyone hears everyone, which a GPU is quick at. */
+static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_hybrid_order_all(self, self->pull);
+    td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
+    return td_hybrid_dispatch(self, &pass, sum);
+}
+
+/* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be
+ * there. Without them a search goes level by level. */
+static void choose_local(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    bool rounds = self->most_rounds > 1 && !cpu->has_limit && cpu->lists == 1, any = false;
+    for (uint32_t p = 0; p < self->push->count; p++) {
+        self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
+        any = any || self->push->pages[p].whole;
+    }
+    self->by_levels = !any && cpu->kernels->first_hit && !cpu->async && cpu->run->resumed == NULL;
+}
+
+/* Pull, of a search by levels: who has not been reached looks for one neighbour that is active, instead of all edges
+ * of those that are being told. */
+
+static td_status find_unreached(td_hybrid_job *self, uint64_t *edges)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t words = td_cpu_words(cpu), vertices;
+    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "vertices not reached"));
+    if (cpu->done == NULL) {
+        TD_CHECK(TD_NEW(&cpu->done, words, "settled vertices"));
+        clear_done(cpu);
+    }
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->settle_words, words, 64, cpu->graph->vertices, NULL));
+    for (uint64_t w = 0; w < words; w++) cpu->marked[w] = ~cpu->done[w];
+    return td_hybrid_count(self, self->pull, cpu->marked, &vertices, edges);
+}
+
+static uint32_t any_active(const td_cpu_job *cpu)
+{
+    uint64_t w = 0;
+    while (cpu->active[w] == 0) w++;
+    return (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]));
+}
+
+static td_status hit_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->pull_hit, set, page, sum);
+}
+
+/* Where those that were not reached have no more than twice the edges of those that are active. */
+static td_status choose_pull(td_hybrid_job *self, bool *pulls)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t unreached, vertices, active;
+    *pulls = false;
+    if (!self->by_levels || (!self->pulled && self->row.active_edges < td_cpu_view_edges(cpu) / 8)) return TD_OK;
+    TD_CHECK(find_unreached(self, &unreached));
+    *pulls = self->pulled = unreached <= 2 * self->row.active_edges;
+    return *pulls ? TD_OK : td_hybrid_count(self, self->push, cpu->active, &vertices, &active);
+}
+
+static td_status pull_unreached(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    cpu->an_active = any_active(cpu);
+    td_hybrid_order_useful(self, self->pull);
+    td_hybrid_pass pass = {.set = self->pull, .only = cpu->marked, .next = cpu->marked, .work = hit_page};
+    return td_hybrid_go(self, &pass, sum);
+}
+
+/* Until nobody is active; a level of peeling, or all there is. */
+static td_status push_out(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    while (cpu->context.iteration < cpu->limit) {
+        uint64_t began = td_clock_ns();
+        td_cpu_tally sum;
+        TD_CHECK(td_hybrid_begin(self));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        if (self->row.active_vertices == 0) return TD_OK;
+        bool hits = false;
+        if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* which no GPU has to be asked for */
+        bool gpu = !hits && td_hybrid_invites_gpu(self);
+        if (gpu) self->by_levels = false; /* who hears somebody told in this very iteration is a level further */
+        TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
+        memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
+        td_hybrid_swap(&cpu->active, &cpu->next_active);
+        TD_CHECK(td_hybrid_end(self, gpu || hits ? "pull" : "push", &sum, began));
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
+    }
+    return TD_OK;
+}
+
+static bool anyone_active(const td_cpu_job *cpu)
+{
+    for (uint64_t w = 0; w < td_cpu_words(cpu); w++)
+        if (cpu->active[w] != 0) return true;
+    return false;
+}
+
+td_status td_hybrid_push_rounds(td_hybrid_job *self)
+{
+    td_cpu_tally sum;
+    choose_local(self);
+    TD_CHECK(td_cpu_make_heavy_list(&self->cpu));
+    TD_CHECK(td_cpu_init(&self->cpu, &sum));
+    TD_CHECK(push_out(self));
+    self->cpu.run->converged = !anyone_active(&self->cpu);
+    return TD_OK;
+}
+
+/* Peeling: level by level. */
+
+td_status td_hybrid_peel(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    choose_local(self);
+    TD_CHECK(td_cpu_make_heavy_list(cpu));
+    TD_CHECK(td_cpu_init(cpu, &sum));
+    clear_done(cpu);
+    if (cpu->resumed) { /* within a level */
+        TD_CHECK(push_out(self));
+        cpu->context.phase++;
+    }
+    for (uint64_t left = cpu->graph->vertices; left > 0;) {
+        TD_CHECK(td_cpu_step(cpu, cpu->kernels->peel_words, td_cpu_words(cpu), 64, cpu->graph->vertices, &sum));
+        left = sum.total;
+        TD_CHECK(push_out(self));
+        if (cpu->context.iteration >= cpu->limit) return TD_OK;
+        cpu->context.phase = sum.activated > 0 ? cpu->context.phase + 1 : (uint32_t)sum.lowest;
+    }
+    cpu->run->converged = true;
+    return TD_OK;
+}
+
+/* Pull. */
+
+/* Vertices that hear nothing new keep what they have. */
+static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
+{
+    td_cpu_job *cpu = &self->cpu;
+    const td_cpu_kernels *k = cpu->kernels;
+    if (cpu->next_values != cpu->values)
+        memcpy((char *)cpu->next_values + first * k->value_bytes, (char *)cpu->values + first * k->value_bytes,
+               (end - first) * k->value_bytes);
+    if (!k->sends_value && cpu->next_messages != cpu->messages)
+        memcpy((char *)cpu->next_messages + first * k->message_bytes, (char *)cpu->messages + first * k->message_bytes,
+               (end - first) * k->message_bytes);
+}
+
+static void commit_pull(td_cpu_job *cpu)
+{
+    if (cpu->next_values != cpu->values) td_hybrid_swap(&cpu->values, &cpu->next_values);
+    if (cpu->kernels->sends_value) {
+        cpu->messages = cpu->values;
+        cpu->next_messages = cpu->next_values;
+    } else {
+        td_hybrid_swap(&cpu->messages, &cpu->next_messages);
+    }
+}
+
+static td_status pull_all(td_hybrid_job *self, bool everyone, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    if (cpu->track) memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
+    td_hybrid_order_all(self, self->pull);
+    bool gpu = td_hybrid_invites_gpu(self);
+    if (cpu->track && !everyone && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
+    td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
+    TD_CHECK(gpu ? td_hybrid_dispatch(self, &pass, sum) : td_hybrid_go(self, &pass, sum));
+    commit_pull(cpu);
+    return TD_OK;
+}
+
+static td_status notify_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->notify, set, page, sum);
+}
+
+static td_status pull_marked_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
+{
+    return td_hybrid_step(self, self->cpu.kernels->pull_marked, set, page, sum);
+}
+
+static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally told;
+    uint64_t words = td_cpu_words(cpu), vertices, edges;
+    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "notified vertices"));
+    memset(cpu->marked, 0, words * 8);
+    memset(cpu->next_active, 0, words * 8);
+    td_hybrid_order_useful(self, self->push); /* as counted when the frontier was */
+    td_hybrid_pass telling = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = notify_page};
+    TD_CHECK(td_hybrid_go(self, &telling, &told));
+    TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
+    td_hybrid_order_useful(self, self->pull);
+    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active,
+                              .work = pull_marked_page};
+    TD_CHECK(td_hybrid_go(self, &pulling, sum));
+    sum->edges += told.edges;
+    if (cpu->next_values == cpu->values && cpu->next_messages == cpu->messages) return TD_OK;
+    return td_cpu_step(cpu, cpu->kernels->commit_marked, words, 64, words, NULL);
+}
+
+static td_status check_finite(const td_cpu_job *cpu, const td_cpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   cpu->run->program->info->name, cpu->context.iteration);
+}
+
+/* Garaph: f <= 1/2 in memory, f <= 1/(2k) from disk. */
+static bool few_hear(const td_hybrid_job *self)
+{
+    double f = (double)self->row.active_edges / (double)(td_cpu_view_edges(&self->cpu) + 1);
+    return f <= 1 / (2 * self->ratio);
+}
+
+static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t began = td_clock_ns();
+    bool everyone = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
+    bool notify = !everyone &&
+                  (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
+    cpu->partial = notify;
+    TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, everyone, sum));
+    TD_CHECK(check_finite(cpu, sum));
+    if (cpu->partial) sum->share += cpu->context.global;
+    cpu->global_moved = sum->share != cpu->context.global;
+    cpu->context.global = sum->share;
+    if (cpu->track) td_hybrid_swap(&cpu->active, &cpu->next_active);
+    return td_hybrid_end(self, notify ? "notify" : "pull", sum, began);
+}
+
+td_status td_hybrid_pull_rounds(td_hybrid_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_cpu_tally sum;
+    cpu->track = td_hybrid_tracks(cpu->kernels, cpu->direction);
+    TD_CHECK(td_cpu_init(cpu, &sum));
+    cpu->global_moved = cpu->resumed; /* it may have */
+    while (cpu->context.iteration < cpu->limit) {
+        TD_CHECK(td_hybrid_begin(self));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        if (cpu->track && self->row.active_vertices == 0) break;
+        TD_CHECK(pull_iteration(self, &sum));
+        cpu->run->converged = cpu->kernels->measure != TD_MEASURE_NONE && sum.change <= cpu->tolerance;
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->track ? cpu->active : NULL));
+        if (cpu->run->converged) return TD_OK;
+    }
+    if (cpu->track && !anyone_active(cpu)) cpu->run->converged = true;
+    return TD_OK;
+}

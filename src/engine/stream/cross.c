@@ -1,0 +1,374 @@
+/* One iteration across the link: a policy over completions.
+ *
+ * What is on the device already is gone over, a few subgraphs at a time; runs of subgraphs are read from the host's
+ * memory, in one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful
+ * edges extracted. While copies are under way and nothing else is to be done, order-free programs go over what has
+ * arrived again, smallest level first (Scaph's delayed re-scheduling). */
+#include "engine/stream/stream.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COPIES_AHEAD = 4 };
+
+/* Time spent copying, computing and both, by what is known to be under way. */
+void td_stream_look_at_clock(td_stream_job *self)
+{
+    uint64_t now = td_device_clock(self->gpu.device);
+    double seconds = now > self->clock ? (double)(now - self->clock) * 1e-9 : 0;
+    if (self->copies_under_way > 0) self->row->copy_seconds += seconds;
+    if (self->flights > 0) self->row->compute_seconds += seconds;
+    if (self->copies_under_way > 0 && self->flights > 0) self->row->both_seconds += seconds;
+    self->clock = now;
+}
+
+td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
+                               uint64_t bytes)
+{
+    td_gpu_job *gpu = &self->gpu;
+    uint64_t now = td_device_clock(gpu->device), began = asked > self->lane_free[lane] ? asked : self->lane_free[lane];
+    if (began > now) began = now;
+    self->lane_free[lane] = now;
+    td_run_event event = {lane, name, subgraph, (double)(began - gpu->device_began) * 1e-9,
+                          (double)(now - began) * 1e-9, bytes};
+    return td_run_add_event(gpu->run, gpu->options, &event);
+}
+
+/* Launching. */
+
+static td_status launch_sweep(td_stream_job *self, uint64_t threads)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_gpu_clear_pieces(gpu));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep, threads));
+    TD_CHECK(td_gpu_launch_blocks(gpu, &gpu->kernels->sweep_pieces, UINT32_MAX, 0));
+    return gpu->args.keeps_edges ? td_gpu_launch(gpu, &gpu->kernels->close_part, 1) : TD_OK;
+}
+
+static td_status launch_hit(td_stream_job *self, uint64_t threads)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_stream_fill(gpu->stream, &gpu->args.control->tally.late, 0, sizeof(uint64_t)));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->pull_hit, threads));
+    return td_gpu_launch_blocks(gpu, &gpu->kernels->pull_late, (uint64_t)gpu->device->properties.multiprocessors, 0);
+}
+
+static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
+{
+    td_gpu_args *a = &self->gpu.args;
+    a->first_piece = first / TD_GPU_TILE;
+    a->end_piece = (end + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    bool narrow = self->crossing->narrow != NULL && !a->from_host;
+    const td_kernel *pull = narrow ? &self->gpu.kernels->pull_narrow : &self->gpu.kernels->pull;
+    return td_gpu_launch(&self->gpu, pull, (a->end_piece - a->first_piece) * 32);
+}
+
+static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
+{
+    td_gpu_args *a = &self->gpu.args;
+    uint64_t threads = td_gpu_part_threads(&self->gpu);
+    switch (self->work) {
+    case TD_WORK_PUSH: return td_gpu_push_part(&self->gpu);
+    case TD_WORK_SWEEP: return launch_sweep(self, threads);
+    case TD_WORK_HIT: return launch_hit(self, threads);
+    case TD_WORK_SUM: return launch_sum(self, first, end);
+    case TD_WORK_PARENTS:
+        threads = (uint64_t)(a->end_vertex - a->first_vertex) * 32;
+        return td_gpu_launch(&self->gpu, &self->gpu.kernels->find_parents, threads);
+    }
+    return TD_OK;
+}
+
+static td_gpu_list *list_of_work(td_stream_job *self)
+{
+    bool pulls = self->work == TD_WORK_HIT || self->work == TD_WORK_SUM || self->work == TD_WORK_PARENTS;
+    return pulls ? &self->gpu.args.pull : &self->gpu.args.push;
+}
+
+td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
+                                const void *weights)
+{
+    td_gpu_args *a = &self->gpu.args;
+    const td_link_list *list = self->crossing;
+    uint32_t low = list->first_vertex[first >> list->shift], high = self->gpu.graph->vertices;
+    *list_of_work(self) = (td_gpu_list){list->seen.offsets, targets, weights};
+    bool all = self->work == TD_WORK_PARENTS; /* of every list is looked at */
+    a->skip = all ? NULL : list->skip;
+    a->light = all ? NULL : list->light;
+    a->part = (uint32_t)(first >> list->shift);
+    for (uint32_t s = a->part; self->part_of != NULL && td_link_begin(list, s) < end; s++) self->part_of[s] = a->part;
+    a->first_edge = first;
+    a->end_edge = end;
+    a->first_vertex = low;
+    a->end_vertex = td_link_vertex(list, end - 1, low, high) + 1;
+    return launch_work(self, first, end);
+}
+
+td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work)
+{
+    td_gpu_args *a = &self->gpu.args;
+    self->work = work;
+    *list_of_work(self) = list->prefix;
+    a->skip = a->light = NULL;
+    a->first_edge = 0;
+    a->end_edge = UINT64_MAX;
+    a->first_vertex = 0;
+    a->end_vertex = self->gpu.graph->vertices;
+    return launch_work(self, 0, list->prefix_edges);
+}
+
+/* Slots. */
+
+static bool tells_again(const td_stream_job *self);
+static void on_copied(void *context, td_status status, uint64_t value);
+static void on_done(void *context, td_status status, uint64_t slot);
+
+static td_status launch_slot(td_stream_job *self, uint32_t slot, bool again)
+{
+    const td_link_list *list = self->crossing;
+    const td_slot *it = &self->held->slots.slots[slot];
+    uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
+    bool widened = list->narrow != NULL && self->held->window != NULL;
+    const uint32_t *targets = (const uint32_t *)(widened ? self->held->window : it->targets) - first;
+    const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
+    self->gpu.args.again = again;
+    td_status status = td_stream_launch_part(self, first, end, targets, weights);
+    self->gpu.args.again = false;
+    return status;
+}
+
+/* Goes over a slot and asks to be told when that is done. */
+static td_status go_over(td_stream_job *self, uint32_t slot, bool again)
+{
+    td_slots_use(&self->held->slots, slot);
+    self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
+    if (self->crossing->narrow != NULL) TD_CHECK(td_stream_widen(self, &self->held->slots.slots[slot]));
+    TD_CHECK(launch_slot(self, slot, again));
+    uint32_t times = self->variant == TD_STREAM_HBASE && tells_again(self) ? self->repeats : 1;
+    for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
+    TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
+    td_stream_look_at_clock(self);
+    self->flights++;
+    self->row->rounds += times;
+    return TD_OK;
+}
+
+static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
+{
+    const td_link_list *list = self->crossing;
+    td_slot *to = &self->held->slots.slots[slot];
+    uint64_t first = td_link_begin(list, s), edges = td_link_end(list, s) - first;
+    const uint32_t *targets = list->narrow != NULL ? list->narrow + list->narrow_at[s] : list->targets + first;
+    uint64_t bytes = td_link_bytes(list, s) - edges * list->weight_bytes;
+    TD_CHECK(td_stream_copy(self->held->copies, to->targets, targets, bytes, TD_TO_DEVICE));
+    if (list->weight_bytes > 0)
+        TD_CHECK(td_stream_copy(self->held->copies, to->weights,
+                                (const char *)list->weights + first * list->weight_bytes, edges * list->weight_bytes,
+                                TD_TO_DEVICE));
+    TD_CHECK(td_stream_notify(self->held->copies, on_copied, self, slot));
+    td_stream_look_at_clock(self);
+    to->asked = self->clock;
+    self->copies_under_way++;
+    self->row->bytes_whole += td_link_bytes(list, s);
+    return TD_OK;
+}
+
+/* Starts as many copies as there are slots for. */
+td_status td_stream_start_copies(td_stream_job *self)
+{
+    td_slots *slots = &self->held->slots;
+    while (self->waiting_at < self->waiting_count && self->copies_under_way < COPIES_AHEAD) {
+        uint32_t s = self->waiting[self->waiting_at];
+        uint64_t evictions = slots->evictions;
+        uint32_t slot = td_slots_take(slots, s);
+        if (slot == TD_NO_SLOT) return TD_OK;
+        self->row->evictions += (uint32_t)(slots->evictions - evictions);
+        self->waiting_at++;
+        td_status status = copy_subgraph(self, s, slot);
+        if (status != TD_OK) {
+            td_slots_forget(slots, slot);
+            return status;
+        }
+    }
+    return TD_OK;
+}
+
+/* Whether vertices may be told again within an iteration: with all their edges, so not where lists begin elsewhere. */
+static bool tells_again(const td_stream_job *self)
+{
+    return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
+}
+
+/* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it,
+ * and gives its slot to the next copy. As many as there are slots to pass through keep the GPU busy while their ends
+ * are heard of. */
+enum { RESIDENTS_AHEAD = 6 };
+
+static td_status go_over_residents(td_stream_job *self)
+{
+    while (self->residents_at < self->residents_count && self->flights < RESIDENTS_AHEAD)
+        TD_CHECK(go_over(self, self->residents[self->residents_at++], false));
+    return TD_OK;
+}
+
+static void hold(td_stream_job *self, bool owned)
+{
+    td_slots *slots = &self->held->slots;
+    for (uint32_t s = 0; s < self->crossing->subgraphs; s++) {
+        uint32_t slot = slots->place[s];
+        if (self->way[s] != TD_WAY_RESIDENT || (slots->slots[slot].owner != TD_NO_SUBGRAPH) != owned) continue;
+        td_slots_use(slots, slot);
+        self->residents[self->residents_count++] = slot;
+    }
+}
+
+/* They stay until they have been gone over; those in slots that copies wait for come first. */
+static void hold_residents(td_stream_job *self)
+{
+    self->residents_at = self->residents_count = 0;
+    hold(self, false);
+    hold(self, true);
+    self->row->subgraphs_resident += self->residents_count;
+}
+
+/* While copies are under way and nothing else is, the GPU goes over what it has. */
+td_status td_stream_go_on(td_stream_job *self)
+{
+    bool queues = self->variant == TD_STREAM_FULL || self->variant == TD_STREAM_HVSP;
+    TD_CHECK(td_stream_start_copies(self));
+    TD_CHECK(go_over_residents(self));
+    if (!queues || !tells_again(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
+    uint32_t slot = td_slots_next(&self->held->slots, self->levels);
+    return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
+}
+
+void td_stream_note(td_stream_job *self, td_status status)
+{
+    if (status == TD_OK || self->status != TD_OK) return;
+    self->status = status;
+    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_loop_stop(self->held->gpu.loop);
+}
+
+static void on_copied(void *context, td_status status, uint64_t slot)
+{
+    td_stream_job *self = context;
+    const td_slot *it = &self->held->slots.slots[slot];
+    td_stream_look_at_clock(self);
+    self->copies_under_way--;
+    td_stream_note(self, status);
+    td_stream_note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
+                                              td_link_bytes(self->crossing, it->subgraph)));
+    if (self->status == TD_OK) td_stream_note(self, go_over(self, (uint32_t)slot, false));
+    if (self->status == TD_OK) td_stream_note(self, td_stream_start_copies(self));
+}
+
+/* What a completion tells of a launch over edges at the host: this bit, and the bytes that it was to read. */
+static const uint64_t DIRECT = UINT64_C(1) << 63;
+
+static void on_done(void *context, td_status status, uint64_t slot)
+{
+    td_stream_job *self = context;
+    td_stream_look_at_clock(self);
+    self->flights--;
+    td_stream_note(self, status);
+    if (slot & DIRECT) {
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
+                                                  slot & ~DIRECT));
+    } else {
+        const td_slot *it = &self->held->slots.slots[slot];
+        td_slots_done(&self->held->slots, (uint32_t)slot);
+        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
+                                                  td_link_bytes(self->crossing, it->subgraph)));
+    }
+    if (self->status == TD_OK) td_stream_note(self, td_stream_go_on(self));
+}
+
+/* An iteration. */
+
+/* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a
+ * launch is kept as a whole: then few are read together. */
+enum { KEPT_TOGETHER = 4 };
+
+static td_status read_directly(td_stream_job *self)
+{
+    const td_link_list *list = self->crossing;
+    uint32_t most = self->gpu.args.keeps_edges ? KEPT_TOGETHER : list->subgraphs;
+    for (uint32_t s = 0, end; s < list->subgraphs; s = end) {
+        uint32_t last = s, limit = list->subgraphs - s < most ? list->subgraphs : s + most;
+        uint64_t bytes = 0;
+        for (end = s; end < limit && (self->way[end] == TD_WAY_DIRECT || self->way[end] == TD_WAY_NONE); end++) {
+            if (self->way[end] != TD_WAY_DIRECT) continue;
+            last = end;
+            self->row->subgraphs_direct++;
+            bytes += self->useful[end] * td_link_edge_bytes(list);
+        }
+        if (end == s) end++;
+        if (self->way[last] != TD_WAY_DIRECT) continue;
+        while (self->way[s] != TD_WAY_DIRECT) s++;
+        self->gpu.args.from_host = true;
+        td_status status = td_stream_launch_part(self, td_link_begin(list, s), td_link_end(list, last),
+                                                 list->seen.targets, list->seen.weights);
+        self->gpu.args.from_host = false;
+        TD_CHECK(status);
+        TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
+        td_stream_look_at_clock(self);
+        if (self->direct_asked == 0) self->direct_asked = self->clock;
+        if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
+        self->flights++;
+    }
+    return TD_OK;
+}
+
+static void list_wholes(td_stream_job *self)
+{
+    const td_link_list *list = self->crossing;
+    self->waiting_count = self->waiting_at = 0;
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        if (self->way[s] != TD_WAY_RESIDENT) self->row->bytes_useful += self->useful[s] * list->useful_bytes;
+        if (self->way[s] == TD_WAY_WHOLE) self->waiting[self->waiting_count++] = s;
+    }
+    self->row->subgraphs_whole += self->waiting_count;
+}
+
+/* What has been queued must have ended before anything it uses is given back. */
+static td_status fail_clean(td_stream_job *self, td_status status)
+{
+    char message[TD_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s", self->status != TD_OK ? self->message : td_last_message());
+    (void)td_stream_synchronize(self->held->copies);
+    (void)td_stream_synchronize(self->gpu.stream);
+    return td_fail(status, "%s", message);
+}
+
+static td_status run_iteration(td_stream_job *self)
+{
+    TD_CHECK(td_stream_fetch_active(self));
+    TD_CHECK(td_stream_start_extraction(self));
+    hold_residents(self);
+    TD_CHECK(go_over_residents(self));
+    TD_CHECK(td_stream_start_copies(self));
+    TD_CHECK(read_directly(self));
+    while ((self->flights + self->copies_under_way > 0 || td_stream_is_extracting(self)) && self->status == TD_OK)
+        TD_CHECK(td_loop_run(self->held->gpu.loop));
+    return self->status;
+}
+
+td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_work work)
+{
+    td_slots *slots = &self->held->slots;
+    self->crossing = list;
+    self->work = work;
+    TD_CHECK(td_slots_serve(slots, list, list->subgraphs));
+    td_slots_begin(slots);
+    td_stream_choose_ways(self, list);
+    list_wholes(self);
+    self->clock = td_device_clock(self->gpu.device);
+    self->direct_asked = 0;
+    td_status status = run_iteration(self);
+    if (status != TD_OK) status = fail_clean(self, status);
+    td_stream_end_extraction(self);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over
+ * it word by word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind
+ * another into a chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it
+ * needs, in the first chunk that has them side by side. A chunk is filled beside the policy, by a task; its end is a
+ * completion, and so are those of its copies and of the kernel that goes over it: while one crosses the link and is
+ * gone over, the other is filled. */
+#include "engine/stream/stream.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAM_EXTRACTS };
+enum { LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
+
+/* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in
+ * this order. */
+typedef struct extract {
+    uint32_t subgraph;
+    uint64_t first, end;     /* its edges */
+    uint64_t at, bytes;      /* within the chunk */
+    uint32_t parts;          /* lists, or parts of them */
+    uint64_t edges;
+} extract;
+
+/* What workers do with some of them. */
+typedef struct extraction {
+    td_stream_job *job;
+    const td_link_list *list;
+    extract *extracts;
+    char *chunk;
+    bool fills;              /* otherwise it counts */
+} extraction;
+
+/* An iteration's extraction. */
+struct td_extracting {
+    td_stream_job *job;
+    td_task task;
+    extract *extracts;
+    uint32_t count, done;    /* of which so many are in chunks */
+    uint32_t fit;            /* those that the task puts into its chunk */
+    bool counted, working;
+    int chunk;               /* the task's */
+    bool full[2];            /* the chunk is crossing or gone over */
+    bool crossing[2];        /* that it has crossed is not known yet */
+    bool early[2];           /* but that it was gone over is */
+    uint64_t began;          /* the task, by the device's clock */
+    uint64_t bytes[2], copy_asked[2], kernel_asked[2];
+};
+
+static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+static uint64_t places_at(const extract *it) { return it->at + round_up(it->parts * sizeof(uint32_t)); }
+static uint64_t targets_at(const extract *it)
+{
+    return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t));
+}
+
+static uint64_t weights_at(const extract *it) { return targets_at(it) + round_up(it->edges * sizeof(uint32_t)); }
+
+static uint64_t bytes_of(const extract *it, const td_link_list *list)
+{
+    extract at_zero = *it;
+    at_zero.at = 0;
+    return weights_at(&at_zero) + round_up(it->edges * list->weight_bytes);
+}
+
+/* Where a worker is within what it makes of a subgraph. */
+typedef struct cursor {
+    extraction *self;
+    extract *it;
+    uint64_t first, end; /* edges of the subgraph */
+    uint32_t parts;
+    uint64_t edges;
+} cursor;
+
+static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
+{
+    extraction *self = at->self;
+    const td_link_list *list = self->list;
+    char *chunk = self->chunk;
+    ((uint32_t *)(chunk + at->it->at))[at->parts] = v;
+    ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
+    memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
+    if (list->weight_bytes > 0)
+        memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes,
+               (const char *)list->weights + begin * list->weight_bytes,
+               count * list->weight_bytes);
+}
+
+static void take_vertex(cursor *at, uint32_t v)
+{
+    extraction *self = at->self;
+    uint64_t begin = self->list->offsets[v], end = self->list->offsets[v + 1];
+    const td_link_list *list = self->list;
+    uint64_t split = begin;
+    if (list->own_skip != NULL) begin += list->own_skip[v + 1] - list->own_skip[v];
+    if (list->own_light != NULL) { /* as part_of does it on the device */
+        split += list->own_light[v + 1] - list->own_light[v];
+        if (split < begin) split = begin;
+        if (self->job->gpu.args.heavies) begin = split;
+        else end = split;
+    }
+    if (begin < at->first) begin = at->first;
+    if (end > at->end) end = at->end;
+    while (begin < end) {
+        uint64_t count = end - begin < LONGEST_PART ? end - begin : LONGEST_PART;
+        if (self->fills) put_part(at, v, begin, count);
+        at->parts++;
+        at->edges += count;
+        begin += count;
+    }
+}
+
+static void take_word(cursor *at, uint32_t word, uint32_t first)
+{
+    for (uint32_t byte = 0; byte < 4; byte++) {
+        uint32_t bits = word >> (8 * byte) & 0xff;
+        for (uint32_t bit = 0; bits >> bit != 0; bit++)
+            if (bits >> bit & 1u) take_vertex(at, first + 8 * byte + bit);
+    }
+}
+
+static void go_through(extraction *self, extract *it)
+{
+    const td_link_list *list = self->list;
+    cursor at = {self, it, it->first, it->end, 0, 0};
+    uint32_t low = list->first_vertex[it->subgraph], high = self->job->gpu.graph->vertices;
+    uint32_t first = td_link_vertex(list, it->first, low, high), last = td_link_vertex(list, it->end - 1, first, high);
+    for (uint32_t w = first / 32; w <= last / 32; w++)
+        if (self->job->active[w] != 0) take_word(&at, self->job->active[w], w * 32);
+    if (self->fills) ((uint32_t *)(self->chunk + places_at(it)))[at.parts] = (uint32_t)at.edges;
+    it->parts = at.parts;
+    it->edges = at.edges;
+}
+
+static td_status work_on(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    extraction *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        if (!self->fills || self->extracts[i].parts > 0) go_through(self, &self->extracts[i]);
+    return TD_OK;
+}
+
+static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, uint32_t *count)
+{
+    uint64_t first = td_link_begin(list, s), end = td_link_end(list, s);
+    uint64_t step = (UINT64_C(1) << list->shift) / SLICES;
+    for (; first < end; first += step)
+        extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
+}
+
+/* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie
+ * side by side and begin with a tile. */
+static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
+{
+    uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
+    for (uint32_t i = first; i < count; i++) {
+        extract *it = &self->extracts[i];
+        if (i > first && it->subgraph != self->extracts[i - 1].subgraph) used = (used + tile - 1) / tile * tile;
+        it->bytes = it->parts == 0 ? 0 : bytes_of(it, self->list);
+        if (used + it->bytes > chunk_bytes || i - first == MOST_EXTRACTS) return i - first;
+        it->at = used;
+        used += it->bytes;
+    }
+    return count - first;
+}
+
+/* The table that tells a kernel where everything is. */
+static td_status send_table(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
+{
+    td_gpu_extract *table = job->held->table[chunk];
+    const char *to = job->held->chunk[chunk];
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const extract *it = &extracts[i];
+        table[i] = (td_gpu_extract){(const uint32_t *)(to + it->at), (const uint32_t *)(to + places_at(it)),
+                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it), it->parts, groups};
+        groups += (it->parts + 31) / 32;
+    }
+    table[count] = (td_gpu_extract){.groups_before = groups};
+    job->gpu.args.extracts = job->held->device_table[chunk];
+    job->gpu.args.extract_count = count;
+    return td_stream_copy(job->held->copies, job->held->device_table[chunk], table,
+                          (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
+}
+
+static void on_filled(void *context, td_status status, uint64_t chunk);
+static void on_copied(void *context, td_status status, uint64_t chunk);
+static void on_done(void *context, td_status status, uint64_t chunk);
+
+/* Copies what is in the chunk, the extracts of a subgraph at a time, and goes over it. */
+static td_status send_chunk(struct td_extracting *self, int chunk)
+{
+    td_stream_job *job = self->job;
+    td_stream_graph *held = job->held;
+    const extract *extracts = self->extracts + self->done;
+    td_event *event = NULL;
+    for (uint32_t i = 0, end; i < self->fit; i = end) {
+        for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
+        uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
+        if (bytes > 0)
+            TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at,
+                                    bytes, TD_TO_DEVICE));
+    }
+    TD_CHECK(send_table(job, extracts, self->fit, chunk));
+    TD_CHECK(td_stream_notify(held->copies, on_copied, self, (uint64_t)chunk));
+    td_stream_look_at_clock(job);
+    self->copy_asked[chunk] = job->clock;
+    job->copies_under_way++;
+    self->crossing[chunk] = true;
+    TD_CHECK(td_stream_record(held->copies, &event));
+    td_status status = td_stream_wait(job->gpu.stream, event);
+    td_event_destroy(job->gpu.device, event);
+    TD_CHECK(status);
+    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted,
+                           (uint64_t)held->table[chunk][self->fit].groups_before * 32));
+    return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
+}
+
+/* The task: workers count what there is, the first time, and fill a chunk. */
+static td_status fill_chunk(void *context, uint64_t *time)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    extraction all = {.job = job, .list = job->crossing, .extracts = self->extracts};
+    uint64_t room = td_link_edge_bytes(all.list) << all.list->shift, bytes = 0;
+    if (!self->counted) TD_CHECK(td_pool_for(job->gpu.options->pool, self->count, 1, work_on, &all));
+    self->counted = true;
+    self->fit = place_in_tiles(&all, self->done, self->count, room);
+    all.extracts += self->done;
+    all.chunk = job->held->staging[self->chunk];
+    all.fills = true;
+    TD_CHECK(td_pool_for(job->gpu.options->pool, self->fit, 1, work_on, &all));
+    for (uint32_t i = 0; i < self->fit; i++) bytes += all.extracts[i].bytes;
+    self->bytes[self->chunk] = bytes;
+    *time = td_device_host_until(job->gpu.device, self->began, bytes);
+    return TD_OK;
+}
+
+/* Fills a chunk, if there is one free and anything left to put into it. */
+static void fill_next(struct td_extracting *self)
+{
+    int chunk = self->full[0] ? 1 : 0;
+    if (self->working || self->full[chunk] || self->done == self->count) return;
+    self->chunk = chunk;
+    self->working = true;
+    self->began = td_device_clock(self->job->gpu.device);
+    self->task = (td_task){.loop = self->job->held->gpu.loop, .work = fill_chunk, .handler = on_filled, .context = self,
+                           .value = (uint64_t)chunk};
+    td_task_start(&self->task);
+}
+
+static void on_filled(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    td_task_join(&self->task);
+    self->working = false;
+    td_stream_note(job, status);
+    if (job->status != TD_OK) return;
+    job->row->bytes_extracted += self->bytes[chunk];
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
+                                             self->bytes[chunk]));
+    td_stream_note(job, send_chunk(self, (int)chunk));
+    self->full[chunk] = true;
+    self->done += self->fit;
+    if (job->status == TD_OK) fill_next(self);
+}
+
+static void end_chunk(struct td_extracting *self, uint64_t chunk)
+{
+    td_stream_job *job = self->job;
+    td_stream_look_at_clock(job);
+    job->flights--;
+    self->full[chunk] = self->early[chunk] = false;
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+                                             self->bytes[chunk]));
+    if (job->status == TD_OK) fill_next(self);
+    if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
+}
+
+static void on_copied(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_job *job = self->job;
+    td_stream_look_at_clock(job);
+    self->crossing[chunk] = false;
+    job->copies_under_way--;
+    job->flights++;
+    self->kernel_asked[chunk] = job->clock;
+    td_stream_note(job, status);
+    td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
+                                             self->bytes[chunk]));
+    if (job->status == TD_OK) td_stream_note(job, td_stream_start_copies(job));
+    if (self->early[chunk]) end_chunk(self, chunk);
+}
+
+/* Completions of two streams come in any order: that of the copy may be behind. */
+static void on_done(void *context, td_status status, uint64_t chunk)
+{
+    struct td_extracting *self = context;
+    td_stream_note(self->job, status);
+    if (self->crossing[chunk]) self->early[chunk] = true;
+    else end_chunk(self, chunk);
+}
+
+/* The bitmap comes back first, before anything is queued that it would wait for. */
+td_status td_stream_fetch_active(td_stream_job *job)
+{
+    td_gpu_job *gpu = &job->gpu;
+    bool any = false;
+    for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->way[s] == TD_WAY_EXTRACT;
+    if (!any) return TD_OK;
+    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t),
+                            TD_TO_HOST));
+    return td_stream_synchronize(gpu->stream);
+}
+
+td_status td_stream_start_extraction(td_stream_job *job)
+{
+    struct td_extracting *self;
+    const td_link_list *list = job->crossing;
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < list->subgraphs; s++) count += job->way[s] == TD_WAY_EXTRACT;
+    if (count == 0) return TD_OK;
+    job->row->subgraphs_extracted += count;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "extraction"));
+    job->extracting = self;
+    self->job = job;
+    TD_CHECK(TD_NEW_ZEROED(&self->extracts, (uint64_t)count * SLICES, "extracts"));
+    for (uint32_t s = 0; s < list->subgraphs; s++)
+        if (job->way[s] == TD_WAY_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
+    fill_next(self);
+    return TD_OK;
+}
+
+bool td_stream_is_extracting(const td_stream_job *job)
+{
+    const struct td_extracting *self = job->extracting;
+    return self != NULL && (self->working || self->full[0] || self->full[1]);
+}
+
+void td_stream_end_extraction(td_stream_job *job)
+{
+    if (job->extracting == NULL) return;
+    td_task_join(&job->extracting->task);
+    td_free(job->extracting->extracts);
+    td_free(job->extracting);
+    job->extracting = NULL;
+}

@@ -1,0 +1,421 @@
+/* The lists that cross the link: at the host in pinned memory, their offsets and their beginnings on the device, cut
+ * into subgraphs; and the device memory that subgraphs come to. Kept from run to run. */
+#include "engine/stream/stream.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/numa.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* Giving back. */
+
+static void unpin_list(td_stream_graph *held, td_link_list *list)
+{
+    if (list->pinned[0]) td_device_unpin(held->device, (void *)(uintptr_t)list->targets);
+    if (list->pinned[1]) td_device_unpin(held->device, (void *)(uintptr_t)list->weights);
+}
+
+static void free_list(td_stream_graph *held, td_link_list *list)
+{
+    unpin_list(held, list);
+    td_stream_free_narrow(held->device, list);
+    td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
+    td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
+    td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
+    td_device_free(held->device, list->skip);
+    td_device_free(held->device, list->light);
+    td_free(list->own_offsets);
+    td_free(list->own_targets);
+    td_free(list->own_weights);
+    td_free(list->own_skip);
+    td_free(list->own_light);
+    td_free(list->first_vertex);
+    *list = (td_link_list){0};
+}
+
+static void free_chunks(td_stream_graph *held)
+{
+    for (int i = 0; i < 2; i++) {
+        if (held->chunk_pinned[i]) td_device_unpin(held->device, held->staging[i]);
+        td_free(held->staging[i]);
+        td_device_free(held->device, held->chunk[i]);
+        td_free(held->table[i]);
+        td_device_free(held->device, held->device_table[i]);
+        held->staging[i] = held->chunk[i] = NULL;
+        held->table[i] = held->device_table[i] = NULL;
+        held->chunk_pinned[i] = false;
+    }
+}
+
+static void free_lists(td_stream_graph *held)
+{
+    for (int i = 0; i < 2; i++) free_list(held, &held->lists[i]);
+    for (uint32_t i = 0; i < held->slots.count; i++) {
+        if (held->slots.slots[i].owner != TD_NO_SUBGRAPH) continue;
+        td_device_free(held->device, held->slots.slots[i].targets);
+        td_device_free(held->device, held->slots.slots[i].weights);
+    }
+    td_slots_free(&held->slots);
+    td_device_free(held->device, held->own_slots);
+    held->own_slots = NULL;
+    td_device_free(held->device, held->heads);
+    td_device_free(held->device, held->headed);
+    td_device_free(held->device, held->heads_before);
+    held->heads = held->headed = held->heads_before = NULL;
+    held->heads_of = NULL;
+    td_device_free(held->device, held->window);
+    held->window = NULL;
+    free_chunks(held);
+    td_stream_free_kept(held);
+}
+
+void td_stream_release(void *state)
+{
+    td_stream_graph *held = state;
+    if (held == NULL) return;
+    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
+    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (held->device != NULL) free_lists(held);
+    td_stream_close(held->copies);
+    td_stream_close(held->stream);
+    td_gpu_close(&held->gpu);
+    td_free(held);
+}
+
+/* Lists at the host. */
+
+static void take_graphs_own(td_link_list *list, const td_adjacency *from, bool weighted)
+{
+    list->offsets = from->offsets;
+    list->targets = from->targets;
+    list->weights = weighted ? from->weights : NULL;
+}
+
+static void take_made(td_link_list *list, td_adjacency *made)
+{
+    if (made->offsets != NULL) list->offsets = list->own_offsets = made->offsets;
+    list->targets = list->own_targets = made->targets;
+    list->weights = list->own_weights = made->weights;
+    *made = (td_adjacency){0};
+}
+
+static td_status put_in_order(td_stream_job *self, td_link_list *list, td_list_order order)
+{
+    td_status status = TD_OK;
+    const td_graph *graph = self->gpu.graph;
+    td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
+                         (void *)(uintptr_t)list->weights};
+    td_adjacency made = {0};
+    TD_TRY(TD_NEW(&made.targets, list->edges, "lists in order"));
+    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "lists in order"));
+    TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, self->gpu.options->pool));
+    td_free(list->own_targets);
+    td_free(list->own_weights);
+    take_made(list, &made);
+done:
+    td_lists_free(&made);
+    return status;
+}
+
+static td_status make_host_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
+                                const td_stream_shape *shape)
+{
+    td_adjacency both = {0};
+    const td_graph *graph = self->gpu.graph;
+    list->edges = graph->edges * (shape->both ? 2 : 1);
+    list->weight_bytes = shape->weighted ? td_weight_bytes(graph->weights) : 0;
+    if (shape->both) {
+        TD_CHECK(td_lists_join(graph, shape->weighted, &both, self->gpu.options->pool));
+        take_made(list, &both);
+    } else {
+        take_graphs_own(list, from, shape->weighted);
+    }
+    list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
+    if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order));
+    if (shape->weight_bits == 0) return TD_OK;
+    return td_stream_join_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
+}
+
+/* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */
+static void pin_list(td_stream_graph *held, td_link_list *list)
+{
+    void *targets = NULL, *weights = NULL;
+    uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
+    if (list->edges == 0) return;
+    list->pinned[0] = td_device_pin(held->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
+    if (bytes[1] > 0 && list->pinned[0])
+        list->pinned[1] = td_device_pin(held->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
+    bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
+    if (!all && !held->told_unpinned)
+        td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
+    held->told_unpinned = held->told_unpinned || !all;
+    list->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
+    list->seen.targets = targets;
+    list->seen.weights = weights;
+}
+
+static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t slot_edges)
+{
+    uint64_t v = 0, n = self->gpu.graph->vertices;
+    while ((UINT64_C(2) << list->shift) <= slot_edges) list->shift++;
+    uint64_t count = (list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift;
+    list->subgraphs = (uint32_t)count;
+    TD_CHECK(TD_NEW(&list->first_vertex, count + 1, "subgraphs"));
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
+        list->first_vertex[s] = (uint32_t)v;
+    }
+    list->first_vertex[count] = (uint32_t)n;
+    for (v = 0; v < n; v++) {
+        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
+        if (degree > list->longest) list->longest = degree;
+        list->lengths[degree < TD_STREAM_LENGTHS ? degree : TD_STREAM_LENGTHS]++;
+    }
+    return TD_OK;
+}
+
+static td_status make_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
+                           const td_stream_shape *shape)
+{
+    TD_CHECK(make_host_list(self, list, from, shape));
+    pin_list(self->held, list);
+    TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
+    if (shape->narrows) TD_CHECK(td_stream_narrow(list, self->held->device, self->gpu.options->pool));
+    TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets,
+                         (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
+    return td_stream_synchronize(self->held->stream);
+}
+
+/* Slots and chunks. */
+
+/* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where
+ * they do not shrink, or there is no room for two, they cross as they are. */
+static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
+{
+    td_link_list *lists = held->lists;
+    bool two = lists[1].offsets != NULL, narrows = lists[0].narrow != NULL && (!two || lists[1].narrow != NULL);
+    uint64_t most = two && lists[1].narrow_most > lists[0].narrow_most ? lists[1].narrow_most : lists[0].narrow_most;
+    uint64_t weights = slot_edges * lists[0].weight_bytes, room = *slots * (slot_edges * sizeof(uint32_t) + weights);
+    uint64_t window = held->shape.pushes ? slot_edges * sizeof(uint32_t) : 0;
+    uint64_t fits = narrows ? (room - window) / (most * sizeof(uint32_t) + weights) : 0;
+    uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
+    if (fits < 2) {
+        if (held->shape.narrows == TD_NARROW_ASKED)
+            td_warn("stream.compress=on: %s; subgraphs cross as they are",
+                    narrows ? "there is no room for two subgraphs" : "the lists hardly shrink");
+        for (int i = 0; i < 2; i++) td_stream_free_narrow(held->device, &lists[i]);
+        return;
+    }
+    *words = most;
+    *slots = fits < subgraphs ? fits : subgraphs;
+}
+
+/* Sums go over every subgraph in every iteration, so it counts how many bytes stay, not whose: but for a few slots that
+ * the others pass through each is for one subgraph, of that one's length in fewer bits, and all are one block. */
+enum { PASSING_SLOTS = 6, OWN_ALIGNMENT = 128 };
+
+static uint64_t own_bytes(const td_link_list *list, uint32_t s)
+{
+    return (td_link_bytes(list, s) + 2 * OWN_ALIGNMENT - 1) / OWN_ALIGNMENT * OWN_ALIGNMENT;
+}
+
+/* The subgraphs that find room for a slot of their own, and the bytes of these. */
+static uint64_t choose_owners(const td_link_list *list, uint64_t room, uint32_t *owners, uint64_t *count)
+{
+    uint64_t taken = 0;
+    *count = 0;
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        uint64_t bytes = own_bytes(list, s);
+        if (bytes > room - taken) continue;
+        taken += bytes;
+        owners[(*count)++] = s;
+    }
+    return taken;
+}
+
+static void give_own_slots(td_stream_graph *held, const uint32_t *owners, uint64_t count)
+{
+    const td_link_list *list = &held->lists[0];
+    char *at = held->own_slots;
+    for (uint64_t i = 0; i < count; i++) {
+        td_slot *slot = &held->slots.slots[held->slots.count - count + i];
+        uint64_t edges = td_link_end(list, owners[i]) - td_link_begin(list, owners[i]);
+        uint64_t targets = td_link_bytes(list, owners[i]) - edges * list->weight_bytes;
+        slot->owner = owners[i];
+        slot->targets = at;
+        if (list->weight_bytes > 0) slot->weights = at + (targets + OWN_ALIGNMENT - 1) / OWN_ALIGNMENT * OWN_ALIGNMENT;
+        at += own_bytes(list, owners[i]);
+    }
+}
+
+/* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
+static td_status make_own_slots(td_stream_graph *held, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
+{
+    td_link_list *list = &held->lists[0];
+    uint32_t *owners;
+    uint64_t count, passing = *slots < PASSING_SLOTS ? *slots : PASSING_SLOTS;
+    TD_CHECK(TD_NEW(&owners, list->subgraphs, "owners of slots"));
+    uint64_t bytes = choose_owners(list, room, owners, &count);
+    if (count == list->subgraphs) passing = 0;
+    else bytes = choose_owners(list, room - passing * slot_bytes, owners, &count);
+    *slots = passing;
+    td_status status = td_slots_make(&held->slots, (uint32_t)(passing + count));
+    if (status == TD_OK && count > 0) status = td_device_new(held->device, &held->own_slots, bytes, 1, "subgraphs");
+    if (status == TD_OK) give_own_slots(held, owners, count);
+    td_free(owners);
+    return status;
+}
+
+static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
+{
+    uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
+    size_t weight = held->lists[0].weight_bytes;
+    fit_narrow(held, edges, &words, &slots);
+    bool narrow = held->lists[0].narrow != NULL;
+    uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
+    uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
+    if (narrow && shape->pushes)
+        TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+    if (narrow && !shape->pushes) TD_CHECK(make_own_slots(held, room, slot_bytes, &slots));
+    else TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
+    for (uint32_t i = 0; i < slots; i++) {
+        td_slot *slot = &held->slots.slots[i];
+        TD_CHECK(td_device_new(held->device, &slot->targets, words, sizeof(uint32_t), "a subgraph"));
+        if (weight > 0) TD_CHECK(td_device_new(held->device, &slot->weights, edges, weight, "a subgraph's weights"));
+    }
+    return TD_OK;
+}
+
+static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape)
+{
+    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    void *seen;
+    for (uint64_t i = 0; i < shape->chunks; i++) {
+        TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
+        td_numa_spread(td_numa_here(), held->staging[i], bytes); /* pinning would touch all of it here */
+        held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
+        TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
+        TD_CHECK(TD_NEW(&held->table[i], TD_STREAM_EXTRACTS + 1, "extracts"));
+        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAM_EXTRACTS + 1, sizeof(td_gpu_extract),
+                               "extracts"));
+    }
+    return TD_OK;
+}
+
+/* How fast a subgraph comes: the second of two copies counts. */
+static td_status measure_copies(td_stream_graph *held)
+{
+    td_link_list *list = &held->lists[0];
+    uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
+    if (bytes == 0 || held->slots.count == 0) return TD_OK;
+    if (list->narrow != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
+    for (int i = 0; i < 2; i++) {
+        began = td_device_clock(held->device);
+        TD_CHECK(td_stream_copy(held->copies, held->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_synchronize(held->copies));
+    }
+    uint64_t took = td_device_clock(held->device) - began;
+    held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    return TD_OK;
+}
+
+/* How fast workers collect lists: every so many vertices' own, until a part of a chunk is full. */
+enum { PROBE_LISTS = 1 << 14, PROBE_ROOM = 64 };
+
+typedef struct probe {
+    const td_link_list *list;
+    uint64_t vertices, lists, room; /* room: bytes for a list */
+    char *to;
+    _Atomic uint64_t bytes;
+} probe;
+
+static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    probe *self = context;
+    uint64_t bytes = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t v = self->vertices * i / self->lists, from = self->list->offsets[v];
+        uint64_t size = (self->list->offsets[v + 1] - from) * sizeof(uint32_t);
+        if (size > self->room) size = self->room;
+        memcpy(self->to + i * self->room, self->list->targets + from, size);
+        bytes += size;
+    }
+    self->bytes += bytes;
+    return TD_OK;
+}
+
+static td_status measure_extraction(td_stream_job *self)
+{
+    td_stream_graph *held = self->held;
+    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    uint64_t count = bytes / PROBE_ROOM < PROBE_LISTS ? bytes / PROBE_ROOM : PROBE_LISTS;
+    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count,
+                   .room = bytes / count, .to = held->staging[0]};
+    held->extract_rate = 0;
+    if (held->staging[0] == NULL) return TD_OK;
+    uint64_t began = td_device_clock(held->device);
+    TD_CHECK(td_pool_for(self->gpu.options->pool, count, 64, collect_lists, &lists));
+    td_device_host_worked(held->device, lists.bytes);
+    uint64_t took = td_device_clock(held->device) - began;
+    /* it goes over the bitmap twice */
+    held->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2;
+    return TD_OK;
+}
+
+/* Whoever pulls along a list uses its beginnings most. */
+static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_stream_graph *held = self->held;
+    const td_graph *graph = self->gpu.graph;
+    bool one = shape->both || graph->symmetric || !shape->pulls || !shape->pushes;
+    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
+    held->shape = *shape;
+    TD_CHECK(make_list(self, &held->lists[0], first, shape));
+    if (!one) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
+    TD_CHECK(make_slots(held, shape));
+    TD_CHECK(make_chunks(held, shape));
+    TD_CHECK(measure_copies(held));
+    TD_CHECK(measure_extraction(self));
+    if (shape->upper) TD_CHECK(td_stream_skip_lower(self, &held->lists[0]));
+    if (shape->kept_edges > 0) TD_CHECK(td_stream_make_kept(self, shape));
+    if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
+    td_link_list *list = &held->lists[one || !shape->pulls_beginnings ? 0 : 1];
+    TD_CHECK(td_stream_make_prefix(self, list, shape->prefix_bytes));
+    return shape->light > 0 && list->prefix.offsets != NULL ? td_stream_find_light(self, list, shape->light) : TD_OK;
+}
+
+/* Opening. */
+
+static td_status open_streams(void *state, td_device *device)
+{
+    td_stream_graph *held = state;
+    held->device = device;
+    TD_CHECK(td_stream_open(device, &held->stream));
+    return td_stream_open(device, &held->copies);
+}
+
+const td_gpu_keeper td_stream_keeper = {"stream", sizeof(td_stream_graph), open_streams, td_stream_release};
+
+td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_stream_graph *held = self->held;
+    if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
+        free_lists(held);
+        uint64_t before = td_memory().now;
+        td_status status = make_lists(self, shape);
+        held->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
+        if (status != TD_OK) {
+            (void)td_stream_synchronize(held->stream);
+            free_lists(held);
+            held->shape = (td_stream_shape){0};
+            return status;
+        }
+    }
+    bool two = held->lists[1].offsets != NULL;
+    self->push = shape->pushes ? &held->lists[0] : NULL;
+    self->pull = !shape->pulls ? NULL : two ? &held->lists[1] : &held->lists[0];
+    return TD_OK;
+}

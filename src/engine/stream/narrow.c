@@ -1,0 +1,122 @@
+/* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made
+ * once by the workers, and for sweeps a window on the device where a subgraph's targets come to whole before they are
+ * gone over; sums are made along them as they are. Slots hold subgraphs as they crossed, so that more of them stay.
+ * Lists that hardly shrink are left as they are. */
+#include "engine/stream/stream.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+static const double WORTH_IT = 0.85; /* of the lists' bytes: more, and they cross as they are */
+
+typedef struct narrowing {
+    const td_link_list *list;
+    uint64_t groups_each;  /* of a subgraph */
+    uint32_t *words;       /* of every group */
+} narrowing;
+
+/* Of the subgraph's groups the words that its table has in front of them. */
+static uint64_t table_words(const td_link_list *list, uint32_t s)
+{
+    return (td_link_end(list, s) - td_link_begin(list, s) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
+}
+
+static uint32_t do_group(const narrowing *self, uint64_t subgraph, uint64_t group, uint32_t *out)
+{
+    const td_link_list *list = self->list;
+    uint64_t first = td_link_begin(list, (uint32_t)subgraph) + group * TD_NARROW_GROUP;
+    uint64_t end = td_link_end(list, (uint32_t)subgraph);
+    uint64_t count = end - first < TD_NARROW_GROUP ? end - first : TD_NARROW_GROUP;
+    return td_narrow_group(list->targets + first, (uint32_t)count, first > 0 ? list->targets[first - 1] : 0, out);
+}
+
+static td_status measure_groups(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    narrowing *self = context;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t subgraph = i / self->groups_each, group = i % self->groups_each;
+        if (group < table_words(self->list, (uint32_t)subgraph)) self->words[i] = do_group(self, subgraph, group, NULL);
+    }
+    return TD_OK;
+}
+
+static td_status write_subgraphs(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    narrowing *self = context;
+    for (uint64_t s = begin; s < end; s++) {
+        uint32_t *out = self->list->narrow + self->list->narrow_at[s];
+        uint32_t groups = (uint32_t)table_words(self->list, (uint32_t)s), at = groups;
+        for (uint32_t g = 0; g < groups; g++) {
+            out[g] = at;
+            at += do_group(self, s, g, out + at);
+        }
+    }
+    return TD_OK;
+}
+
+/* Where every subgraph will begin; the words of the longest. */
+static uint64_t place_subgraphs(const narrowing *self, uint64_t *at)
+{
+    uint64_t most = 0;
+    at[0] = 0;
+    for (uint32_t s = 0; s < self->list->subgraphs; s++) {
+        uint64_t groups = table_words(self->list, s), words = groups;
+        for (uint64_t g = 0; g < groups; g++) words += self->words[s * self->groups_each + g];
+        at[s + 1] = at[s] + words;
+        if (words > most) most = words;
+    }
+    return most;
+}
+
+static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td_pool *pool)
+{
+    uint64_t groups = it->groups_each * list->subgraphs;
+    void *seen;
+    TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
+    TD_CHECK(TD_NEW(&list->narrow_at, list->subgraphs + UINT64_C(1), "subgraphs in fewer bits"));
+    TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
+    list->narrow_most = place_subgraphs(it, list->narrow_at);
+    uint64_t words = list->narrow_at[list->subgraphs];
+    if (list->narrow_most > UINT32_MAX || (double)words > WORTH_IT * (double)list->edges) return TD_OK;
+    TD_CHECK(td_new_pages((void **)&list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
+    list->narrow_pinned = td_device_pin(device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
+    return TD_OK;
+}
+
+/* Lists that do not shrink stay NULL. */
+td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool)
+{
+    narrowing it = {.list = list,
+                    .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
+    if (list->edges == 0) return TD_OK;
+    td_status status = narrow(list, &it, device, pool);
+    td_free(it.words);
+    return status;
+}
+
+void td_stream_free_narrow(td_device *device, td_link_list *list)
+{
+    if (list->narrow_pinned) td_device_unpin(device, list->narrow);
+    td_free(list->narrow);
+    td_free(list->narrow_at);
+    list->narrow = NULL;
+    list->narrow_at = NULL;
+    list->narrow_pinned = false;
+}
+
+/* A subgraph's targets into the window; sums are made along them as they crossed. */
+td_status td_stream_widen(td_stream_job *self, const td_slot *slot)
+{
+    td_gpu_args *a = &self->gpu.args;
+    a->narrow = slot->targets;
+    a->narrow_at = NULL;
+    a->subgraph_shift = self->crossing->shift;
+    a->narrow_edges = td_link_end(self->crossing, slot->subgraph) - td_link_begin(self->crossing, slot->subgraph);
+    a->window = self->held->window;
+    if (self->work == TD_WORK_SUM) return TD_OK;
+    return td_gpu_launch(&self->gpu, &self->gpu.kernels->widen,
+                         (a->narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32);
+}

@@ -1,0 +1,217 @@
+/* The stream engine's settings: which there are, which programs look at them, and when they change anything. */
+#include "engine/stream/stream.h"
+
+#include "base/words.h"
+
+#include <string.h>
+
+enum {
+    SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
+    SET_LISTS, SET_DIRECTION, SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
+    SET_WORDS, SETTINGS,
+};
+
+const td_setting td_stream_settings[] = {
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAM_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
+                     "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; "
+                     "hbase: whole ones, a fixed number of times; lbase: whole ones, once (Graphie)"},
+    [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
+                      "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); "
+                      "smaller by itself where few fit the device, or beside beginnings of lists (stream.prefix)"},
+    [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
+                   "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
+    [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL,
+                   "useful share from which a subgraph is copied whole (rules=paper)"},
+    [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL, "the same for one whose useful share grows"},
+    [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
+                 "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from "
+                 "the host's memory"},
+    [SET_LEVELS] = {"levels", TD_SETTING_WHOLE, 0, 0, 1000, NULL,
+                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the link's "
+                    "measured rate, 8 at most"},
+    [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL, "times that variant=hbase goes over a subgraph"},
+    [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
+                    "share of the device memory for edges that keeps the begin of every list, 0 to 1; -1: all but "
+                    "what copies need, for programs that look there first"},
+    [SET_LISTS] = {"lists", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
+                   "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, "
+                   "lightest edges first"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
+                       "bfs: how an iteration goes over the edges"},
+    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL,
+                   "degree from which a vertex is cut into pieces for all warps"},
+    [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                   "edges of a frontier up to which many rounds run in one launch, reading the host's memory"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a step of distances; 0: from the weights"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave "
+                     "nothing out"},
+    [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "mst: light edges first, and of all others those that still join two components stay on the "
+                       "device"},
+    [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
+                      "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
+                      "programs that add up all edges in every iteration, and of mst with its survivors"},
+    [SET_WORDS] = {"words", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                   "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
+                   "order (stream.lists) and not in fewer bits (stream.compress): of programs that push along weights"},
+    [SETTINGS] = {0},
+};
+
+bool td_stream_uses_in(const td_program *program, td_mode mode, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS, changes = td_stream_tells_changes(program, mode);
+    bool pushes = gas && (k->fused || changes);
+    if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
+        return false; /* a round is a round */
+    if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
+        strcmp(setting, "low") == 0)
+        return !gas || pushes; /* of sums all edges are useful */
+    if (strcmp(setting, "direction") == 0) return k->first_hit;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "survivors") == 0) return k->light_first;
+    if (strcmp(setting, "words") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
+    if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
+        return pushes;
+    if (strcmp(setting, "heavy") == 0) return !gas || pushes;
+    if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
+    return true;
+}
+
+bool td_stream_uses(const td_program *program, const char *setting)
+{
+    return td_stream_uses_in(program, TD_MODE_SYNC, setting) ||
+           (program->info->order_free && td_stream_uses_in(program, TD_MODE_ASYNC, setting));
+}
+
+static td_status check_mode(const td_run_options *options, const td_program *program)
+{
+    for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++) {
+        const char *key = options->settings->keys[i];
+        if (strncmp(key, "stream.", 7) != 0 || td_stream_uses_in(program, options->mode, key + 7)) continue;
+        if (!td_stream_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
+        const char *now = options->mode == TD_MODE_ASYNC ? "--async" : "--sync";
+        const char *other = options->mode == TD_MODE_ASYNC ? "--sync" : "--async";
+        return td_fail(TD_USAGE,
+                       "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')",
+                       key, program->info->name, td_word(now), td_word(other));
+    }
+    return TD_OK;
+}
+
+/* When a setting changes anything: in which variants, and by which rules. */
+enum {
+    IN_FULL = 1 << TD_STREAM_FULL,
+    IN_HVSP = 1 << TD_STREAM_HVSP,
+    IN_HBASE = 1 << TD_STREAM_HBASE,
+};
+
+typedef struct condition {
+    const char *name;
+    unsigned variants;
+    bool by_paper;
+    const char *when;
+} condition;
+
+static const condition conditions[] = {
+    {"rules", IN_FULL, false, "stream.variant=full"},
+    {"alpha", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
+    {"beta", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
+    {"low", IN_FULL, false, "stream.variant=full"},
+    {"levels", IN_FULL | IN_HVSP, false,
+     "stream.variant=hvsp, and full where no beginnings are kept (stream.prefix=0)"},
+    {"repeats", IN_HBASE, false, "stream.variant=hbase"},
+    {"prefix", IN_FULL, false, "stream.variant=full"},
+    {"lists", IN_FULL, false, "stream.variant=full"},
+    {"small", IN_FULL, false, "stream.variant=full"},
+    {"samples", IN_FULL, false, "stream.variant=full"},
+    {"survivors", IN_FULL, false, "stream.variant=full"},
+    {"compress", IN_FULL, false, "stream.variant=full"},
+    {"words", IN_FULL, false, "stream.variant=full"},
+};
+
+static const condition *condition_of(const char *name)
+{
+    for (uint64_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        if (strcmp(conditions[i].name, name) == 0) return &conditions[i];
+    return NULL;
+}
+
+static bool in_variant(const condition *it, td_stream_variant variant) { return (it->variants >> variant & 1u) != 0; }
+
+bool td_stream_applies(const td_settings *settings, const char *name)
+{
+    double variant = TD_STREAM_FULL, rules = 0;
+    const condition *it = condition_of(name);
+    (void)td_settings_number(settings, "stream", td_stream_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_stream_settings, "rules", &rules);
+    return it == NULL || (in_variant(it, (td_stream_variant)variant) && (rules == 1 || !it->by_paper));
+}
+
+static td_status check_one(const char *name, const char *value, td_stream_variant variant, bool by_paper)
+{
+    char word[TD_SETTING_BYTES];
+    const condition *it = condition_of(name);
+    bool now = it == NULL || in_variant(it, variant);
+    if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
+    td_setting_print(word, &td_stream_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
+    return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
+                   name, value, now ? "rules" : "variant", word, it->when);
+}
+
+td_status td_stream_check_settings(const td_settings *settings)
+{
+    double variant, rules, prefix, lists, compress;
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "variant", &variant));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "rules", &rules));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "prefix", &prefix));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "lists", &lists));
+    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "compress", &compress));
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
+        const char *key = settings->keys[i];
+        if (strncmp(key, "stream.", 7) != 0) continue;
+        TD_CHECK(check_one(key + 7, settings->values[i], (td_stream_variant)variant, rules == 1));
+    }
+    bool stored = lists == 1 || (lists == 0 && prefix == 0);
+    if (td_settings_given(settings, "stream.words") && (stored || compress == 1))
+        return td_fail(TD_USAGE, "stream.words changes nothing with stream.%s; it is for lists that are copied to be "
+                       "put in order (see 'tandem help stream')",
+                       compress == 1 ? "compress=on" : lists == 1 ? "lists=stored" : "prefix=0");
+    if (prefix < 0 && prefix != -1)
+        return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
+                       prefix);
+    return TD_OK;
+}
+
+td_status td_stream_read_settings(td_stream_job *self)
+{
+    double set[SETTINGS];
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_stream_check_settings(gpu->options->settings));
+    TD_CHECK(check_mode(gpu->options, gpu->run->program));
+    TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_stream_settings, set, NULL));
+    self->variant = (td_stream_variant)set[SET_VARIANT];
+    self->rules = (int)set[SET_RULES];
+    self->alpha = set[SET_ALPHA];
+    self->beta = set[SET_BETA];
+    self->low = (td_stream_low)set[SET_LOW];
+    self->levels = (uint32_t)set[SET_LEVELS];
+    self->repeats = (uint32_t)set[SET_REPEATS];
+    self->small_edges = (uint64_t)set[SET_SMALL];
+    static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
+    gpu->direction = directions[(int)set[SET_DIRECTION]];
+    gpu->args.balance = TD_BALANCE_WARP;
+    gpu->args.heavy = (uint32_t)set[SET_HEAVY];
+    gpu->small = self->small_edges;
+    gpu->rounds = TD_GPU_ROUNDS;
+    gpu->delta = set[SET_DELTA];
+    gpu->args.samples = (uint32_t)set[SET_SAMPLES];
+    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
+    if (gpu->delta > 0 && !gpu->prioritised)
+        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "
+                                 "replaces by rounds");
+    return TD_OK;
+}

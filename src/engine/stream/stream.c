@@ -1,0 +1,260 @@
+/* The stream engine: a run whose edges do not fit the GPU is set up and taken down here. A run whose edges do
+ * fit is the resident engine's. */
+#include "engine/stream/stream.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "run/parents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Setting up. */
+
+static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
+
+/* Where the lists begin that are added up. */
+static td_status find_heads(td_stream_job *self)
+{
+    td_status status = TD_OK;
+    td_stream_graph *held = self->held;
+    td_gpu_heads found = {0};
+    if (held->heads_of != self->pull) {
+        TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads, found.bits, found.words, sizeof(uint32_t),
+                           "begins of lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->headed, found.lists, found.count, sizeof(uint32_t),
+                           "vertices with lists"));
+        TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t),
+                           "begins of lists"));
+        TD_TRY(td_stream_synchronize(held->stream));
+        held->heads_of = self->pull;
+    }
+    self->gpu.args.heads = held->heads;
+    self->gpu.args.lists = held->headed;
+    self->gpu.args.lists_before = held->heads_before;
+    self->gpu.args.pull_edges = self->pull->edges;
+done:
+    td_gpu_free_heads(&found);
+    return status;
+}
+
+/* Out-degrees are needed whichever way the lists go. */
+static td_status find_out_offsets(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    const td_graph *graph = gpu->graph;
+    void *offsets = NULL;
+    gpu->args.out = self->held->lists[0].seen.offsets;
+    if (self->held->lists[0].offsets == graph->out.offsets) return TD_OK;
+    TD_CHECK(td_gpu_new(gpu, &offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
+    gpu->args.out = offsets;
+    return td_stream_copy(gpu->stream, offsets, graph->out.offsets,
+                          ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
+}
+
+static td_status fill_args(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    const td_graph *graph = gpu->graph;
+    a->context = gpu->run->context;
+    a->vertices = a->end_vertex = graph->vertices;
+    a->end_edge = UINT64_MAX;
+    a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
+    a->weight_bytes = (uint8_t)self->held->lists[0].weight_bytes;
+    a->weight_bits = (uint8_t)self->held->lists[0].weight_bits;
+    a->symmetric = graph->symmetric;
+    a->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
+    a->async = gpu->run->async;
+    a->first_hit = gpu->traits->first_hit && !gpu->run->async;
+    TD_CHECK(find_out_offsets(self));
+    a->push.offsets = a->out;
+    if (self->push != NULL) {
+        a->has_heavy = self->push->longest >= a->heavy;
+        a->push = self->push->seen;
+    }
+    a->told = a->push.offsets;
+    if (self->pull == NULL) return TD_OK;
+    a->pull = self->pull->seen;
+    return gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused ? find_heads(self) : TD_OK;
+}
+
+/* Bitmaps and counters that only this engine has. */
+static td_status make_arrays(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    uint64_t words = td_gpu_words(gpu), most = self->held->lists[0].subgraphs;
+    if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
+    gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
+    TD_CHECK(td_resident_make_arrays(gpu));
+    if (self->tells_changes) TD_CHECK(td_stream_make_changes(self));
+    if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
+        TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
+    }
+    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
+    TD_CHECK(td_stream_fill(gpu->stream, self->rest, 0, words * sizeof(uint32_t)));
+    if (self->push != NULL && self->push->light != NULL) {
+        TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
+        TD_CHECK(td_stream_fill(gpu->stream, self->heavy, 0, words * sizeof(uint32_t)));
+    }
+    TD_CHECK(td_gpu_new(gpu, &a->useful, most + 1, sizeof(uint64_t), "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
+    TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
+    TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
+    TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
+    return self->held->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
+}
+
+/* The paper's bound: as often as the GPU can go over a subgraph while another is copied. */
+static void choose_levels(td_stream_job *self)
+{
+    enum { MOST_LEVELS = 8 };
+    const double gpu_rate = 1000; /* bytes a ns: more than any link's by far */
+    if (self->levels > 0) return;
+    double ratio = self->held->copy_rate > 0 ? gpu_rate / self->held->copy_rate : 1;
+    self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
+}
+
+static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_gpu_job_start(gpu, self->held->device, self->held->stream));
+    TD_CHECK(td_stream_hold(self, shape));
+    gpu->device->peak = gpu->device->now;
+    self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
+                       !gpu->has_limit && !self->tells_changes;
+    TD_CHECK(fill_args(self));
+    TD_CHECK(make_arrays(self));
+    if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
+    choose_levels(self);
+    return td_stream_synchronize(gpu->stream);
+}
+
+static void tear_down(td_stream_job *self, td_status status)
+{
+    td_stream_graph *held = self->held;
+    char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
+    snprintf(message, sizeof message, "%s", td_last_message());
+    if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
+    td_gpu_job_close(&self->gpu);
+    td_free(self->useful);
+    td_free(self->useful_before);
+    td_free(self->way);
+    td_free(self->waiting);
+    td_free(self->residents);
+    td_free(self->active);
+    td_free(self->part_kept);
+    td_free(self->part_found);
+    td_free(self->part_of);
+    td_gpu_let_go(&td_stream_keeper, self->gpu.options, held, status != TD_OK);
+    if (status != TD_OK) (void)td_fail(status, "%s", message);
+}
+
+/* Running. */
+
+static td_status find_parents(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_iteration row = {0};
+    uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
+    TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->args.parents, n, sizeof(uint32_t), "parents"));
+    gpu->args.pull = self->pull->seen;
+    gpu->args.skip = gpu->args.light = NULL;
+    gpu->args.adding = false;
+    gpu->args.first_vertex = 0;
+    gpu->args.end_vertex = gpu->graph->vertices;
+    gpu->args.first_edge = gpu->args.end_edge = 0; /* everyone, without edges: only those that start have themselves */
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->find_parents, n * 32));
+    gpu->args.adding = true;
+    self->row = &row;
+    td_stream_all_useful(self, self->pull);
+    TD_CHECK(td_stream_cross(self, self->pull, TD_WORK_PARENTS));
+    TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->args.parents, bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_synchronize(gpu->stream));
+    if (gpu->args.weights == TD_WEIGHT_NONE) return TD_OK;
+    return td_run_solve_parents(gpu->run, &gpu->graph->out, gpu->run->values);
+}
+
+static td_status run_schedule(td_stream_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
+    if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
+    if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_stream_sweep(self);
+    if (self->tells_changes) return td_stream_changes(self);
+    if (!gpu->traits->fused) return td_stream_pulls(self);
+    if (gpu->prioritised) return td_stream_priorities(self);
+    return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_stream_peel(self) : td_stream_rounds(self);
+}
+
+/* Whether what a run before left on a GPU says that everything fits. */
+static bool fits_as_before(td_run *run, const td_run_options *options)
+{
+    const td_kept *kept = options->kept;
+    td_stream_bytes bytes;
+    td_stream_shape shape;
+    if (kept == NULL || kept->release != td_resident_release) return false;
+    const td_resident_graph *held = kept->state;
+    uint64_t room = td_device_left(held->device) + held->device->now;
+    return td_gpu_serves(&held->gpu, run->graph, options) &&
+           td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
+}
+
+static bool has_settings(const td_settings *settings)
+{
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strncmp(settings->keys[i], "stream.", 7) == 0) return true;
+    return false;
+}
+
+/* Nothing has to cross. */
+static td_status run_resident(td_run *run, const td_run_options *options)
+{
+    TD_CHECK(td_resident_run(run, options));
+    run->engine = "stream";
+    return TD_OK;
+}
+
+td_status td_stream_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_stream_job self = {0};
+    td_stream_bytes bytes = {0};
+    td_stream_shape shape;
+    uint64_t began = td_clock_ns();
+    if (fits_as_before(run, options)) return run_resident(run, options);
+    run->engine = "stream";
+    TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
+    self.tells_changes = td_stream_tells_changes(run->program, options->mode);
+    TD_TRY(td_stream_read_settings(&self));
+    TD_TRY(td_gpu_hold(&td_stream_keeper, run->graph, options, &self.held));
+    uint64_t room = td_device_left(self.held->device) + self.held->device->now;
+    TD_TRY(td_stream_plan(run->program, run->graph, options, room, &bytes, &shape));
+    if (bytes.all) goto done;
+    TD_TRY(set_up(&self, &shape));
+    run->prepare_seconds += td_seconds_since(began);
+    self.gpu.run_began = td_clock_ns();
+    td_gpu_start_counting(&self.gpu);
+    TD_TRY(run_schedule(&self));
+    TD_TRY(td_stream_synchronize(self.gpu.stream));
+    run->seconds = td_seconds_since(self.gpu.run_began);
+    td_gpu_stop_counting(&self.gpu);
+    TD_TRY(td_gpu_hand_over(&self.gpu));
+    if (options->parents) TD_TRY(find_parents(&self));
+done:
+    tear_down(&self, status);
+    if (status != TD_OK || !bytes.all) return status;
+    td_kept_release(options->kept);
+    if (has_settings(options->settings))
+        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
+                "nothing; --gpu-edges and --gpu-memory make room scarce");
+    return run_resident(run, options);
+}

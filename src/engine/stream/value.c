@@ -1,0 +1,157 @@
+/* Value (Scaph, section 3): how many edges of a subgraph are of use in this iteration, counted on the GPU, and
+ * which way they go.
+ *
+ * By the paper's rules (stream.rules=paper) a subgraph has high value when more than alpha of its edges are useful, or
+ * when more than beta are and there are more than an iteration ago; it is copied whole. Others have their useful edges
+ * extracted. By cost (stream.rules=cost) every subgraph goes the way that takes the least time by the measured
+ * rates; a kernel that reads the host's memory moves the lines that hold useful edges, and no more. */
+#include "engine/stream/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+td_status td_stream_count_useful(td_stream_job *self, td_link_list *list)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_args *a = &gpu->args;
+    td_gpu_swap(&self->useful, &self->useful_before);
+    a->push.offsets = list->seen.offsets;
+    a->skip = list->skip;
+    a->light = list->light;
+    a->first_edge = 0;
+    a->end_edge = UINT64_MAX;
+    a->subgraph_shift = list->shift;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_fill(gpu->stream, a->useful, 0, list->subgraphs * sizeof(uint64_t)));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->useful, td_gpu_words(gpu) * 32));
+    TD_CHECK(td_stream_copy(gpu->stream, self->useful, a->useful, list->subgraphs * sizeof(uint64_t), TD_TO_HOST));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    self->vertices_useful = gpu->control->tally.activated;
+    self->edges_useful = gpu->control->tally.edges;
+    return TD_OK;
+}
+
+void td_stream_all_useful(td_stream_job *self, td_link_list *list)
+{
+    for (uint32_t s = 0; s < list->subgraphs; s++) self->useful[s] = td_link_end(list, s) - td_link_begin(list, s);
+    self->edges_useful = list->edges;
+    self->vertices_useful = self->gpu.graph->vertices;
+}
+
+/* Kernels that read lists from the host's memory, over copies: 41 of 54.7 GB/s on an H200 (docs/lab.md). */
+static const double DIRECT_RATE = 0.75;
+enum { LINE = 128 }; /* bytes: a list's begin and end waste one, about, of its targets and of its weights */
+
+/* Bytes that kernels read for so many useful edges. */
+static double bytes_direct(const td_stream_job *self, const td_link_list *list, double useful, double all)
+{
+    double bytes = (double)td_link_edge_bytes(list);
+    double length = (double)(self->vertices_useful > 0 ? self->edges_useful / self->vertices_useful : 0) + 1;
+    double wasted = useful / length * (list->weight_bytes > 0 ? 2 * LINE : LINE) * 0.75;
+    double read = useful * bytes + wasted;
+    return read < all * bytes ? read : all * bytes; /* line by line, hardly any twice */
+}
+
+/* What each way takes, in ns; INFINITY where it cannot be. */
+typedef struct costs {
+    double of[TD_WAYS];
+} costs;
+
+static costs cost_of(const td_stream_job *self, const td_link_list *list, uint32_t s)
+{
+    const td_stream_graph *held = self->held;
+    double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
+    double bytes = (double)td_link_edge_bytes(list), rate = held->copy_rate > 0 ? held->copy_rate : 1;
+    double collecting = held->extract_rate < rate ? held->extract_rate : rate;
+    bool may_direct = list->readable && self->low != TD_LOW_EXTRACT && self->low != TD_LOW_WHOLE;
+    bool may_extract = held->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
+                       (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
+    costs cost;
+    for (int way = 0; way < TD_WAYS; way++) cost.of[way] = INFINITY;
+    cost.of[TD_WAY_WHOLE] = (double)td_link_bytes(list, s) / rate;
+    if (may_direct) cost.of[TD_WAY_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
+    if (may_extract && collecting > 0) cost.of[TD_WAY_EXTRACT] = useful * bytes / collecting;
+    if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_WAY_WHOLE] = INFINITY; /* asked for */
+    return cost;
+}
+
+static td_stream_way cheapest(const costs *cost)
+{
+    td_stream_way best = TD_WAY_WHOLE;
+    for (td_stream_way way = TD_WAY_NONE; way < TD_WAYS; way++)
+        if (cost->of[way] < cost->of[best]) best = way;
+    return best;
+}
+
+/* Empty slots are filled with subgraphs of which much is useful: what they hold need not cross again. */
+static const double MUCH = 0.3;
+enum { KEEP_EMPTY = 8 }; /* so few are there for copies to pass through */
+
+static void fill_empty_slots(td_stream_job *self, const td_link_list *list)
+{
+    uint32_t room = 0;
+    const td_slots *slots = &self->held->slots;
+    for (uint32_t i = 0; i < slots->count; i++) room += slots->slots[i].subgraph == TD_NO_SUBGRAPH;
+    if (room < KEEP_EMPTY) return;
+    for (uint32_t s = 0; s < list->subgraphs && room > 0; s++) {
+        double all = (double)(td_link_end(list, s) - td_link_begin(list, s));
+        bool crosses = self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT;
+        if (!crosses || (double)self->useful[s] < MUCH * all) continue;
+        self->way[s] = TD_WAY_WHOLE;
+        room--;
+    }
+}
+
+/* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth
+ * costs too. */
+static const double HARDLY = 1.1;
+static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab.md) */
+
+static void choose_by_cost(td_stream_job *self, const td_link_list *list)
+{
+    double each = 0, direct = 0, hardly = self->tells_changes ? HARDLY_CHANGES : HARDLY;
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        if (self->useful[s] == 0 || self->held->slots.place[s] != TD_NO_SLOT) {
+            self->way[s] = self->useful[s] == 0 ? TD_WAY_NONE : TD_WAY_RESIDENT;
+            continue;
+        }
+        costs cost = cost_of(self, list, s);
+        self->way[s] = (uint8_t)cheapest(&cost);
+        each += cost.of[self->way[s]];
+        direct += cost.of[TD_WAY_DIRECT];
+    }
+    for (uint32_t s = 0; s < list->subgraphs && direct <= hardly * each; s++)
+        if (self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT) self->way[s] = TD_WAY_DIRECT;
+    if (self->low == TD_LOW_AUTO) fill_empty_slots(self, list);
+}
+
+static td_stream_way low_way(const td_stream_job *self, const td_link_list *list)
+{
+    bool can_extract = self->held->chunk[0] != NULL && self->work == TD_WORK_PUSH;
+    bool wants = self->variant == TD_STREAM_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
+    if (wants && can_extract) return TD_WAY_EXTRACT;
+    return list->readable && self->low != TD_LOW_WHOLE ? TD_WAY_DIRECT : TD_WAY_WHOLE;
+}
+
+static td_stream_way choose(const td_stream_job *self, const td_link_list *list, uint32_t s)
+{
+    double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
+    bool there = self->held->slots.place[s] != TD_NO_SLOT;
+    if (self->useful[s] == 0) return TD_WAY_NONE;
+    if (self->variant == TD_STREAM_LVSP) return low_way(self, list);
+    if (there) return TD_WAY_RESIDENT;
+    if (self->variant != TD_STREAM_FULL) return TD_WAY_WHOLE;
+    if (self->work == TD_WORK_HIT && list->readable) return TD_WAY_DIRECT; /* most of it is never looked at */
+    if (self->work == TD_WORK_SUM) return TD_WAY_WHOLE;
+    bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);
+    return high ? TD_WAY_WHOLE : low_way(self, list);
+}
+
+void td_stream_choose_ways(td_stream_job *self, const td_link_list *list)
+{
+    if (self->variant == TD_STREAM_FULL && self->rules == 0 && self->work != TD_WORK_HIT && self->work != TD_WORK_SUM) {
+        choose_by_cost(self, list);
+        return;
+    }
+    for (uint32_t s = 0; s < list->subgraphs; s++) self->way[s] = (uint8_t)choose(self, list, s);
+}

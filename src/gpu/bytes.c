@@ -1,0 +1,206 @@
+/* What a run of the resident engine takes on the device, before it takes it, and
+ * whether that fits. The sizes follow resident.c and resident_graph.c; the tests
+ * compare them with what runs really took. */
+#include "gpu/resident.h"
+
+#include "base/size.h"
+#include "base/words.h"
+
+#include <string.h>
+
+/* Kernels count vertices in 32 bits, up to a launch's threads past the last one. */
+#define MOST_VERTICES (UINT32_MAX - (UINT32_C(1) << 22))
+
+/* A run, as far as its sizes depend on it. */
+typedef struct sizes {
+    const td_cpu_kernels *kernels;
+    bool gas, symmetric, both, prioritised, pulls, pushes, adds_up, shards, twice, parents;
+    uint64_t vertices, list_edges, lists; /* edges of one list; how many lists */
+    size_t weight_bytes;
+    double heavy;
+} sizes;
+
+bool td_resident_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
+        return gas;
+    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
+}
+
+static td_status read_sizes(sizes *self, const td_program *program, const td_graph *graph,
+                            const td_run_options *options)
+{
+    double set[TD_PARAMETERS], direction, gather, heavy;
+    const td_program_info *info = program->info;
+    td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
+    const td_cpu_kernels *k = &program->cpu[kind];
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, set, NULL));
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "gather", &gather));
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
+    bool resumed = k->first_hit && options->resume != NULL; /* perhaps a search that did not go by levels */
+    bool async = options->mode == TD_MODE_ASYNC || resumed, automatic = direction == 0, push = direction == 2;
+    bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
+    *self = (sizes){.kernels = k, .gas = info->kind == TD_KIND_GAS, .symmetric = graph->symmetric,
+                    .parents = options->parents, .heavy = heavy, .vertices = graph->vertices,
+                    .weight_bytes = td_weight_bytes(kind)};
+    self->both = k->view == TD_VIEW_BOTH && !k->once && !forward && !graph->symmetric;
+    self->prioritised = k->schedule == TD_SCHEDULE_PRIORITY && automatic && !options->has_iterations;
+    self->pushes = !self->gas || k->fused;
+    self->pulls = self->gas && (!k->fused || (!push && !self->prioritised) || options->parents);
+    self->adds_up = td_resident_adds_up(k, self->pulls, self->prioritised, async);
+    self->shards = self->adds_up && gather == 1;
+    self->twice = self->gas && !k->fused && options->mode != TD_MODE_ASYNC;
+    self->list_edges = graph->edges * (self->both ? 2 : 1);
+    self->lists = self->both || graph->symmetric ? 1 : (uint64_t)self->pulls + self->pushes;
+    return TD_OK;
+}
+
+static uint64_t word_bytes(const sizes *self) { return (self->vertices + 31) / 32 * sizeof(uint32_t); }
+
+/* Where the lists begin: a bit per edge, the vertices that have one, a number per piece. */
+static uint64_t head_bytes(const sizes *self)
+{
+    uint64_t pieces = (self->list_edges + TD_GPU_TILE - 1) / TD_GPU_TILE,
+             words = self->list_edges / 32 + TD_GPU_TILE / 32;
+    return self->adds_up && !self->shards ? (words + self->vertices + pieces) * sizeof(uint32_t) : 0;
+}
+
+static uint64_t sum_bytes(const sizes *self)
+{
+    return self->adds_up && !self->shards ? self->vertices * self->kernels->accum_bytes : 0;
+}
+
+static uint64_t piece_bytes(const sizes *self)
+{
+    return (self->list_edges / TD_GPU_WARP_PIECE + self->list_edges / (uint64_t)self->heavy + 2) * sizeof(uint64_t);
+}
+
+static uint64_t edge_bytes(const sizes *self)
+{
+    return self->lists * self->list_edges * (sizeof(uint32_t) + self->weight_bytes);
+}
+
+static uint64_t graph_bytes(const sizes *self)
+{
+    bool degrees = self->both || (!self->pushes && !self->symmetric); /* the out-lists' offsets besides */
+    uint64_t bytes = edge_bytes(self) + (self->lists + degrees) * (self->vertices + 1) * sizeof(uint64_t);
+    if (self->shards) bytes += self->list_edges * sizeof(uint16_t) + (self->vertices / 64 + 1) * sizeof(td_gpu_shard);
+    return bytes + head_bytes(self);
+}
+
+static uint64_t value_bytes(const sizes *self)
+{
+    const td_cpu_kernels *k = self->kernels;
+    uint64_t each = k->value_bytes + (self->parents ? sizeof(uint32_t) : 0);
+    if (self->gas && k->sends_value) each += self->twice ? k->value_bytes : 0;
+    else if (self->gas) each += k->message_bytes * (self->twice ? 2 : 1);
+    return self->vertices * each;
+}
+
+static uint64_t frontier_bytes(const sizes *self)
+{
+    const td_cpu_kernels *k = self->kernels;
+    uint64_t queues = 2 + (k->first_hit ? 1 : 0) + (k->schedule == TD_SCHEDULE_PEEL ? 2 : 0) +
+                      (self->prioritised ? 2 : 0);
+    if (!self->gas) return 0;
+    if (!k->fused) return word_bytes(self);
+    return piece_bytes(self) + queues * self->vertices * sizeof(uint32_t) +
+           (self->prioritised ? 3 : 2) * word_bytes(self);
+}
+
+static uint64_t sweep_bytes(const sizes *self)
+{
+    const td_cpu_kernels *k = self->kernels;
+    if (self->gas) return 0;
+    uint64_t each = (k->edge != NULL ? sizeof(uint64_t) : 0) +
+                    (k->value_bytes != sizeof(uint32_t) ? sizeof(uint32_t) : 0);
+    return piece_bytes(self) + TD_GPU_DRAWN * sizeof(uint32_t) + self->vertices * each;
+}
+
+/* What loading holds for a while: both lists of every vertex as one, then what says where lists begin. */
+static uint64_t host_bytes(const sizes *self)
+{
+    uint64_t both = self->both ? self->list_edges * (sizeof(uint32_t) + self->weight_bytes) +
+                                     (self->vertices + 1) * sizeof(uint64_t)
+                               : 0;
+    uint64_t begins = self->shards ? self->list_edges * sizeof(uint16_t) : head_bytes(self);
+    return both > begins ? both : begins;
+}
+
+td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                  td_resident_bytes *out)
+{
+    sizes self;
+    TD_CHECK(read_sizes(&self, program, graph, options));
+    out->graph = graph_bytes(&self);
+    out->edges = edge_bytes(&self);
+    out->host = host_bytes(&self);
+    out->list_edges = self.list_edges;
+    out->edge_bytes = sizeof(uint32_t) + self.weight_bytes;
+    out->offsets = (self.vertices + 1) * sizeof(uint64_t);
+    out->heads = head_bytes(&self);
+    out->sums = sum_bytes(&self);
+    out->pieces = self.gas && !self.kernels->fused ? 0 : piece_bytes(&self);
+    out->both = self.both;
+    out->program = sizeof(td_gpu_control) + value_bytes(&self) + frontier_bytes(&self) + sweep_bytes(&self) +
+                   sum_bytes(&self) + td_run_input_bytes(program, graph, options);
+    return TD_OK;
+}
+
+/* A share is one of what the engine would keep, so that 100% is no cap. */
+static td_status check_edges(const td_run_options *options, uint64_t needed, const char *device)
+{
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
+    double cap = options->gpu_edges;
+    uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
+    if (cap <= 0 || needed <= allowed) return TD_OK;
+    return td_fail(TD_NO_MEMORY,
+                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
+                   "part of them there",
+                   device, td_format_size(a, needed), td_format_size(b, allowed));
+}
+
+static td_status too_large(const td_program *program, const td_resident_bytes *need, const char *device, uint64_t room,
+                           bool capped)
+{
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
+    return td_fail(TD_NO_MEMORY,
+                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
+                   "keeps the edges at the host, --engine cpu everything",
+                   program->info->name, td_format_size(a, need->graph), device, td_format_size(b, need->program),
+                   td_format_size(c, room), capped ? " under " : "", capped ? td_word("--gpu-memory") : "");
+}
+
+td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_resident_bytes need;
+    TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
+    TD_CHECK(check_edges(options, need.edges, "the GPU"));
+    if (options->gpu_memory == 0 || need.graph + need.program <= options->gpu_memory) return TD_OK;
+    return too_large(program, &need, "the GPU", options->gpu_memory, true);
+}
+
+td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
+{
+    if (graph->vertices <= MOST_VERTICES) return TD_OK;
+    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it",
+                   engine, MOST_VERTICES, graph->vertices);
+}
+
+td_status td_resident_check_fit(td_gpu_job *job)
+{
+    td_resident_bytes need;
+    TD_CHECK(td_resident_check_vertices(job->graph, "resident"));
+    TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
+    TD_CHECK(check_edges(job->options, need.edges, job->device->name));
+    if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;
+    td_resident_drop_others(job);
+    uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
+    if (need.graph + need.program <= room) return TD_OK;
+    return too_large(job->run->program, &need, job->device->name, room, job->device->budget > 0);
+}

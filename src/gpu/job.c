@@ -1,0 +1,355 @@
+#include "gpu/job.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "run/sweep.h"
+#include "programs/gpu.h"
+
+#include <string.h>
+
+enum { MOST_OWNED = 40, THREADS_PER_PROCESSOR = 2048 };
+
+/* Opening and closing. */
+
+td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
+{
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    *job = (td_gpu_job){.run = run, .options = options, .graph = run->graph, .traits = &run->program->cpu[kind],
+                        .tolerance = run->tolerance, .has_limit = options->has_iterations};
+    job->limit = options->has_iterations ? options->iterations
+                 : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
+    job->both = td_gpu_view_is_both(run, job->traits) && !run->graph->symmetric;
+    return TD_NEW_ZEROED(&job->owned, MOST_OWNED, "list of device arrays");
+}
+
+td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream)
+{
+    void *seen;
+    job->device = device;
+    job->stream = stream;
+    device->peak = device->now; /* of this run */
+    job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
+    if (job->kernels == NULL)
+        return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name,
+                       device->name);
+    TD_CHECK(TD_NEW_ZEROED(&job->control, 1, "counters"));
+    job->pinned = td_device_pin(device, job->control, sizeof *job->control, &seen) == TD_OK;
+    return TD_OK;
+}
+
+void td_gpu_job_close(td_gpu_job *job)
+{
+    if (job->stream != NULL) (void)td_stream_synchronize(job->stream);
+    for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
+    td_free(job->owned);
+    if (job->pinned) td_device_unpin(job->device, job->control);
+    if (job->pinned_state != NULL) td_device_unpin(job->device, job->pinned_state);
+    td_free(job->control);
+}
+
+bool td_gpu_view_is_both(const td_run *run, const td_cpu_kernels *traits)
+{
+    int forward = run->program->info->forward_choice;
+    return traits->view == TD_VIEW_BOTH && !traits->once && !(forward > 0 && run->context.parameter[forward - 1] == 1);
+}
+
+void td_gpu_swap(void *a, void *b)
+{
+    void *keep;
+    memcpy(&keep, a, sizeof keep);
+    memcpy(a, b, sizeof keep);
+    memcpy(b, &keep, sizeof keep);
+}
+
+void td_gpu_turn_values(td_gpu_job *job)
+{
+    td_gpu_args *a = &job->args;
+    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
+    if (!job->traits->sends_value) {
+        td_gpu_swap(&a->messages, &a->next_messages);
+        return;
+    }
+    a->messages = a->values;
+    a->next_messages = a->next_values;
+}
+
+/* Arrays, launches, counters. */
+
+td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays on the device than there is room for");
+    TD_CHECK(td_device_new(job->device, out, count, bytes, what));
+    memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
+    return TD_OK;
+}
+
+static td_status launch(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint64_t most, uint32_t shared_bytes)
+{
+    if (blocks > most) blocks = most;
+    td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS,
+                       .shared_bytes = shared_bytes};
+    return td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args);
+}
+
+td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes)
+{
+    uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
+    return launch(job, kernel, blocks, most, shared_bytes);
+}
+
+td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
+{
+    return launch(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, INT32_MAX, 0);
+}
+
+td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
+{
+    return td_gpu_launch_blocks(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, 0);
+}
+
+td_status td_gpu_clear_pieces(td_gpu_job *job)
+{
+    uint32_t *place = &job->args.control->slot[0].pieces;
+    return td_stream_fill(job->stream, place, 0, sizeof *place);
+}
+
+td_status td_gpu_push_part(td_gpu_job *job)
+{
+    bool heavy = job->args.has_heavy;
+    if (heavy) TD_CHECK(td_gpu_clear_pieces(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->push_part, td_gpu_part_threads(job)));
+    return heavy ? td_gpu_launch_blocks(job, &job->kernels->push_part_pieces, UINT32_MAX, 0) : TD_OK;
+}
+
+td_status td_gpu_reset(td_gpu_job *job)
+{
+    uint64_t head = offsetof(td_gpu_control, rows);
+    uint32_t kept = job->control->edge_count, barrier = job->control->barrier;
+    memset(job->control, 0, head);
+    job->control->tally.lowest = UINT64_MAX;
+    job->control->far_lowest = UINT32_MAX;
+    job->control->bound = job->args.bound;
+    job->control->edge_count = kept;
+    job->control->barrier = barrier;
+    return td_stream_copy(job->stream, job->args.control, job->control, head, TD_TO_DEVICE);
+}
+
+td_status td_gpu_read(td_gpu_job *job, uint32_t rows)
+{
+    uint64_t bytes = offsetof(td_gpu_control, rows) + rows * sizeof(td_gpu_row);
+    TD_CHECK(td_stream_copy(job->stream, job->control, job->args.control, bytes, TD_TO_HOST));
+    return td_stream_synchronize(job->stream);
+}
+
+td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds)
+{
+    row->number = job->args.context.iteration++;
+    row->start = (double)(began - job->run_began) * 1e-9;
+    row->seconds = seconds;
+    job->run->iterations = job->args.context.iteration;
+    job->run->edges_processed += row->edges;
+    job->run->final_change = row->change;
+    TD_CHECK(td_run_add_row(job->run, job->options, row));
+    return td_cancel_check();
+}
+
+static td_status make_messages(td_gpu_job *job)
+{
+    const td_cpu_kernels *k = job->traits;
+    uint64_t n = job->graph->vertices;
+    td_gpu_args *a = &job->args;
+    TD_CHECK(td_gpu_new(job, &a->values, n, k->value_bytes, "vertex values"));
+    a->next_values = a->messages = a->next_messages = a->values;
+    if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
+    bool twice = !k->fused && !job->run->async;
+    if (k->sends_value) {
+        if (twice) TD_CHECK(td_gpu_new(job, &a->next_values, n, k->value_bytes, "new vertex values"));
+        a->next_messages = a->next_values;
+        return TD_OK;
+    }
+    TD_CHECK(td_gpu_new(job, &a->messages, n, k->message_bytes, "messages"));
+    a->next_messages = a->messages;
+    if (twice) TD_CHECK(td_gpu_new(job, &a->next_messages, n, k->message_bytes, "new messages"));
+    return TD_OK;
+}
+
+td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to;
+    TD_CHECK(td_device_new(stream->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    return count == 0 ? TD_OK : td_stream_copy(stream, to, host, count * bytes, TD_TO_DEVICE);
+}
+
+td_status td_gpu_make_values(td_gpu_job *job)
+{
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_gpu_new(job, &job->args.control, 1, sizeof(td_gpu_control), "counters"));
+    TD_CHECK(make_messages(job));
+    for (int i = 0; i < TD_INPUTS; i++) {
+        void *input = NULL;
+        if (job->run->inputs[i] == NULL) continue;
+        TD_CHECK(td_gpu_new(job, &input, n, sizeof(double), "inputs"));
+        TD_CHECK(td_stream_copy(job->stream, input, job->run->inputs[i], n * sizeof(double), TD_TO_DEVICE));
+        job->args.context.input[i] = input;
+    }
+    return TD_OK;
+}
+
+/* The state of the program: from a checkpoint, to one. */
+
+static td_status restore(td_gpu_job *job, const td_state *from)
+{
+    td_gpu_args *a = &job->args;
+    uint64_t words = td_gpu_words(job) * sizeof(uint32_t);
+    a->resumed = true;
+    a->context.iteration = from->iteration;
+    a->context.phase = from->phase;
+    TD_CHECK(td_stream_copy(job->stream, a->values, from->values, job->graph->vertices * job->traits->value_bytes,
+                            TD_TO_DEVICE));
+    if (a->active != NULL && from->has_active)
+        TD_CHECK(td_stream_copy(job->stream, a->active, from->active, words, TD_TO_DEVICE));
+    else if (a->active != NULL) TD_CHECK(td_stream_fill(job->stream, a->active, 0xff, words));
+    if (a->edges == NULL) return TD_OK;
+    job->control->edge_count = (uint32_t)from->edge_count;
+    return from->edge_count == 0 ? TD_OK
+                                 : td_stream_copy(job->stream, a->edges, from->edges,
+                                                  from->edge_count * sizeof *from->edges, TD_TO_DEVICE);
+}
+
+td_status td_gpu_init(td_gpu_job *job)
+{
+    td_state *from = job->run->resumed;
+    if (from != NULL) TD_CHECK(restore(job, from));
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
+    TD_CHECK(td_gpu_read(job, 0));
+    job->args.resumed = false;
+    job->args.context.global = from != NULL ? from->global : job->control->tally.share;
+    if (from != NULL) td_state_clear(from);
+    return TD_OK;
+}
+
+/* Adds a bitmap of the device's to the state's. */
+static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
+{
+    uint32_t *words;
+    uint64_t count = td_gpu_words(job);
+    TD_CHECK(TD_NEW(&words, count, "active vertices of a checkpoint"));
+    td_status status = td_stream_copy(job->stream, words, map, count * sizeof *words, TD_TO_HOST);
+    if (status == TD_OK) status = td_stream_synchronize(job->stream);
+    for (uint64_t w = 0; w < count; w++) state->active[w / 2] |= (uint64_t)words[w] << (w % 2 * 32);
+    td_free(words);
+    return status;
+}
+
+td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count)
+{
+    const td_gpu_args *a = &job->args;
+    uint64_t bytes = job->graph->vertices * job->traits->value_bytes;
+    void *seen;
+    if (job->pinned_state == NULL && td_device_pin(job->device, state->values, bytes, &seen) == TD_OK)
+        job->pinned_state = state->values;
+    state->by_levels = a->first_hit;
+    TD_CHECK(td_stream_copy(job->stream, state->values, a->values, bytes, TD_TO_HOST));
+    for (int i = 0; i < count; i++) {
+        if (maps[i] == NULL) continue;
+        state->has_active = true;
+        TD_CHECK(add_map(job, state, maps[i]));
+    }
+    if (a->edges != NULL) state->edge_count = job->control->edge_count;
+    if (state->edge_count > 0)
+        TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges,
+                                TD_TO_HOST));
+    TD_CHECK(td_stream_synchronize(job->stream));
+    return td_checkpoint_save(job->run, state);
+}
+
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
+                            uint64_t n)
+{
+    uint64_t edges = place(of, n), piece = 0;
+    found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    found->words = edges / 32 + TD_GPU_TILE / 32;
+    TD_CHECK(TD_NEW_ZEROED(&found->bits, found->words, "begins of lists"));
+    TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
+    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "begins of lists"));
+    for (uint64_t v = 0, begin = 0; v < n; v++) {
+        uint64_t end = place(of, v + 1);
+        if (begin == end) continue;
+        for (; piece * TD_GPU_TILE <= begin; piece++) found->before[piece] = (uint32_t)found->count;
+        found->bits[begin / 32] |= 1u << (begin & 31u);
+        found->lists[found->count++] = (uint32_t)v;
+        begin = end;
+    }
+    for (; piece < found->pieces; piece++) found->before[piece] = (uint32_t)found->count;
+    return TD_OK;
+}
+
+void td_gpu_free_heads(td_gpu_heads *heads)
+{
+    td_free(heads->bits);
+    td_free(heads->lists);
+    td_free(heads->before);
+    *heads = (td_gpu_heads){0};
+}
+
+/* Counting, and the results. */
+
+void td_gpu_start_counting(td_gpu_job *job)
+{
+    job->device_began = td_device_clock(job->device);
+    job->counts_before = job->device->counts;
+    job->run->counter_count = td_device_counters(job->device, job->run->counters);
+}
+
+void td_gpu_stop_counting(td_gpu_job *job)
+{
+    td_run *run = job->run;
+    td_counter after[TD_COUNTERS];
+    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
+    run->device_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
+    run->launches = counts->launches - before->launches;
+    run->bytes_to_device = counts->bytes_to_device - before->bytes_to_device;
+    run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
+    (void)td_device_counters(job->device, after);
+    for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
+    run->device_peak = job->device->peak;
+    memcpy(run->device, job->device->name, sizeof run->device);
+}
+
+static td_status hand_over_values(td_gpu_job *job)
+{
+    const void *values = job->args.values;
+    size_t bytes = job->traits->value_bytes;
+    if (job->args.labels != NULL) {
+        TD_CHECK(td_gpu_launch(job, &job->kernels->label_all, job->graph->vertices));
+        values = job->args.labels;
+        bytes = sizeof(uint32_t);
+    }
+    TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
+    TD_CHECK(td_stream_copy(job->stream, job->run->values, values, job->graph->vertices * bytes, TD_TO_HOST));
+    return td_stream_synchronize(job->stream);
+}
+
+static td_status hand_over_edges(td_gpu_job *job)
+{
+    td_run *run = job->run;
+    if (job->args.edges == NULL) return TD_OK;
+    run->edge_count = job->control->edge_count;
+    TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
+    TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges,
+                            TD_TO_HOST));
+    TD_CHECK(td_stream_synchronize(job->stream));
+    td_sweep_end_forest(run);
+    return TD_OK;
+}
+
+td_status td_gpu_hand_over(td_gpu_job *job)
+{
+    TD_CHECK(hand_over_values(job));
+    TD_CHECK(hand_over_edges(job));
+    job->run->array_bytes = job->graph->vertices * job->traits->value_bytes; /* the host's: the result */
+    return TD_OK;
+}

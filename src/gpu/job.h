@@ -1,0 +1,121 @@
+/* A run on one GPU: what the engines that use one share, whether the edges are all on the device (resident) or come
+ * over the link (stream). The program's arrays on the device, launches, the counters and their copy at the host
+ * (td_gpu_control), rows of iterations, and the results' way back. */
+#ifndef TD_GPU_JOB_H
+#define TD_GPU_JOB_H
+
+#include "run/checkpoint.h"
+#include "cpu/cpu.h"
+#include "gpu/held.h"
+#include "run/run.h"
+#include "kernels/gpu/table.h"
+
+typedef struct td_gpu_job {
+    td_run *run;
+    const td_run_options *options;
+    const td_graph *graph;
+    struct td_resident_graph *held; /* of the resident engine: what is on the device */
+    td_device *device;
+    td_stream *stream;
+    const td_cpu_kernels *traits;
+    const td_gpu_kernels *kernels;
+    const td_kernel *loop;   /* of rounds, for the balance chosen */
+    td_gpu_args args;
+    td_gpu_control *control; /* the host's copy, pinned where the device can */
+    bool pinned;
+    void *pinned_state;      /* a checkpoint's values, where the device can */
+    struct td_resident_list *pull, *push;
+    bool both;               /* the undirected view of a directed graph */
+    td_direction direction;
+    bool shards, prioritised, has_limit;
+    uint64_t pull_pieces;
+    bool adds_up;            /* pulls do: td_resident_adds_up */
+    bool next_dirty;         /* next_active holds bits of an iteration before the last */
+    uint32_t limit, copies;
+    double tolerance, delta;
+    uint64_t tiny, small;    /* edges of a frontier up to which a cluster, or few blocks, do the rounds */
+    uint32_t rounds;         /* most in a launch */
+    uint32_t blocks_cluster, blocks_few, blocks_many; /* of loops, whose blocks all run at once */
+    uint64_t unsettled_vertices, unsettled_edges;
+    uint64_t run_began, device_began;
+    td_device_counts counts_before;
+    void **owned;            /* device memory of this run */
+    int owned_count;
+} td_gpu_job;
+
+/* Opens and closes the bookkeeping of a run: the program's kernels for the device, the counters. */
+td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options);
+td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream);
+void td_gpu_job_close(td_gpu_job *job);
+
+/* Device memory of this run, freed at its end. */
+td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
+
+/* An array onto the device, into memory of its own. */
+td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
+
+/* Values, messages and inputs of the program. */
+td_status td_gpu_make_values(td_gpu_job *job);
+
+/* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of
+ * it are read. */
+td_status td_gpu_init(td_gpu_job *job);
+
+/* Fills in a state that is due and has it written. Vertices in any of the bitmaps (NULL ones are left out) have still
+ * to tell their value; without any everyone has. */
+td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count);
+
+/* Between two iterations of a program without a frontier: a checkpoint, if one is due. */
+static inline td_status td_gpu_checkpoint(td_gpu_job *job)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    return state != NULL ? td_gpu_save(job, state, NULL, 0) : TD_OK;
+}
+
+/* Launches over `threads` threads in all, or fewer where the loop inside goes on. */
+td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
+/* One thread each, whatever the number: blocks end soon, and those of other streams come between them. */
+td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
+td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes);
+
+/* Active ones of the args' vertices tell their values along the args' edges; heavy ones piece by piece. */
+td_status td_gpu_push_part(td_gpu_job *job);
+td_status td_gpu_clear_pieces(td_gpu_job *job); /* of heavy vertices, before a launch that cuts them */
+static inline uint64_t td_gpu_part_threads(const td_gpu_job *job) /* one a vertex, in whole words of bitmaps */
+{
+    return ((uint64_t)job->args.end_vertex + 31) / 32 * 32 - job->args.first_vertex / 32 * 32;
+}
+
+/* The counters to zero; what they are now, with the rows of that many rounds. Reading waits for the device. */
+td_status td_gpu_reset(td_gpu_job *job);
+td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
+
+/* Ends an iteration: adds its row, tells whoever watches, looks for a cancel. */
+td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds);
+
+/* What the device does between the two is the run's. */
+void td_gpu_start_counting(td_gpu_job *job);
+void td_gpu_stop_counting(td_gpu_job *job);
+
+/* The results into the run's own arrays. */
+td_status td_gpu_hand_over(td_gpu_job *job);
+
+/* Whether the program looks at a vertex's in- and out-edges alike. */
+bool td_gpu_view_is_both(const td_run *run, const td_cpu_kernels *traits);
+
+/* Where the lists of a pull begin (td_gpu_args.heads, lists, lists_before). `place` is a vertex's offset. */
+typedef struct td_gpu_heads {
+    uint32_t *bits, *lists, *before;
+    uint64_t words, count, pieces;
+} td_gpu_heads;
+td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
+                            uint64_t n);
+void td_gpu_free_heads(td_gpu_heads *heads);
+
+void td_gpu_turn_values(td_gpu_job *job); /* after an iteration: the new ones become the current ones */
+void td_gpu_swap(void *a, void *b); /* two pointers, whatever they point to */
+
+static inline uint64_t td_gpu_words(const td_gpu_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }
+static inline uint64_t td_gpu_view_edges(const td_gpu_job *job) { return job->graph->edges * (job->both ? 2 : 1); }
+
+#endif

@@ -1,0 +1,328 @@
+/* The graph on the device: which of its lists a run needs, brought there once and
+ * kept for the runs that follow (td_run_options.kept). The undirected view of a
+ * directed graph is one list per vertex, made of both, so that kernels know one
+ * kind of list. */
+#include "gpu/resident.h"
+
+#include "base/alloc.h"
+#include "layout/lists.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gains */
+
+/* Opening and closing. */
+
+static void free_list(td_resident_graph *held, td_resident_list *list)
+{
+    td_device_free(held->device, list->offsets);
+    td_device_free(held->device, list->targets);
+    td_device_free(held->device, list->weights);
+    td_device_free(held->device, list->heads);
+    td_device_free(held->device, list->lists);
+    td_device_free(held->device, list->lists_before);
+    *list = (td_resident_list){0};
+}
+
+static void free_shards(td_resident_graph *held)
+{
+    td_device_free(held->device, held->shards);
+    td_device_free(held->device, held->shard_targets);
+    held->shards = held->shard_targets = NULL;
+    held->shard_of = NULL;
+}
+
+void td_resident_release(void *state)
+{
+    td_resident_graph *held = state;
+    if (held == NULL) return;
+    if (held->device != NULL) {
+        free_list(held, &held->out);
+        free_list(held, &held->in);
+        free_list(held, &held->both);
+        free_shards(held);
+    }
+    td_stream_close(held->stream);
+    td_gpu_close(&held->gpu);
+    td_free(held);
+}
+
+static td_status open_stream(void *state, td_device *device)
+{
+    td_resident_graph *held = state;
+    held->device = device;
+    return td_stream_open(device, &held->stream);
+}
+
+const td_gpu_keeper td_resident_keeper = {"resident", sizeof(td_resident_graph), open_stream, td_resident_release};
+
+/* Lists. */
+
+/* A large array is pinned for the time of its copy, if it lets itself be. */
+static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *to, *seen;
+    TD_CHECK(td_device_new(job->device, &to, count, bytes, what));
+    memcpy(out, &to, sizeof to);
+    if (count == 0) return TD_OK;
+    void *source = (void *)(uintptr_t)host;
+    bool pinned = count * bytes >= PIN_FROM && td_device_pin(job->device, source, count * bytes, &seen) == TD_OK;
+    td_status status = td_stream_copy(job->stream, to, host, count * bytes, TD_TO_DEVICE);
+    if (pinned) {
+        td_status finished = td_stream_synchronize(job->stream);
+        status = status == TD_OK ? finished : status;
+        td_device_unpin(job->device, source);
+    }
+    return status;
+}
+
+static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges,
+                           bool targets)
+{
+    uint64_t n = job->graph->vertices;
+    size_t weight = td_weight_bytes(job->graph->weights);
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && weight > 0;
+    if (list->offsets == NULL)
+        TD_CHECK(send(job, &list->offsets, from->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
+    if (targets && list->targets == NULL)
+        TD_CHECK(send(job, &list->targets, from->targets, edges, sizeof(uint32_t), "the graph's edges"));
+    if (targets && weighted && list->weights == NULL)
+        TD_CHECK(send(job, &list->weights, from->weights, edges, weight, "the graph's weights"));
+    list->there = list->there || targets;
+    list->view = (td_gpu_list){list->offsets, list->targets, list->weights};
+    return td_stream_synchronize(job->stream);
+}
+
+static td_status load_both(td_gpu_job *job)
+{
+    td_status status = TD_OK;
+    td_adjacency both = {0};
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
+    TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
+    TD_TRY(load_list(job, &job->held->both, &both, 2 * job->graph->edges, true));
+done:
+    td_lists_free(&both);
+    return status;
+}
+
+td_status td_resident_load(td_gpu_job *job, bool push, bool pull)
+{
+    td_resident_graph *held = job->held;
+    const td_graph *graph = job->graph;
+    bool out = (push && job->push == &held->out) || (pull && job->pull == &held->out);
+    TD_CHECK(load_list(job, &held->out, &graph->out, graph->edges, out));
+    if (pull && job->pull == &held->in) TD_CHECK(load_list(job, &held->in, &graph->in, graph->edges, true));
+    bool both = (push && job->push == &held->both) || (pull && job->pull == &held->both);
+    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && graph->weights != TD_WEIGHT_NONE;
+    if (!both || (held->both.there && (!weighted || held->both.weights != NULL))) return TD_OK;
+    free_list(held, &held->both);
+    return load_both(job);
+}
+
+void td_resident_drop_others(td_gpu_job *job)
+{
+    td_resident_graph *held = job->held;
+    td_resident_list *lists[] = {&held->out, &held->in, &held->both};
+    for (int i = 0; i < 3; i++) {
+        if (lists[i] != job->push && lists[i] != job->pull) free_list(held, lists[i]);
+        if (job->run->program->info->weights != TD_WEIGHTS_UNUSED) continue;
+        td_device_free(held->device, lists[i]->weights);
+        lists[i]->weights = NULL;
+    }
+    if (!job->shards || held->shard_of != job->pull) free_shards(held);
+}
+
+/* The longest list told along; looked up once. */
+typedef struct longest {
+    const td_graph *graph;
+    bool both;
+    _Atomic uint64_t found;
+} longest;
+
+static td_status find_longest(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    longest *self = context;
+    uint64_t most = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = td_degree(&self->graph->out, (uint32_t)v) +
+                          (self->both ? td_degree(&self->graph->in, (uint32_t)v) : 0);
+        if (degree > most) most = degree;
+    }
+    uint64_t now = self->found;
+    while (most > now && !atomic_compare_exchange_weak(&self->found, &now, most)) {}
+    return TD_OK;
+}
+
+td_status td_resident_longest(td_gpu_job *job, uint64_t *found)
+{
+    longest self = {.graph = job->graph, .both = job->push == &job->held->both};
+    if (job->push->longest == 0) {
+        TD_CHECK(td_pool_for(job->options->pool, job->graph->vertices, 65536, find_longest, &self));
+        job->push->longest = self.found;
+    }
+    *found = job->push->longest;
+    return TD_OK;
+}
+
+/* Where the lists begin. */
+
+/* The offset of a vertex in the list pulled along, on the host. */
+static uint64_t place_of(const td_gpu_job *job, uint64_t v)
+{
+    const td_graph *graph = job->graph;
+    if (job->pull == &job->held->both) return graph->in.offsets[v] + graph->out.offsets[v];
+    return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
+}
+
+static uint64_t place_of_vertex(const void *job, uint64_t v) { return place_of(job, v); }
+
+uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece)
+{
+    uint64_t low = 0, high = job->graph->vertices;
+    if (piece == job->pull_pieces) return (uint32_t)high;
+    while (low < high) { /* the first vertex whose list ends behind it */
+        uint64_t middle = low + (high - low) / 2;
+        if (place_of(job, middle + 1) > piece * TD_GPU_TILE) high = middle;
+        else low = middle + 1;
+    }
+    return (uint32_t)low;
+}
+
+static td_status find_heads(const td_gpu_job *job, td_gpu_heads *found)
+{
+    return td_gpu_find_heads(found, place_of_vertex, job, job->graph->vertices);
+}
+
+static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
+{
+    td_resident_list *list = job->pull;
+    uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
+    TD_CHECK(send(job, &list->heads, found->bits, words, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(send(job, &list->lists_before, found->before, found->pieces, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(send(job, &list->lists, found->lists, found->count, sizeof(uint32_t), "vertices with lists"));
+    return td_stream_synchronize(job->stream);
+}
+
+td_status td_resident_find_heads(td_gpu_job *job)
+{
+    td_status status = TD_OK;
+    td_resident_list *list = job->pull;
+    td_gpu_heads found = {0};
+    job->args.pull_edges = place_of(job, job->graph->vertices);
+    job->pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    if (list->lists == NULL) {
+        TD_TRY(find_heads(job, &found));
+        TD_TRY(send_heads(job, &found));
+    }
+    job->args.heads = list->heads;
+    job->args.lists = list->lists;
+    job->args.lists_before = list->lists_before;
+done:
+    td_gpu_free_heads(&found);
+    return status;
+}
+
+/* Shards (Garaph). */
+
+/* Garaph's copies of a shard with E edges and V vertices: 2^min(ceil(log2(E/V) - 0.5), 5). */
+static uint32_t customised_copies(uint64_t edges, uint64_t vertices)
+{
+    double power = edges == 0 ? 0 : ceil(log2((double)edges / (double)vertices) - 0.5);
+    return 1u << (power < 0 ? 0 : power > 5 ? 5 : (int)power);
+}
+
+/* The longest shard from `first` on whose accumulators fit `room` as often as it wants copies of them. */
+static td_gpu_shard shard_from(const td_gpu_job *job, uint32_t first, uint64_t room)
+{
+    uint32_t n = job->graph->vertices;
+    for (uint32_t copies = 1;; copies *= 2) {
+        uint64_t most = room / copies < 1 ? 1 : room / copies;
+        uint32_t count = most < n - first ? (uint32_t)most : n - first;
+        if (count > UINT16_MAX + 1u) count = UINT16_MAX + 1u;
+        uint64_t edges = place_of(job, first + count) - place_of(job, first);
+        uint32_t wanted = job->copies > 0 ? job->copies : customised_copies(edges, count);
+        if (wanted <= copies || copies == 32) return (td_gpu_shard){first, count, copies};
+    }
+}
+
+static td_status cut_shards(const td_gpu_job *job, uint64_t room, td_gpu_shard **out, uint32_t *count)
+{
+    td_gpu_shard *shards = NULL;
+    uint64_t used = 0, size = 0;
+    for (uint32_t first = 0; first < job->graph->vertices; first += shards[used - 1].count) {
+        if (used == size) {
+            size = size == 0 ? 256 : 2 * size;
+            td_status status = TD_RESIZE(&shards, size, "shards");
+            if (status != TD_OK) {
+                td_free(shards);
+                return status;
+            }
+        }
+        shards[used++] = shard_from(job, first, room);
+    }
+    *out = shards;
+    *count = (uint32_t)used;
+    return TD_OK;
+}
+
+typedef struct naming {
+    const td_gpu_job *job;
+    const td_gpu_shard *shards;
+    uint16_t *names;
+} naming;
+
+static td_status name_edges(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    naming *self = context;
+    for (uint64_t s = begin; s < end; s++)
+        for (uint32_t i = 0; i < self->shards[s].count; i++) {
+            uint64_t v = (uint64_t)self->shards[s].first + i, last = place_of(self->job, v + 1);
+            for (uint64_t e = place_of(self->job, v); e < last; e++) self->names[e] = (uint16_t)i;
+        }
+    return TD_OK;
+}
+
+static td_status load_shards(td_gpu_job *job, uint64_t room)
+{
+    td_status status = TD_OK;
+    td_resident_graph *held = job->held;
+    td_gpu_shard *shards = NULL;
+    naming self = {.job = job};
+    uint64_t edges = place_of(job, job->graph->vertices);
+    free_shards(held);
+    TD_TRY(cut_shards(job, room, &shards, &held->shard_count));
+    TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
+    self.shards = shards;
+    TD_TRY(td_pool_for(job->options->pool, held->shard_count, 1, name_edges, &self));
+    TD_TRY(send(job, &held->shards, shards, held->shard_count, sizeof *shards, "shards"));
+    TD_TRY(send(job, &held->shard_targets, self.names, edges, sizeof *self.names, "shards' edges"));
+    TD_TRY(td_stream_synchronize(job->stream));
+    held->shard_of = job->pull;
+    held->shard_copies = job->copies;
+    held->shard_accum = job->traits->accum_bytes;
+done:
+    td_free(shards);
+    td_free(self.names);
+    return status;
+}
+
+/* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
+enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
+
+td_status td_resident_make_shards(td_gpu_job *job)
+{
+    td_resident_graph *held = job->held;
+    uint64_t most = job->device->properties.shared_bytes;
+    held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
+    bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&
+                 held->shard_accum == job->traits->accum_bytes;
+    if (!there) TD_CHECK(load_shards(job, held->shard_bytes / job->traits->accum_bytes));
+    job->args.shards = held->shards;
+    job->args.shard_targets = held->shard_targets;
+    job->args.shard_count = held->shard_count;
+    return TD_OK;
+}

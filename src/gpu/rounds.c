@@ -1,0 +1,343 @@
+/* Rounds on the device: in each iteration all vertices pull, or those of the
+ * frontier push. Pushes run many rounds in one launch and come back to the host when
+ * the frontier has become one for another direction or another shape of launch. Also
+ * peeling and priorities, which are loops of the same kind. */
+#include "gpu/resident.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PUSH_BELOW = 0.25; /* of all edges: a push's edge costs an atomic, a pull's does not */
+enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of what unsettled vertices have */
+
+/* Direction. */
+
+/* Edges of a frontier from which a first-hit pull looks at fewer. */
+static uint64_t hit_bound(const td_gpu_job *job)
+{
+    uint64_t bound = job->unsettled_edges / HIT_ALPHA;
+    if (bound < 2 * job->unsettled_vertices) bound = 2 * job->unsettled_vertices;
+    return bound < td_gpu_words(job) / 2 ? td_gpu_words(job) / 2 : bound;
+}
+
+uint64_t td_resident_push_bound(const td_gpu_job *job)
+{
+    if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
+    if (job->args.first_hit) return hit_bound(job);
+    return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
+}
+
+bool td_resident_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
+{
+    if (!job->traits->fused) return false;
+    if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
+    return now->edges < td_resident_push_bound(job);
+}
+
+void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
+{
+    job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
+    job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
+}
+
+/* Pull. */
+
+td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
+{
+    if (now->mapped) return TD_OK;
+    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    job->args.queue_count = (uint32_t)now->vertices;
+    TD_CHECK(td_gpu_launch(job, &job->kernels->map_queue, now->vertices));
+    now->mapped = true;
+    return TD_OK;
+}
+
+/* Lists are added up and their vertices get their values part by part: the later ones of an asynchronous run see the
+ * values of the earlier ones. A list cut by the end of a part belongs to the next. */
+enum { ASYNC_PARTS = 8 };
+
+static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
+{
+    td_gpu_args *a = &job->args;
+    a->end_piece = 0;
+    a->end_vertex = 0;
+    for (uint64_t part = 1; part <= parts; part++) {
+        a->first_piece = a->end_piece;
+        a->first_vertex = a->end_vertex;
+        a->end_piece = job->pull_pieces * part / parts;
+        a->end_vertex = part == parts ? job->graph->vertices : td_resident_lists_ended(job, a->end_piece);
+        if (a->end_piece > a->first_piece)
+            TD_CHECK(td_gpu_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
+        if (a->end_vertex > a->first_vertex)
+            TD_CHECK(td_gpu_launch(job, &job->kernels->apply, a->end_vertex - a->first_vertex));
+    }
+    return TD_OK;
+}
+
+static td_status pull_whole(td_gpu_job *job)
+{
+    td_gpu_args *a = &job->args;
+    if (job->traits->fused)
+        TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    if (job->shards) {
+        TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
+    } else {
+        TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
+    }
+    td_gpu_turn_values(job);
+    return TD_OK;
+}
+
+static td_status pull_open(td_gpu_job *job)
+{
+    TD_CHECK(td_gpu_launch(job, &job->kernels->pull_hit, job->graph->vertices));
+    return td_gpu_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
+}
+
+td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum)
+{
+    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
+    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
+                   job->run->program->info->name, job->args.context.iteration);
+}
+
+static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
+{
+    uint64_t began = td_clock_ns();
+    td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+    if (job->traits->fused) TD_CHECK(td_resident_make_mapped(job, now));
+    if (job->traits->fused) td_resident_settle(job, now->vertices, now->edges);
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
+    TD_CHECK(td_gpu_read(job, 0));
+    const td_gpu_tally *sum = &job->control->tally;
+    TD_CHECK(td_gpu_check_finite(job, sum));
+    if (job->traits->fused) td_gpu_swap(&job->args.active, &job->args.next_active);
+    job->next_dirty = true;
+    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
+    job->args.context.global = sum->share;
+    row.edges = job->args.first_hit ? sum->edges : td_gpu_view_edges(job);
+    row.change = sum->change;
+    return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
+}
+
+/* Push. */
+
+static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
+{
+    if (job->next_dirty && !job->args.first_hit)
+        TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    job->next_dirty = false;
+    if (now->listed) return TD_OK;
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->list_words, td_gpu_words(job) * 32));
+    now->listed = true;
+    return TD_OK;
+}
+
+/* The shape of a loop's launch: one cluster while the frontier is tiny, few blocks while it is small, otherwise all
+ * that fit. It is left when the frontier has outgrown its shape, or shrunk well below it. */
+typedef struct loop_shape {
+    uint32_t blocks;
+    bool cluster;
+    uint64_t least, most; /* edges */
+} loop_shape;
+
+static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now)
+{
+    uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
+    if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
+    if (work <= job->small) return (loop_shape){job->blocks_few, false, tiny / 2, 2 * job->small};
+    return (loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
+}
+
+enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
+
+static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64_t bound, uint64_t rounds)
+{
+    loop_shape shape = choose_shape(job, now);
+    job->args.leave_edges = shape.most < bound ? shape.most : bound;
+    job->args.stay_edges = shape.least;
+    job->args.cluster = shape.cluster;
+    job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
+    job->control->left_edges = 0;
+    _Static_assert(offsetof(td_gpu_control, rows) == offsetof(td_gpu_control, left_edges) + sizeof(uint64_t),
+                   "cleared together");
+    uint64_t place = offsetof(td_gpu_control, left_edges), rows = job->args.most_rounds * sizeof(td_gpu_row);
+    if (job->args.lean)
+        TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
+    td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS,
+                        .cooperative = true,
+                        .cluster = shape.cluster};
+    TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
+    uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;
+    TD_CHECK(td_gpu_read(job, few_rows));
+    return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
+}
+
+/* After a loop: its rounds are iterations, and what it left is the frontier. */
+static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *direction, uint64_t began)
+{
+    uint32_t rounds = job->control->rounds;
+    double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
+    for (uint32_t i = 0; i < rounds; i++) {
+        const td_gpu_row *row = &job->control->rows[i];
+        uint64_t edges = job->args.lean ? row->edges : now->edges;
+        td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
+                             .edges = edges};
+        if (!row->split) {
+            td_resident_settle(job, now->vertices, edges);
+            TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
+        }
+        *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->args.first_hit};
+    }
+    if (job->args.lean) now->edges = job->control->left_edges;
+    if (rounds % 2 == 0) return TD_OK;
+    td_gpu_swap(&job->args.queue[0], &job->args.queue[1]);
+    if (!job->args.first_hit) td_gpu_swap(&job->args.active, &job->args.next_active);
+    return TD_OK;
+}
+
+td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
+{
+    uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
+    uint32_t until = td_checkpoint_rounds(job->run, job->args.context.iteration);
+    if (left > until) left = until;
+    TD_CHECK(make_listed(job, now));
+    TD_CHECK(launch_loop(job, now, bound, left));
+    return take_rounds(job, now, "push", began);
+}
+
+static td_status push(td_gpu_job *job, td_gpu_frontier *now)
+{
+    return td_resident_loop(job, now, td_resident_push_bound(job));
+}
+
+/* The schedules. */
+
+td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now)
+{
+    bool resumed = job->run->resumed != NULL;
+    TD_CHECK(td_gpu_init(job));
+    const td_gpu_tally *sum = &job->control->tally;
+    job->unsettled_edges = resumed && job->args.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
+    job->unsettled_vertices = resumed && job->args.first_hit ? sum->total + sum->activated : job->graph->vertices;
+    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
+    return TD_OK;
+}
+
+static bool settled(const td_gpu_job *job)
+{
+    return job->traits->measure != TD_MEASURE_NONE && job->control->tally.change <= job->tolerance;
+}
+
+/* Between two iterations: a checkpoint, if one is due. */
+static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
+{
+    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    if (state == NULL) return TD_OK;
+    if (!job->traits->fused) return td_gpu_save(job, state, NULL, 0);
+    TD_CHECK(td_resident_make_mapped(job, now));
+    return td_gpu_save(job, state, (const uint32_t *const[]){job->args.active, job->args.far_map}, 2);
+}
+
+td_status td_resident_rounds(td_gpu_job *job)
+{
+    td_gpu_frontier now;
+    TD_CHECK(td_resident_start(job, &now));
+    while (job->args.context.iteration < job->limit && !job->run->converged) {
+        if (job->traits->fused && now.vertices == 0) break;
+        bool pushes = td_resident_chooses_push(job, &now);
+        TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
+        job->run->converged = !pushes && settled(job);
+        TD_CHECK(checkpoint(job, &now));
+    }
+    if (job->traits->fused && now.vertices == 0) job->run->converged = true;
+    return TD_OK;
+}
+
+/* Of the vertices left, those of this level become the frontier. */
+td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
+{
+    TD_CHECK(td_gpu_reset(job));
+    job->args.queue_count = *left;
+    TD_CHECK(td_gpu_launch(job, &job->kernels->peel, *left));
+    TD_CHECK(td_gpu_read(job, 0));
+    *left = job->control->left_count;
+    td_gpu_swap(&job->args.left, &job->args.next_left);
+    *now = (td_gpu_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
+    return TD_OK;
+}
+
+td_status td_resident_peel(td_gpu_job *job)
+{
+    td_gpu_frontier now;
+    bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
+    TD_CHECK(td_resident_start(job, &now));
+    if (!within) TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
+    for (uint32_t left = job->graph->vertices; left > 0; within = false) {
+        if (!within) TD_CHECK(td_resident_next_level(job, &now, &left));
+        bool anyone = within || now.vertices > 0;
+        uint64_t lowest = job->control->tally.lowest;
+        while (now.vertices > 0 && job->args.context.iteration < job->limit) {
+            TD_CHECK(td_resident_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
+            TD_CHECK(checkpoint(job, &now));
+        }
+        if (job->args.context.iteration >= job->limit) return TD_OK;
+        job->args.context.phase = anyone ? job->args.context.phase + 1 : (uint32_t)lowest;
+    }
+    job->run->converged = true;
+    return TD_OK;
+}
+
+/* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs,
+ * where a round has little to do (docs/lab.md). */
+static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
+
+static double choose_delta(const td_graph *graph)
+{
+    double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
+    double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
+    return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
+}
+
+double td_resident_step(const td_graph *graph, double delta)
+{
+    double farthest = graph->weight_max * graph->vertices;
+    return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* priorities fit 32 bits */
+}
+
+td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
+{
+    uint64_t began = td_clock_ns();
+    job->next_dirty = now->listed = false;
+    TD_CHECK(make_listed(job, now));
+    TD_CHECK(td_gpu_launch(job, &job->kernels->list_far, td_gpu_words(job) * 32));
+    TD_CHECK(launch_loop(job, now, bound, td_checkpoint_rounds(job->run, job->args.context.iteration)));
+    TD_CHECK(take_rounds(job, now, "near", began));
+    job->args.bound = job->control->bound;
+    *far = job->control->far_count[job->control->far_at];
+    return TD_OK;
+}
+
+td_status td_resident_priorities(td_gpu_job *job)
+{
+    td_gpu_frontier now;
+    job->args.one_over_delta = 1 / td_resident_step(job->graph, job->delta);
+    TD_CHECK(td_resident_start(job, &now));
+    TD_CHECK(make_listed(job, &now));
+    bool more = now.vertices > 0;
+    while (more) {
+        uint64_t began = td_clock_ns();
+        TD_CHECK(launch_loop(job, &now, UINT64_MAX, td_checkpoint_rounds(job->run, job->args.context.iteration)));
+        TD_CHECK(take_rounds(job, &now, "near", began));
+        more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
+        job->run->converged = !more;
+        TD_CHECK(checkpoint(job, &now));
+    }
+    job->run->converged = true;
+    return TD_OK;
+}

@@ -1,0 +1,180 @@
+/* The contract between a program and every kernel of every device.
+ *
+ * A program is one header of small inline functions and compile-time constants,
+ * compiled into the kernels by inclusion; docs/programs.md explains it with a
+ * complete example. The header is read by gcc, clang and nvcc: keep to what C11
+ * and C++17 share, no function pointers, no host library.
+ *
+ * A *gas* program says what flows along an edge and what a vertex makes of it:
+ *
+ *   program_init       the value a vertex starts with
+ *   program_starts     whether it is active in the first iteration
+ *   program_send       what its neighbours read: the value itself, or something
+ *                      computed from it once instead of once per edge
+ *   program_gather     one edge's contribution, from the message and the weight
+ *   program_zero, _sum no contribution; two contributions in one (commutative,
+ *                      associative)
+ *   program_apply      the new value from the old one and the sum
+ *   program_activates  whether the change must be told to the neighbours
+ *
+ * A *sweep* program sees every edge once per sweep, on shared per-vertex state:
+ *
+ *   program_init       the state a vertex starts with
+ *   program_visit      one edge; whether it may matter to a later sweep
+ *   program_between    one vertex, after a sweep, in PROGRAM_STEPS steps
+ *   program_again      whether another sweep is needed
+ */
+#ifndef TD_KERNELS_PROGRAM_H
+#define TD_KERNELS_PROGRAM_H
+
+#include "base/setting.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define TD_INLINE static __host__ __device__ __forceinline__
+#else
+#define TD_INLINE static inline __attribute__((always_inline, unused))
+#endif
+
+enum { TD_PARAMETERS = 8, TD_INPUTS = 3 };
+
+/* What a program's functions may look at. Plain data: kernels take it by value. */
+typedef struct td_context {
+    uint32_t vertices;
+    uint64_t edges;
+    double one_over_vertices;
+    uint32_t source;
+    uint32_t iteration;   /* 0 in the first; of a sweep program: the sweep's number */
+    uint32_t phase;       /* peeling programs: the level being peeled */
+    uint8_t vertex_bits, edge_bits, weight_bits; /* that hold any vertex, edge number, weight (sweeps: ordered bits) */
+    bool real_weights;    /* program_gather_real is called instead of program_gather */
+    double global;        /* the sum of program_share over all vertices, one iteration ago */
+    double round[2];      /* whatever program_begin makes of the rest, once per kernel */
+    double parameter[TD_PARAMETERS]; /* in the order of the program's table */
+    const double *input[TD_INPUTS];  /* one number per vertex, or NULL; made by prepare.c */
+} td_context;
+
+/* PROGRAM_SUM: how contributions add up, so that a device may use one native atomic. */
+#define TD_SUM_MIN 1
+#define TD_SUM_MAX 2
+#define TD_SUM_ADD 3
+#define TD_SUM_OR 4
+
+/* PROGRAM_VIEW: which edges a vertex hears. */
+enum {
+    TD_VIEW_FORWARD, /* values flow from source to target */
+    TD_VIEW_BOTH,    /* the undirected view: both ways along every edge */
+};
+
+/* PROGRAM_SCHEDULE: the order of work. */
+enum {
+    TD_SCHEDULE_ROUNDS,   /* all active vertices, round by round */
+    TD_SCHEDULE_PRIORITY, /* lowest program_priority first (delta-stepping) */
+    TD_SCHEDULE_PEEL,     /* level by level: first the vertices whose value is at most the level */
+};
+
+/* PROGRAM_OWN_VALUE 1: apply looks at the old value in such a way that a vertex may
+ * change although none of its neighbours did; it is then told of its own change. */
+
+/* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
+ * proportion to its value: then its changes can be told instead of its value (docs/engines/stream.md). */
+
+/* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
+ * is compared with the tolerance. */
+#define TD_MEASURE_NONE 0 /* program_change is not called */
+#define TD_MEASURE_SUM 1
+#define TD_MEASURE_MAX 2
+
+/* Bit patterns: distances of either kind of weight are kept as ordered 32-bit
+ * words, because non-negative floats compare like their bits. */
+TD_INLINE float td_bits_to_float(uint32_t bits)
+{
+    union { uint32_t word; float real; } both;
+    both.word = bits;
+    return both.real;
+}
+
+TD_INLINE uint32_t td_float_to_bits(float real)
+{
+    union { uint32_t word; float real; } both;
+    both.real = real;
+    return both.word;
+}
+
+/* Floats of either sign in the order of unsigned numbers. */
+TD_INLINE uint32_t td_ordered_bits(float real)
+{
+    uint32_t bits = td_float_to_bits(real + 0.0f); /* -0 and 0 are one */
+    return bits >> 31 ? ~bits : bits | UINT32_C(0x80000000);
+}
+
+/* Shared words that several workers or threads touch at once. TD_LOAD_LAZY may give an older value than TD_LOAD: for
+ * words that everybody reads, where an older one does no harm, it spares a GPU the way past its nearest cache. */
+#if defined(__CUDA_ARCH__)
+static __device__ __forceinline__ void td_lower(uint32_t *word, uint32_t value) { atomicMin(word, value); }
+static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
+{
+    atomicMin((unsigned long long *)word, (unsigned long long)value);
+}
+#define TD_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
+#define TD_LOAD_LAZY(word) __ldca(word)
+#define TD_STORE(word, value) (*(volatile __typeof__(*(word)) *)(word) = (value))
+#define TD_SWAP_IF(word, old, fresh) (atomicCAS((word), (old), (fresh)) == (old))
+#define TD_LOWER(word, value) td_lower((word), (value))
+#else
+#define TD_LOAD(word) __atomic_load_n((word), __ATOMIC_RELAXED)
+#define TD_LOAD_LAZY(word) TD_LOAD(word)
+#define TD_STORE(word, value) __atomic_store_n((word), (value), __ATOMIC_RELAXED)
+#define TD_SWAP_IF(word, old, fresh)                                                                        \
+    __extension__({                                                                                         \
+        __typeof__(*(word)) old_ = (old);                                                                   \
+        __atomic_compare_exchange_n((word), &old_, (fresh), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);     \
+    })
+#define TD_LOWER(word, value)                                                                               \
+    __extension__({                                                                                         \
+        __typeof__(*(word)) now_ = TD_LOAD(word), value_ = (value);                                         \
+        while (value_ < now_ && !__atomic_compare_exchange_n((word), &now_, value_, true, __ATOMIC_RELAXED, \
+                                                             __ATOMIC_RELAXED)) {}                          \
+    })
+#endif
+
+/* The rest is for the host: the descriptor that every header defines as `program_info`. */
+enum { TD_KIND_GAS, TD_KIND_SWEEP };
+enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
+
+typedef struct td_program_info {
+    const char *name, *summary;
+    const char *result;           /* the column's name: "level", "distance", ... */
+    int kind;                     /* TD_KIND_GAS, TD_KIND_SWEEP */
+    int weights;                  /* unused, optional (then 1) or needed */
+    td_value_kind value;
+    bool needs_source;
+    bool takes_source;            /* --source means something, but there is a default */
+    bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
+    bool non_negative;            /* negative weights are refused */
+    bool positive;                /* and zero as well */
+    uint32_t largest_weight;      /* of integer weights; 0: any */
+    bool saturates;               /* distances stop at a largest value, which is an error to end with */
+    int sinks_choice;             /* 1 + the parameter whose first choice needs sinks' values all along; 0: none */
+    bool gives_parents;           /* parents can be asked for */
+    bool order_free;              /* may run asynchronously */
+    bool renumbers;               /* no number of a vertex matters but the source's: they may be others in a run */
+    bool real_follows_weights;    /* values are floats (by their bits) when the weights are */
+    int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
+    uint32_t iterations;          /* when --iterations is not given; 0: no limit */
+    double tolerance;             /* when --tolerance is not given */
+    const td_setting *parameters; /* keys are "<program>.<name>"; ends with a NULL name */
+} td_program_info;
+
+/* A program as the registry knows it. */
+typedef struct td_program {
+    const td_program_info *info;
+    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: there is none */
+} td_program;
+
+extern const td_program *const td_programs[]; /* ends with NULL */
+const td_program *td_program_named(const char *name);
+
+#endif

@@ -1,0 +1,432 @@
+#include "planner/report.h"
+
+#include "cpu/cpu.h"
+#include "engine/stream/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Settings and parameters, as they took effect. */
+
+static void put_setting(td_json *json, const char *prefix, const td_setting *entry, double number, const char *text)
+{
+    char key[128], value[TD_SETTING_BYTES];
+    snprintf(key, sizeof key, "%s.%s", prefix, entry->name);
+    if (entry->kind == TD_SETTING_NUMBER || entry->kind == TD_SETTING_WHOLE) td_json_real(json, key, number);
+    else if (entry->kind == TD_SETTING_CHOICE) td_json_string(json, key, td_setting_print(value, entry, number, NULL));
+    else if (text != NULL) td_json_string(json, key, text);
+    else td_json_null(json, key);
+}
+
+/* The text that the user gave for a setting, or NULL. */
+static const char *given(const td_settings *settings, const char *prefix, const char *name)
+{
+    char key[128];
+    const char *value = NULL;
+    snprintf(key, sizeof key, "%s.%s", prefix, name);
+    for (uint64_t i = 0; settings != NULL && i < settings->count; i++)
+        if (strcmp(settings->keys[i], key) == 0) value = settings->values[i];
+    return value;
+}
+
+/* What the settings of the stream engine came to. */
+static void put_sizes(td_json *json, const td_plan *plan)
+{
+    if (plan->subgraph_edges == 0) return;
+    td_json_u64(json, "subgraph_edges", plan->subgraph_edges);
+    td_json_u64(json, "subgraph_slots", plan->subgraph_slots);
+    td_json_u64(json, "chunks", plan->chunks);
+    td_json_u64(json, "prefix_bytes", plan->prefix_bytes);
+    td_json_u64(json, "kept_edges", plan->kept_edges);
+}
+
+/* Sizes that the engine chose, or made smaller than asked for. */
+static double in_effect(const td_run_report *report, const td_setting *entry, double number)
+{
+    const td_plan *plan = report->plan;
+    if (strcmp(report->run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
+    bool apart = plan->subgraph_bytes > plan->subgraph_edges * sizeof(uint32_t);
+    if (strcmp(entry->name, "words") == 0) return apart || report->run->graph->weights == TD_WEIGHT_NONE;
+    if (strcmp(entry->name, "subgraph") == 0) return (double)plan->subgraph_bytes;
+    if (strcmp(entry->name, "prefix") == 0) return (double)plan->prefix_bytes / (double)plan->device_graph_bytes;
+    return number;
+}
+
+static bool changes_anything(const td_run_report *report, const td_setting *entry)
+{
+    bool stream = strcmp(report->run->engine, "stream") == 0, handed_over = stream && report->plan->subgraph_edges == 0;
+    if (handed_over || (stream && !td_stream_applies(report->options->settings, entry->name))) return false;
+    return report->uses == NULL || report->uses(report->run->program, entry->name);
+}
+
+static void put_plan(td_json *json, const td_run_report *report)
+{
+    const char *engine = report->plan->engine; /* which may have left the run to another */
+    td_json_object(json, "plan");
+    td_json_string(json, "engine", engine);
+    td_json_string(json, "why", report->plan->why);
+    td_json_u64(json, "graph_bytes", report->plan->graph_bytes);
+    td_json_u64(json, "program_bytes", report->plan->program_bytes);
+    if (report->plan->emulated_bytes > 0) td_json_u64(json, "emulated_bytes", report->plan->emulated_bytes);
+    td_json_u64(json, "free_bytes", report->plan->free_bytes);
+    td_json_bool(json, "fits", report->plan->fits);
+    if (report->plan->device_graph_bytes > 0) {
+        td_json_u64(json, "device_graph_bytes", report->plan->device_graph_bytes);
+        td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
+    }
+    put_sizes(json, report->plan);
+    if (report->plan->room_bytes > 0) {
+        td_json_u64(json, "room_bytes", report->plan->room_bytes);
+        td_json_u64(json, "disk_bytes_per_iteration", report->plan->disk_bytes);
+        td_json_u64(json, "disk_bytes_later", report->plan->disk_bytes_later);
+        td_json_u64(json, "least_bytes", report->plan->least_bytes);
+    }
+    td_json_object(json, "settings");
+    for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
+        double number = entry->fallback;
+        if (!changes_anything(report, entry)) continue;
+        (void)td_settings_number(report->options->settings, engine, entry, entry->name, &number);
+        number = in_effect(report, entry, number);
+        put_setting(json, engine, entry, number, given(report->options->settings, engine, entry->name));
+    }
+    td_json_end_object(json);
+    td_json_end_object(json);
+}
+
+static void put_parameters(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    const td_program_info *info = run->program->info;
+    td_json_object(json, "parameters");
+    if (report->options->has_source) td_json_u64(json, "source", td_graph_id(run->graph, report->options->source));
+    if (report->options->has_iterations) td_json_u64(json, "iterations", report->options->iterations);
+    if (run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE) td_json_real(json, "tolerance", run->tolerance);
+    td_json_bool(json, "parents", report->options->parents);
+    const td_setting *table = info->parameters;
+    for (uint64_t i = 0; i < td_settings_length(table); i++)
+        put_setting(json, info->name, &table[i], run->context.parameter[i],
+                    given(report->options->settings, info->name, table[i].name));
+    td_json_end_object(json);
+}
+
+/* What happened. */
+
+/* Of an engine whose edges cross a link. */
+static void put_link(td_json *json, const td_iteration *row)
+{
+    uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
+    td_json_u64(json, "subgraphs_resident", row->subgraphs_resident);
+    td_json_u64(json, "subgraphs_whole", row->subgraphs_whole);
+    td_json_u64(json, "subgraphs_extracted", row->subgraphs_extracted);
+    td_json_u64(json, "subgraphs_direct", row->subgraphs_direct);
+    td_json_u64(json, "bytes_whole", row->bytes_whole);
+    td_json_u64(json, "bytes_extracted", row->bytes_extracted);
+    td_json_u64(json, "bytes_direct", row->bytes_direct);
+    td_json_u64(json, "bytes_useful", row->bytes_useful);
+    td_json_real(json, "useful_over_moved", moved > 0 ? (double)row->bytes_useful / (double)moved : 0);
+    td_json_u64(json, "rounds", row->rounds);
+    td_json_u64(json, "evictions", row->evictions);
+    td_json_real(json, "copy_seconds", row->copy_seconds);
+    td_json_real(json, "compute_seconds", row->compute_seconds);
+    td_json_real(json, "both_seconds", row->both_seconds);
+}
+
+/* Of an engine that shares an iteration out between the GPU and the CPU. */
+static void put_shares(td_json *json, const td_iteration *row)
+{
+    td_json_u64(json, "edges_gpu", row->edges_gpu);
+    td_json_u64(json, "edges_link", row->edges_link);
+    td_json_u64(json, "edges_cpu", row->edges_cpu);
+    td_json_u64(json, "edges_on_demand", row->edges_on_demand);
+    td_json_u64(json, "bytes_synchronised", row->bytes_synchronised);
+    td_json_real(json, "gpu_idle_seconds", row->gpu_idle_seconds);
+    td_json_real(json, "cpu_idle_seconds", row->cpu_idle_seconds);
+    td_json_real(json, "cpu_waited_seconds", row->cpu_waited_seconds);
+}
+
+/* Of an engine that goes page by page. */
+static void put_pages(td_json *json, const td_iteration *row)
+{
+    td_json_u64(json, "pages_cpu", row->pages_cpu);
+    td_json_u64(json, "pages_gpu", row->pages_gpu);
+    td_json_u64(json, "pages_skipped", row->pages_skipped);
+    td_json_u64(json, "page_hits", row->page_hits);
+    td_json_u64(json, "page_misses", row->page_misses);
+    td_json_u64(json, "rounds", row->rounds);
+    td_json_u64(json, "disk_reads", row->disk_reads);
+    td_json_u64(json, "disk_bytes", row->disk_bytes);
+    td_json_real(json, "disk_wait_seconds", row->disk_wait_seconds);
+}
+
+static void put_disk(td_json *json, const td_run *run)
+{
+    const td_run_disk *disk = &run->disk;
+    if (!disk->used) return;
+    td_json_object(json, "disk");
+    td_json_string(json, "method", disk->method);
+    td_json_real(json, "k", disk->ratio);
+    td_json_u64(json, "pages", disk->pages);
+    td_json_u64(json, "page_hits", disk->hits);
+    td_json_u64(json, "page_misses", disk->misses);
+    td_json_u64(json, "pages_by_blocks", disk->parts);
+    td_json_u64(json, "evictions", disk->evictions);
+    td_json_u64(json, "reads", disk->reads);
+    td_json_u64(json, "bytes", disk->bytes);
+    td_json_real(json, "wait_seconds", disk->wait_seconds);
+    td_json_u64(json, "reused_bytes", disk->reused_bytes);
+    td_json_u64(json, "reader_threads", (uint64_t)disk->reader_threads);
+    td_json_real(json, "readers_idle_seconds", disk->reader_seconds[0]);
+    td_json_real(json, "readers_asking_seconds", disk->reader_seconds[1]);
+    td_json_real(json, "readers_waiting_seconds", disk->reader_seconds[2]);
+    td_json_real(json, "readers_checking_seconds", disk->reader_seconds[3]);
+    td_json_array(json, "directory_bytes");
+    for (int d = 0; d < disk->directories; d++) td_json_u64(json, NULL, disk->directory_bytes[d]);
+    td_json_end_array(json);
+    td_json_end_object(json);
+}
+
+static void put_row(td_json *json, const td_iteration *row, const char *engine)
+{
+    td_json_row(json, NULL);
+    td_json_u64(json, "number", row->number);
+    td_json_string(json, "direction", row->direction);
+    td_json_u64(json, "active_vertices", row->active_vertices);
+    td_json_u64(json, "active_edges", row->active_edges);
+    td_json_u64(json, "edges", row->edges);
+    td_json_real(json, "change", row->change);
+    td_json_real(json, "start", row->start);
+    td_json_real(json, "seconds", row->seconds);
+    if (strcmp(engine, "stream") == 0) put_link(json, row);
+    if (strcmp(engine, "coop") == 0) put_shares(json, row);
+    if (strcmp(engine, "hybrid") == 0) put_pages(json, row);
+    td_json_end_object(json);
+}
+
+static void put_rows(td_json *json, const td_run *run)
+{
+    td_json_array(json, "rows");
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], run->engine);
+    td_json_end_array(json);
+}
+
+/* How many iterations went in each direction, in the order of first use. */
+static void put_directions(td_json *json, const td_run *run)
+{
+    td_json_object(json, "directions");
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const char *direction = run->rows[i].direction;
+        uint32_t first = 0;
+        uint64_t count = 0;
+        while (strcmp(run->rows[first].direction, direction) != 0) first++;
+        if (first < i) continue;
+        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->rows[j].direction, direction) == 0;
+        td_json_u64(json, direction, count);
+    }
+    td_json_end_object(json);
+}
+
+static void put_times(td_json *json, const td_run_report *report)
+{
+    td_json_object(json, "times");
+    td_json_real(json, "load", report->load.seconds);
+    td_json_real(json, "prepare", report->reorder.seconds + report->run->prepare_seconds);
+    if (report->reorder.name != NULL) td_json_real(json, "reorder", report->reorder.seconds); /* part of it */
+    td_json_array(json, "processing");
+    for (uint64_t i = 0; i < report->repeats; i++) td_json_real(json, NULL, report->each[i]);
+    td_json_end_array(json);
+    if (report->verify.name != NULL) td_json_real(json, "verify", report->verify.seconds);
+    if (report->output.name != NULL) td_json_real(json, "output", report->output.seconds);
+    td_json_end_object(json);
+}
+
+static void put_memory(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    uint64_t graph = td_graph_bytes(run->graph), held = graph + run->array_bytes;
+    td_json_object(json, "memory");
+    td_json_u64(json, "graph", graph);
+    td_json_u64(json, "arrays", run->array_bytes);
+    td_json_u64(json, "load_peak", report->load_peak);
+    td_json_u64(json, "run_peak", report->run_peak);
+    td_json_real(json, "run_peak_over_graph_and_arrays", held > 0 ? (double)report->run_peak / (double)held : 0);
+    td_json_end_object(json);
+}
+
+static void put_result(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    const td_run_summary *summary = report->summary;
+    char digest[32];
+    snprintf(digest, sizeof digest, "%016" PRIx64, summary->digest);
+    td_json_object(json, "result");
+    td_json_string(json, "name", run->program->info->result);
+    td_json_u64(json, "reached", summary->reached);
+    if (run->program->info->vertex_values) {
+        td_json_u64(json, "groups", summary->groups);
+        td_json_u64(json, "largest_group", summary->largest);
+    } else {
+        td_json_real(json, "lowest", summary->lowest);
+        td_json_real(json, "highest", summary->highest);
+        td_json_real(json, "sum", summary->sum);
+    }
+    if (run->edges != NULL) {
+        td_json_u64(json, "forest_edges", run->edge_count);
+        td_json_real(json, "total_weight", run->total_weight);
+    }
+    td_json_string(json, "digest", digest);
+    td_json_string(json, "digest_of",
+                   run->kind == TD_VALUE_U32 ? "ids and results, in any order; equal for equal results"
+                                             : "ids and results bit by bit, in any order; real results of several "
+                                               "threads or engines may differ in their last bits");
+    td_json_end_object(json);
+}
+
+/* Of engines that ran on another device than the processor. */
+static void put_device(td_json *json, const td_run *run)
+{
+    if (run->device[0] == '\0') return;
+    td_json_object(json, "device");
+    td_json_string(json, "name", run->device);
+    td_json_u64(json, "launches", run->launches);
+    td_json_u64(json, "peak_bytes", run->device_peak);
+    td_json_real(json, "seconds", run->device_seconds);
+    td_json_u64(json, "bytes_to_device", run->bytes_to_device);
+    td_json_u64(json, "bytes_to_host", run->bytes_to_host);
+    for (int i = 0; i < run->counter_count; i++) td_json_u64(json, run->counters[i].name, run->counters[i].value);
+    td_json_end_object(json);
+}
+
+static void put_checkpoints(td_json *json, const td_run_report *report)
+{
+    const td_checkpoint_stats *stats = &report->run->checkpoint_stats;
+    if (report->options->checkpoint == NULL && report->options->resume == NULL) return;
+    td_json_object(json, "checkpoints");
+    td_json_u64(json, "written", stats->written);
+    td_json_u64(json, "failed", stats->failed);
+    td_json_u64(json, "bytes", stats->bytes);
+    td_json_real(json, "seconds", stats->seconds);
+    td_json_real(json, "processor_seconds", stats->processor);
+    td_json_real(json, "waited_seconds", stats->waited);
+    td_json_real(json, "waited_last_seconds", stats->waited_last);
+    if (stats->resumed_from != NULL) {
+        td_json_string(json, "resumed_from", stats->resumed_from);
+        td_json_u64(json, "resumed_iterations", stats->resumed_iteration);
+    } else {
+        td_json_null(json, "resumed_from");
+    }
+    td_json_end_object(json);
+}
+
+void td_run_report_json(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    double seconds = report->median;
+    td_json_string(json, "program", run->program->info->name);
+    td_json_string(json, "engine", run->engine);
+    td_json_string(json, "mode", run->async ? "async" : "sync");
+    td_json_bool(json, "converged", run->converged);
+    td_json_u64(json, "iterations", run->iterations);
+    td_json_real(json, "final_change", run->final_change);
+    td_json_u64(json, "edges_processed", run->edges_processed);
+    td_json_real(json, "seconds", seconds);
+    td_json_real(json, "edges_per_second", seconds > 0 ? (double)run->edges_processed / seconds : 0);
+    if (report->claims != NULL) td_json_string(json, "verified", report->claims);
+    else td_json_null(json, "verified");
+    put_plan(json, report);
+    put_device(json, run);
+    put_disk(json, run);
+    put_checkpoints(json, report);
+    put_parameters(json, report);
+    put_result(json, report);
+    put_directions(json, run);
+    put_times(json, report);
+    put_memory(json, report);
+    put_rows(json, run);
+}
+
+/* The trace. */
+
+static void open_event(td_json *json, const char *name, uint64_t lane, double start_us, double us)
+{
+    td_json_row(json, NULL);
+    td_json_string(json, "name", name);
+    td_json_string(json, "ph", "X");
+    td_json_u64(json, "pid", 1);
+    td_json_u64(json, "tid", lane);
+    td_json_real(json, "ts", start_us);
+    td_json_real(json, "dur", us);
+    td_json_object(json, "args");
+}
+
+static void close_event(td_json *json)
+{
+    td_json_end_object(json);
+    td_json_end_object(json);
+}
+
+static double us_since(uint64_t zero, uint64_t began) { return (double)(began - zero) * 1e-3; }
+
+static void put_span(td_json *json, const td_span *span, uint64_t zero)
+{
+    if (span->name == NULL) return;
+    open_event(json, span->name, 1, us_since(zero, span->began), span->seconds * 1e6);
+    close_event(json);
+}
+
+static void put_iteration(td_json *json, const td_iteration *row, double start_us)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
+    open_event(json, name, 1, start_us + row->start * 1e6, row->seconds * 1e6);
+    td_json_u64(json, "active_vertices", row->active_vertices);
+    td_json_u64(json, "active_edges", row->active_edges);
+    td_json_u64(json, "edges", row->edges);
+    td_json_real(json, "change", row->change);
+    close_event(json);
+}
+
+/* The names of the lanes below the command's own. */
+static void put_lanes(td_json *json)
+{
+    static const char *const names[TD_LANES] = {"copies", "kernels", "workers"};
+    for (uint64_t lane = 0; lane < TD_LANES; lane++) {
+        td_json_row(json, NULL);
+        td_json_string(json, "name", "thread_name");
+        td_json_string(json, "ph", "M");
+        td_json_u64(json, "pid", 1);
+        td_json_u64(json, "tid", 2 + lane);
+        td_json_object(json, "args");
+        td_json_string(json, "name", names[lane]);
+        close_event(json);
+    }
+}
+
+static void put_event(td_json *json, const td_run_event *event, double start_us)
+{
+    open_event(json, event->name, 2 + (uint64_t)event->lane, start_us + event->start * 1e6, event->seconds * 1e6);
+    if (event->subgraph != UINT32_MAX) td_json_u64(json, "subgraph", event->subgraph);
+    td_json_u64(json, "bytes", event->bytes);
+    close_event(json);
+}
+
+void td_run_trace_json(td_json *json, const td_run_report *report)
+{
+    const td_run *run = report->run;
+    uint64_t zero = report->load.began;
+    double run_us = us_since(zero, report->run_span.began), prepare_us = run->prepare_seconds * 1e6;
+    td_json_string(json, "displayTimeUnit", "ms");
+    td_json_array(json, "traceEvents");
+    put_span(json, &report->load, zero);
+    put_span(json, &report->reorder, zero);
+    put_span(json, &report->run_span, zero);
+    open_event(json, "prepare", 1, run_us, prepare_us);
+    td_json_u64(json, "array_bytes", run->array_bytes);
+    close_event(json);
+    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], run_us + prepare_us);
+    if (run->event_count > 0) put_lanes(json);
+    for (uint32_t i = 0; i < run->event_count; i++) put_event(json, &run->events[i], run_us + prepare_us);
+    put_span(json, &report->verify, zero);
+    put_span(json, &report->output, zero);
+    td_json_end_array(json);
+}

@@ -1,0 +1,118 @@
+#include "run/output.h"
+
+#include "base/lines.h"
+#include "run/result.h"
+#include "store/formats/print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_ROOM = 32, LINE_ROOM = 80 };
+_Static_assert(2 * TD_PRINT_U64 + VALUE_ROOM + 3 <= LINE_ROOM, "a line has room for two ids and a value");
+
+const td_output_format td_output_formats[] = {
+    {"tsv", "tabs between the columns; 'inf' for vertices that were not reached", '\t', "inf", "inf", false},
+    {"csv", "the same with commas", ',', "inf", "inf", false},
+    {"graphalytics", "as the LDBC Graphalytics benchmark wants it", ' ', "9223372036854775807", "Infinity", true},
+    {0},
+};
+
+td_status td_output_format_find(const char *name, const td_output_format **out)
+{
+    char names[128] = "";
+    for (const td_output_format *format = td_output_formats; format->name != NULL; format++) {
+        if (strcmp(format->name, name) == 0) {
+            *out = format;
+            return TD_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", format->name);
+    }
+    return td_fail(TD_USAGE, "unknown output format '%s'; there are %s", name, names);
+}
+
+typedef struct printing {
+    const td_run *run;
+    const td_output_format *format;
+} printing;
+
+static char *print_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(at, text, length);
+    return at + length;
+}
+
+/* A float in the 9 digits that it takes, a double in 17, or either as the format has it. */
+static char *print_real(const printing *self, char *at, double value, bool is_double)
+{
+    if (!self->format->scientific && !is_double) return td_print_f32(at, (float)value);
+    return at + snprintf(at, VALUE_ROOM, self->format->scientific ? "%.15e" : "%.17g", value);
+}
+
+static char *print_value(const printing *self, uint32_t vertex, char *at)
+{
+    const td_run *run = self->run;
+    bool whole = run->kind == TD_VALUE_U32, distance = run->program->info->real_follows_weights;
+    double value;
+    if (!td_run_value(run, vertex, &value))
+        return print_text(at, whole && !distance ? self->format->unreached_whole : self->format->unreached_real);
+    if (!whole) return print_real(self, at, value, run->kind == TD_VALUE_F64);
+    bool named = run->program->info->vertex_values;
+    return td_print_u64(at, named ? td_graph_id(run->graph, (uint32_t)value) : (uint64_t)value);
+}
+
+static char *print_parent(const td_run *run, uint32_t vertex, char *at)
+{
+    uint32_t parent = run->parents[vertex];
+    return parent == TD_NO_VERTEX ? print_text(at, "-") : td_print_u64(at, td_graph_id(run->graph, parent));
+}
+
+static char *print_vertices(const void *context, uint64_t begin, uint64_t end, char *at)
+{
+    const printing *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        at = td_print_u64(at, td_graph_id(self->run->graph, (uint32_t)v));
+        *at++ = self->format->separator;
+        at = print_value(self, (uint32_t)v, at);
+        if (self->run->parents != NULL) {
+            *at++ = self->format->separator;
+            at = print_parent(self->run, (uint32_t)v, at);
+        }
+        *at++ = '\n';
+    }
+    return at;
+}
+
+static char *print_edges(const void *context, uint64_t begin, uint64_t end, char *at)
+{
+    const printing *self = context;
+    const td_graph *graph = self->run->graph;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t edge = self->run->edges[i];
+        td_forest_edge of = td_run_forest_edge(self->run, i);
+        at = td_print_u64(at, td_graph_id(graph, td_edge_source(graph, edge)));
+        *at++ = self->format->separator;
+        at = td_print_u64(at, td_graph_id(graph, of.target));
+        *at++ = self->format->separator;
+        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, of.weight, false)
+                                             : td_print_u64(at, (uint64_t)of.weight);
+        *at++ = '\n';
+    }
+    return at;
+}
+
+td_status td_run_write(const td_run *run, const char *path, const td_output_format *format, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_outfile *file = NULL;
+    printing self = {run, format};
+    bool edges = run->edges != NULL;
+    TD_TRY(td_outfile_create(&file, path, TD_OUT_TEXT));
+    TD_TRY(td_lines_write(file, pool, edges ? run->edge_count : run->graph->vertices, LINE_ROOM,
+                          edges ? print_edges : print_vertices, &self, "writing results"));
+    TD_TRY(td_outfile_commit(file));
+done:
+    td_outfile_close(file);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Results as text, with original ids: one line per vertex, "id value" (and the
+ * parent's id, if parents were asked for), or of a forest one line per edge,
+ * "source target weight". docs/programs.md describes the formats. */
+#ifndef TD_RUN_OUTPUT_H
+#define TD_RUN_OUTPUT_H
+
+#include "run/run.h"
+
+typedef struct td_output_format {
+    const char *name, *description;
+    char separator;
+    const char *unreached_whole, *unreached_real; /* instead of a count, or a distance, that there is not */
+    bool scientific;                              /* reals with 16 digits and an exponent */
+} td_output_format;
+
+extern const td_output_format td_output_formats[]; /* ends with a NULL name; the first is the default */
+
+/* TD_USAGE listing them if there is none of that name. */
+td_status td_output_format_find(const char *name, const td_output_format **out);
+
+/* "-" is standard output. */
+td_status td_run_write(const td_run *run, const char *path, const td_output_format *format, td_pool *pool);
+
+#endif

@@ -1,0 +1,30 @@
+/* What a run found: one vertex's value as a number, the whole in a few numbers,
+ * and the vertices that stand out. The same for every program and engine. */
+#ifndef TD_RUN_RESULT_H
+#define TD_RUN_RESULT_H
+
+#include "run/run.h"
+
+/* False if the vertex has no value, because it was not reached. */
+bool td_run_value(const td_run *run, uint32_t vertex, double *value);
+
+typedef struct td_run_summary {
+    uint64_t reached;             /* vertices that have a value */
+    double lowest, highest, sum;  /* of their values; 0 when there are none */
+    uint64_t groups, largest;     /* of programs whose values name vertices: how many groups, vertices in the largest */
+    uint64_t digest;              /* of all (original id, value), or of the forest's edges, in whatever order */
+} td_run_summary;
+
+td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out);
+
+/* The vertices with the largest values, or the largest groups (the value is then
+ * the number of vertices, the vertex the one that names the group). Ties: the
+ * lower vertex number first. *count is at most `most`; to be freed by td_free. */
+typedef struct td_top {
+    uint32_t vertex;
+    double value;
+} td_top;
+
+td_status td_run_top(const td_run *run, td_pool *pool, uint64_t most, td_top **out, uint64_t *count);
+
+#endif

@@ -1,0 +1,250 @@
+/* What every engine's run has in common: the request is checked against the
+ * program and the graph, the inputs are prepared, the rows are kept. */
+#include "run/run.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "kernels/cpu/job.h"
+#include "run/checkpoint.h"
+#include "store/paged.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MOST_ROWS = 1 << 20 };
+
+void td_run_destroy(td_run *run)
+{
+    if (run == NULL) return;
+    td_free(run->values);
+    td_free(run->parents);
+    td_free(run->edges);
+    td_free(run->forest);
+    td_free(run->rows);
+    td_free(run->events);
+    td_free(run->checkpoint_stats.resumed_from);
+    for (int i = 0; i < TD_INPUTS; i++) td_free(run->inputs[i]);
+    td_free(run);
+}
+
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row)
+{
+    if (options->each != NULL && !options->each(options->each_context, row)) {
+        if (run->checkpoints == NULL) return td_fail(TD_CANCELLED, "cancelled");
+        run->stop = true; /* looked at by td_checkpoint_due */
+    }
+    if (run->row_count == MOST_ROWS) return TD_OK;
+    if (run->row_count == run->row_room) {
+        uint32_t room = run->row_room == 0 ? 64 : run->row_room * 2;
+        TD_CHECK(TD_RESIZE(&run->rows, room, "rows of iterations"));
+        run->row_room = room;
+    }
+    run->rows[run->row_count++] = *row;
+    return TD_OK;
+}
+
+td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event)
+{
+    if (!options->traces || run->event_count == MOST_ROWS) return TD_OK;
+    if (run->event_count == run->event_room) {
+        uint32_t room = run->event_room == 0 ? 256 : run->event_room * 2;
+        TD_CHECK(TD_RESIZE(&run->events, room, "events of a trace"));
+        run->event_room = room;
+    }
+    run->events[run->event_count++] = *event;
+    return TD_OK;
+}
+
+/* The first edge whose weight the program refuses. */
+typedef struct weight_check {
+    const td_graph *graph;
+    const td_program_info *info;
+    bool positive; /* zero is refused too */
+} weight_check;
+
+static td_status check_weights_of(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    weight_check *self = context;
+    const td_graph *graph = self->graph;
+    for (uint64_t v = begin; v < end; v++)
+        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++) {
+            double weight = td_weight_at(graph, &graph->out, e);
+            if (weight > 0 || (weight == 0 && !self->positive)) continue;
+            return td_fail(TD_INVALID, "%s: the edge from %llu to %llu has weight %g; %s needs weights %s zero",
+                           graph->name != NULL ? graph->name : "graph",
+                           (unsigned long long)td_graph_id(graph, (uint32_t)v),
+                           (unsigned long long)td_graph_id(graph, graph->out.targets[e]), weight, self->info->name,
+                           self->positive ? "above" : "of at least");
+        }
+    return TD_OK;
+}
+
+static td_status check_weights(const td_program_info *info, const td_graph *graph, td_pool *pool)
+{
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE || !info->non_negative) return TD_OK;
+    if (graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
+    weight_check self = {graph, info, info->positive};
+    return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
+}
+
+td_status td_run_check_options(const td_program *program, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    if (info->needs_source && !options->has_source)
+        return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source", info->name);
+    if (options->has_source && !info->needs_source && !info->takes_source)
+        return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
+    if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
+    if (options->mode == TD_MODE_ASYNC && !info->order_free)
+        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    if (options->has_tolerance && !(options->tolerance >= 0))
+        return td_fail(TD_USAGE, "the tolerance must be at least 0");
+    if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
+        return td_fail(TD_USAGE, "%s ends with an exact result and takes no tolerance", info->name);
+    return td_checkpoints_check(program, options);
+}
+
+td_graph_facts td_graph_facts_of(const td_graph *graph)
+{
+    return (td_graph_facts){.name = graph->name, .vertices = graph->vertices, .has_in = graph->in.offsets != NULL,
+                            .weights = graph->weights, .weight_max = graph->weight_max};
+}
+
+static td_status check_kind_of_weights(const td_program_info *info, const td_graph_facts *facts)
+{
+    const char *name = facts->name != NULL ? facts->name : "the graph";
+    if (info->weights == TD_WEIGHTS_NEEDED && facts->weights == TD_WEIGHT_NONE)
+        return td_fail(TD_INVALID,
+                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
+                       info->name, name);
+    bool limited = info->weights != TD_WEIGHTS_UNUSED && info->largest_weight > 0;
+    if (!limited || facts->weights != TD_WEIGHT_U32 || facts->weight_max <= info->largest_weight) return TD_OK;
+    return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight, name,
+                   facts->weight_max);
+}
+
+td_status td_run_check_facts(const td_program *program, const td_graph_facts *facts)
+{
+    const td_program_info *info = program->info;
+    if (facts->vertices == 0)
+        return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
+    if (!facts->has_in)
+        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only "
+                       "of 'tandem convert'");
+    return check_kind_of_weights(info, facts);
+}
+
+static td_status check_request(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_graph_facts facts = td_graph_facts_of(graph);
+    TD_CHECK(td_run_check_options(program, options));
+    TD_CHECK(td_run_check_facts(program, &facts));
+    if (options->has_source && options->source >= graph->vertices)
+        return td_fail(TD_INVALID, "source vertex number %u is beyond the last vertex", options->source);
+    return check_weights(program->info, graph, options->pool);
+}
+
+/* Integer distances saturate instead of wrapping; a saturated one is no answer. */
+static td_status check_saturation(const td_run *run)
+{
+    const uint32_t *distances = run->values;
+    for (uint32_t v = 0; v < run->graph->vertices; v++)
+        if (distances[v] == UINT32_C(0xfffffffe))
+            return td_fail(TD_LIMIT,
+                           "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
+                           "use real weights ('tandem convert --weights 1.0:100.0') or smaller ones",
+                           (unsigned long long)td_graph_id(run->graph, v));
+    return TD_OK;
+}
+
+/* A real distance that is too large has become infinite, as if there were no way. */
+static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const td_run *run = context;
+    const td_graph *graph = run->graph;
+    const float *distances = run->values;
+    (void)worker;
+    for (uint64_t u = begin; u < end; u++)
+        for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
+            if (isinf(distances[graph->out.targets[e]]))
+                return td_fail(TD_LIMIT,
+                               "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller "
+                               "ones",
+                               (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
+    return TD_OK;
+}
+
+static td_status check_infinities(td_run *run, td_pool *pool)
+{
+    const td_graph *graph = run->graph;
+    if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
+}
+
+td_status td_run_check_overflow(td_run *run, td_pool *pool)
+{
+    if (!run->program->info->saturates) return TD_OK;
+    return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run, pool);
+}
+
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
+{
+    const td_graph *graph = run->graph;
+    if (run->forest != NULL) return run->forest[i];
+    return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
+}
+
+void td_kept_release(td_kept *kept)
+{
+    if (kept == NULL) return;
+    if (kept->release != NULL) kept->release(kept->state);
+    *kept = (td_kept){0};
+}
+
+/* Bits that hold all numbers below `count`; one at least. */
+static uint8_t bits_below(uint64_t count) { return count < 3 ? 1 : (uint8_t)(64 - __builtin_clzll(count - 1)); }
+
+static uint8_t weight_bits(const td_program_info *info, const td_graph *graph)
+{
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return 1;
+    return graph->weights == TD_WEIGHT_F32 ? 32 : bits_below((uint64_t)graph->weight_max + 1);
+}
+
+static td_context make_context(const td_program_info *info, const td_graph *graph, const td_run_options *options)
+{
+    return (td_context){.vertices = graph->vertices, .edges = graph->edges, .one_over_vertices = 1.0 / graph->vertices,
+                        .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
+                        .weight_bits = weight_bits(info, graph),
+                        .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
+                        .source = options->has_source ? options->source : 0};
+}
+
+td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    const td_program_info *info = program->info;
+    td_run *run = NULL;
+    uint64_t began = td_clock_ns();
+    const char *texts[TD_PARAMETERS] = {NULL};
+    TD_CHECK(check_request(program, graph, options));
+    TD_TRY(TD_NEW_ZEROED(&run, 1, "run"));
+    run->program = program;
+    run->graph = graph;
+    run->async = options->mode == TD_MODE_ASYNC;
+    run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
+    if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
+    run->context = make_context(info, graph, options);
+    run->kind = info->real_follows_weights && run->context.real_weights ? TD_VALUE_F32 : info->value;
+    TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
+    TD_TRY(td_run_prepare_inputs(run, options, texts));
+    for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
+    run->prepare_seconds = td_seconds_since(began);
+    *out = run;
+    run = NULL;
+done:
+    td_run_destroy(run);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* A run: a program on a graph by an engine. What goes in, what comes out, and
+ * what is counted on the way; the same for every engine. */
+#ifndef TD_RUN_RUN_H
+#define TD_RUN_RUN_H
+
+#include "base/pool.h"
+#include "base/setting.h"
+#include "device/device.h"
+#include "kernels/program.h"
+#include "store/graph.h"
+
+/* What an engine keeps from run to run of one graph: a device and what lies on it. To be released before the graph is
+ * destroyed. */
+typedef struct td_kept {
+    void *state;
+    void (*release)(void *state);
+} td_kept;
+void td_kept_release(td_kept *kept);
+
+/* What happened on a lane besides iterations, for traces: copies, extraction, kernels. */
+typedef enum td_lane { TD_LANE_COPIES, TD_LANE_KERNELS, TD_LANE_WORKERS, TD_LANES } td_lane;
+typedef struct td_run_event {
+    td_lane lane;
+    const char *name;
+    uint32_t subgraph;     /* or UINT32_MAX: many */
+    double start, seconds; /* by the device's clock, since the run began */
+    uint64_t bytes;
+} td_run_event;
+
+typedef struct td_run_options {
+    td_pool *pool;
+    td_mode mode;
+    bool has_iterations, has_tolerance, has_source;
+    uint32_t iterations;
+    double tolerance;
+    uint32_t source; /* a vertex number */
+    bool parents;
+    const td_settings *settings;
+    const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
+    uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
+    double gpu_edges;     /* most of it for edges: up to 1 a share of the edge bytes, above 1 bytes; 0: no cap */
+    const char *engine;   /* "cpu", "resident"; NULL: cpu */
+    td_kept *kept;        /* or NULL */
+    bool traces;          /* events are kept */
+    const char *checkpoint; /* the folder that the run's state is written to, or NULL (checkpoint.h) */
+    uint32_t every;       /* iterations between two of them; 0: by time */
+    const char *resume;   /* the folder whose last one it goes on from, or NULL */
+    void (*begins)(void *context); /* called when all that a request can be refused for has been looked at, or NULL */
+    td_iteration_fn each; /* called after every iteration, or NULL */
+    void *each_context;   /* of both */
+} td_run_options;
+
+/* What became of a run's checkpoints. */
+typedef struct td_checkpoint_stats {
+    uint32_t written, failed;
+    uint64_t bytes;
+    double seconds;          /* of writing, beside the run */
+    double processor;        /* of it on a processor, which the run had to share */
+    double waited;           /* of the run: copying its state, and the last write */
+    double waited_last;      /* for the last write alone */
+    char *resumed_from;      /* or NULL */
+    uint32_t resumed_iteration;
+} td_checkpoint_stats;
+
+/* What a run read from disk while it went on. */
+enum { TD_RUN_DIRECTORIES = 16 };
+typedef struct td_run_disk {
+    bool used;
+    char method[64];
+    double ratio;                 /* sequential over random read speed */
+    uint64_t pages, hits, misses, parts, evictions, reads, bytes;
+    double wait_seconds;
+    int directories;
+    uint64_t directory_bytes[TD_RUN_DIRECTORIES];
+    int reader_threads;
+    double reader_seconds[4];     /* of all of them, by td_reader_work */
+    uint64_t reused_bytes;        /* read into memory of edges that had gone */
+} td_run_disk;
+
+/* An edge of a forest whose list is not in memory any more. */
+typedef struct td_forest_edge {
+    uint32_t target;
+    double weight;
+} td_forest_edge;
+
+/* td_result is its name in the API. */
+typedef struct td_run {
+    const td_program *program;
+    const td_graph *graph;
+    const char *engine;
+    td_value_kind kind;
+    void *values;      /* kind x vertices */
+    uint32_t *parents; /* or NULL */
+    uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
+    uint64_t edge_count;
+    td_forest_edge *forest; /* the same edges as they are, where the graph's lists stayed on disk; or NULL */
+    double total_weight;
+    td_context context; /* the parameters it ran with; inputs are the run's own */
+    double *inputs[TD_INPUTS];
+    bool async;
+    bool converged;
+    uint32_t iterations;
+    uint64_t edges_processed;
+    double final_change;
+    double tolerance;
+    double prepare_seconds, seconds;
+    td_iteration *rows;
+    uint32_t row_count, row_room;
+    td_run_event *events;
+    uint32_t event_count, event_room;
+    char device[48];      /* that it ran on; empty: the cpu */
+    double device_seconds;/* by the device's own clock: virtual time on the emulator */
+    uint64_t device_peak, launches;
+    uint64_t bytes_to_device, bytes_to_host; /* copied while it ran */
+    td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
+    int counter_count;
+    td_run_disk disk;
+    uint64_t array_bytes; /* held for the program during the run, besides the graph */
+    struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
+    struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
+    bool stop;                          /* whoever watches wants it to end where it can go on */
+    td_checkpoint_stats checkpoint_stats;
+} td_run;
+
+/* What can be refused before there is a graph. */
+td_status td_run_check_options(const td_program *program, const td_run_options *options);
+
+/* And what can be refused once this is known of it, before anything is asked of the memory. */
+typedef struct td_graph_facts {
+    const char *name; /* or NULL */
+    uint32_t vertices;
+    bool has_in;      /* its in-adjacency */
+    td_weight_kind weights;
+    double weight_max;
+} td_graph_facts;
+td_graph_facts td_graph_facts_of(const td_graph *graph);
+td_status td_run_check_facts(const td_program *program, const td_graph_facts *facts);
+
+/* Checks the request against the program and the graph, and prepares parameters and inputs. On failure *out is
+ * untouched. */
+td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
+
+/* Refuses distances that have become too large for their type. */
+td_status td_run_check_overflow(td_run *run, td_pool *pool);
+void td_run_destroy(td_run *run);
+
+/* The ith edge of a forest. */
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
+
+/* For engines. */
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row);
+td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
+
+/* The program's own inputs (src/programs/prepare.c). */
+td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts);
+uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, const td_run_options *options);
+
+#endif
