@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/size.h"
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "gpu_text.h"
 #include "graph_text.h"
 #include "layout/reorder.h"

@@ -4,7 +4,7 @@
 #include "base/size.h"
 #include "cpu/cpu.h"
 #include "engine/hybrid/hybrid.h"
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "store/graph.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
 {
     td_settings none = {0};
     td_run_options options = {.pool = pool, .settings = &none};
-    td_resident_bytes gpu;
+    td_gpu_bytes gpu;
     td_hybrid_bytes disk;
     uint64_t inputs = td_run_input_bytes(program, graph, &options);
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));

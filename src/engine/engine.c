@@ -7,7 +7,7 @@
 #include "engine/coop/coop.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/stream/stream.h"
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "run/checkpoint.h"
 #include "store/paged.h"
 
@@ -20,7 +20,7 @@ static const struct {
 } engines[] = {
     {"cpu", td_cpu_run, true},
     {"resident", td_resident_run, true},
-    {"stream", td_stream_run, true},
+    {"stream", td_streaming_run, true},
     {"hybrid", td_hybrid_run, true},
     {"coop", td_coop_run, true},
 };

@@ -1,7 +1,6 @@
-/* What a run of the resident engine takes on the device, before it takes it, and
- * whether that fits. The sizes follow resident.c and resident_graph.c; the tests
- * compare them with what runs really took. */
-#include "gpu/resident.h"
+/* What a run takes on the device, before it takes it, and whether that fits. The sizes follow arrays.c and lists.c; the
+ * tests compare them with what runs really took. */
+#include "gpu/bytes.h"
 
 #include "base/size.h"
 #include "base/words.h"
@@ -20,40 +19,27 @@ typedef struct sizes {
     double heavy;
 } sizes;
 
-bool td_resident_uses(const td_program *program, const char *setting)
-{
-    const td_cpu_kernels *k = program->cpu;
-    bool gas = program->info->kind == TD_KIND_GAS;
-    if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
-        return gas;
-    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
-    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
-    return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
-}
-
 static td_status read_sizes(sizes *self, const td_program *program, const td_graph *graph,
-                            const td_run_options *options)
+                            const td_run_options *options, const td_gpu_choice *choice)
 {
-    double set[TD_PARAMETERS], direction, gather, heavy;
+    double set[TD_PARAMETERS];
     const td_program_info *info = program->info;
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     const td_cpu_kernels *k = &program->cpu[kind];
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, set, NULL));
-    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "direction", &direction));
-    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "gather", &gather));
-    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "heavy", &heavy));
     bool resumed = k->first_hit && options->resume != NULL; /* perhaps a search that did not go by levels */
-    bool async = options->mode == TD_MODE_ASYNC || resumed, automatic = direction == 0, push = direction == 2;
+    bool async = options->mode == TD_MODE_ASYNC || resumed, automatic = choice->direction == TD_DIRECTION_AUTO;
+    bool push = choice->direction == TD_DIRECTION_PUSH;
     bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
     *self = (sizes){.kernels = k, .gas = info->kind == TD_KIND_GAS, .symmetric = graph->symmetric,
-                    .parents = options->parents, .heavy = heavy, .vertices = graph->vertices,
+                    .parents = options->parents, .heavy = (double)choice->heavy, .vertices = graph->vertices,
                     .weight_bytes = td_weight_bytes(kind)};
     self->both = k->view == TD_VIEW_BOTH && !k->once && !forward && !graph->symmetric;
     self->prioritised = k->schedule == TD_SCHEDULE_PRIORITY && automatic && !options->has_iterations;
     self->pushes = !self->gas || k->fused;
     self->pulls = self->gas && (!k->fused || (!push && !self->prioritised) || options->parents);
-    self->adds_up = td_resident_adds_up(k, self->pulls, self->prioritised, async);
-    self->shards = self->adds_up && gather == 1;
+    self->adds_up = td_gpu_accumulates(k, self->pulls, self->prioritised, async);
+    self->shards = self->adds_up && choice->shards;
     self->twice = self->gas && !k->fused && options->mode != TD_MODE_ASYNC;
     self->list_edges = graph->edges * (self->both ? 2 : 1);
     self->lists = self->both || graph->symmetric ? 1 : (uint64_t)self->pulls + self->pushes;
@@ -132,11 +118,11 @@ static uint64_t host_bytes(const sizes *self)
     return both > begins ? both : begins;
 }
 
-td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                  td_resident_bytes *out)
+td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             const td_gpu_choice *choice, td_gpu_bytes *out)
 {
     sizes self;
-    TD_CHECK(read_sizes(&self, program, graph, options));
+    TD_CHECK(read_sizes(&self, program, graph, options, choice));
     out->graph = graph_bytes(&self);
     out->edges = edge_bytes(&self);
     out->host = host_bytes(&self);
@@ -165,7 +151,7 @@ static td_status check_edges(const td_run_options *options, uint64_t needed, con
                    device, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
-static td_status too_large(const td_program *program, const td_resident_bytes *need, const char *device, uint64_t room,
+static td_status too_large(const td_program *program, const td_gpu_bytes *need, const char *device, uint64_t room,
                            bool capped)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
@@ -176,30 +162,31 @@ static td_status too_large(const td_program *program, const td_resident_bytes *n
                    td_format_size(c, room), capped ? " under " : "", capped ? td_word("--gpu-memory") : "");
 }
 
-td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options)
+td_status td_gpu_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options,
+                            const td_gpu_choice *choice)
 {
-    td_resident_bytes need;
-    TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
+    td_gpu_bytes need;
+    TD_CHECK(td_gpu_count_bytes(program, graph, options, choice, &need));
     TD_CHECK(check_edges(options, need.edges, "the GPU"));
     if (options->gpu_memory == 0 || need.graph + need.program <= options->gpu_memory) return TD_OK;
     return too_large(program, &need, "the GPU", options->gpu_memory, true);
 }
 
-td_status td_resident_check_vertices(const td_graph *graph, const char *engine)
+td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
 {
     if (graph->vertices <= MOST_VERTICES) return TD_OK;
     return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it",
                    engine, MOST_VERTICES, graph->vertices);
 }
 
-td_status td_resident_check_fit(td_gpu_job *job)
+td_status td_gpu_check_fit(td_gpu_job *job, const td_gpu_choice *choice)
 {
-    td_resident_bytes need;
-    TD_CHECK(td_resident_check_vertices(job->graph, "resident"));
-    TD_CHECK(td_resident_count_bytes(job->run->program, job->graph, job->options, &need));
+    td_gpu_bytes need;
+    TD_CHECK(td_gpu_check_vertices(job->graph, "resident"));
+    TD_CHECK(td_gpu_count_bytes(job->run->program, job->graph, job->options, choice, &need));
     TD_CHECK(check_edges(job->options, need.edges, job->device->name));
     if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;
-    td_resident_drop_others(job);
+    td_gpu_drop_others(job);
     uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
     if (need.graph + need.program <= room) return TD_OK;
     return too_large(job->run->program, &need, job->device->name, room, job->device->budget > 0);

@@ -5,7 +5,7 @@
 #define TD_GPU_JOB_H
 
 #include "run/checkpoint.h"
-#include "cpu/cpu.h"
+#include "kernels/cpu/job.h"
 #include "gpu/held.h"
 #include "run/run.h"
 #include "kernels/gpu/table.h"
@@ -14,7 +14,7 @@ typedef struct td_gpu_job {
     td_run *run;
     const td_run_options *options;
     const td_graph *graph;
-    struct td_resident_graph *held; /* of the resident engine: what is on the device */
+    struct td_gpu_graph *held; /* of the resident engine: what is on the device */
     td_device *device;
     td_stream *stream;
     const td_cpu_kernels *traits;
@@ -24,12 +24,12 @@ typedef struct td_gpu_job {
     td_gpu_control *control; /* the host's copy, pinned where the device can */
     bool pinned;
     void *pinned_state;      /* a checkpoint's values, where the device can */
-    struct td_resident_list *pull, *push;
+    struct td_gpu_adjacency *pull, *push;
     bool both;               /* the undirected view of a directed graph */
     td_direction direction;
     bool shards, prioritised, has_limit;
     uint64_t pull_pieces;
-    bool adds_up;            /* pulls do: td_resident_adds_up */
+    bool adds_up;            /* pulls do: td_gpu_accumulates */
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
     double tolerance, delta;

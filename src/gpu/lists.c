@@ -2,7 +2,7 @@
  * kept for the runs that follow (td_run_options.kept). The undirected view of a
  * directed graph is one list per vertex, made of both, so that kernels know one
  * kind of list. */
-#include "gpu/resident.h"
+#include "gpu/lists.h"
 
 #include "base/alloc.h"
 #include "layout/lists.h"
@@ -15,7 +15,7 @@ enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gai
 
 /* Opening and closing. */
 
-static void free_list(td_resident_graph *held, td_resident_list *list)
+static void free_list(td_gpu_graph *held, td_gpu_adjacency *list)
 {
     td_device_free(held->device, list->offsets);
     td_device_free(held->device, list->targets);
@@ -23,10 +23,10 @@ static void free_list(td_resident_graph *held, td_resident_list *list)
     td_device_free(held->device, list->heads);
     td_device_free(held->device, list->lists);
     td_device_free(held->device, list->lists_before);
-    *list = (td_resident_list){0};
+    *list = (td_gpu_adjacency){0};
 }
 
-static void free_shards(td_resident_graph *held)
+static void free_shards(td_gpu_graph *held)
 {
     td_device_free(held->device, held->shards);
     td_device_free(held->device, held->shard_targets);
@@ -34,9 +34,9 @@ static void free_shards(td_resident_graph *held)
     held->shard_of = NULL;
 }
 
-void td_resident_release(void *state)
+void td_gpu_graph_release(void *state)
 {
-    td_resident_graph *held = state;
+    td_gpu_graph *held = state;
     if (held == NULL) return;
     if (held->device != NULL) {
         free_list(held, &held->out);
@@ -51,12 +51,12 @@ void td_resident_release(void *state)
 
 static td_status open_stream(void *state, td_device *device)
 {
-    td_resident_graph *held = state;
+    td_gpu_graph *held = state;
     held->device = device;
     return td_stream_open(device, &held->stream);
 }
 
-const td_gpu_keeper td_resident_keeper = {"resident", sizeof(td_resident_graph), open_stream, td_resident_release};
+const td_gpu_keeper td_gpu_graph_keeper = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release};
 
 /* Lists. */
 
@@ -78,7 +78,7 @@ static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t cou
     return status;
 }
 
-static td_status load_list(td_gpu_job *job, td_resident_list *list, const td_adjacency *from, uint64_t edges,
+static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adjacency *from, uint64_t edges,
                            bool targets)
 {
     uint64_t n = job->graph->vertices;
@@ -107,9 +107,9 @@ done:
     return status;
 }
 
-td_status td_resident_load(td_gpu_job *job, bool push, bool pull)
+td_status td_gpu_load(td_gpu_job *job, bool push, bool pull)
 {
-    td_resident_graph *held = job->held;
+    td_gpu_graph *held = job->held;
     const td_graph *graph = job->graph;
     bool out = (push && job->push == &held->out) || (pull && job->pull == &held->out);
     TD_CHECK(load_list(job, &held->out, &graph->out, graph->edges, out));
@@ -121,10 +121,10 @@ td_status td_resident_load(td_gpu_job *job, bool push, bool pull)
     return load_both(job);
 }
 
-void td_resident_drop_others(td_gpu_job *job)
+void td_gpu_drop_others(td_gpu_job *job)
 {
-    td_resident_graph *held = job->held;
-    td_resident_list *lists[] = {&held->out, &held->in, &held->both};
+    td_gpu_graph *held = job->held;
+    td_gpu_adjacency *lists[] = {&held->out, &held->in, &held->both};
     for (int i = 0; i < 3; i++) {
         if (lists[i] != job->push && lists[i] != job->pull) free_list(held, lists[i]);
         if (job->run->program->info->weights != TD_WEIGHTS_UNUSED) continue;
@@ -156,7 +156,7 @@ static td_status find_longest(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-td_status td_resident_longest(td_gpu_job *job, uint64_t *found)
+td_status td_gpu_longest(td_gpu_job *job, uint64_t *found)
 {
     longest self = {.graph = job->graph, .both = job->push == &job->held->both};
     if (job->push->longest == 0) {
@@ -179,7 +179,7 @@ static uint64_t place_of(const td_gpu_job *job, uint64_t v)
 
 static uint64_t place_of_vertex(const void *job, uint64_t v) { return place_of(job, v); }
 
-uint32_t td_resident_lists_ended(const td_gpu_job *job, uint64_t piece)
+uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece)
 {
     uint64_t low = 0, high = job->graph->vertices;
     if (piece == job->pull_pieces) return (uint32_t)high;
@@ -198,7 +198,7 @@ static td_status find_heads(const td_gpu_job *job, td_gpu_heads *found)
 
 static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
 {
-    td_resident_list *list = job->pull;
+    td_gpu_adjacency *list = job->pull;
     uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
     TD_CHECK(send(job, &list->heads, found->bits, words, sizeof(uint32_t), "begins of lists"));
     TD_CHECK(send(job, &list->lists_before, found->before, found->pieces, sizeof(uint32_t), "begins of lists"));
@@ -206,10 +206,10 @@ static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
     return td_stream_synchronize(job->stream);
 }
 
-td_status td_resident_find_heads(td_gpu_job *job)
+td_status td_gpu_load_heads(td_gpu_job *job)
 {
     td_status status = TD_OK;
-    td_resident_list *list = job->pull;
+    td_gpu_adjacency *list = job->pull;
     td_gpu_heads found = {0};
     job->args.pull_edges = place_of(job, job->graph->vertices);
     job->pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
@@ -289,7 +289,7 @@ static td_status name_edges(void *context, uint64_t begin, uint64_t end, int wor
 static td_status load_shards(td_gpu_job *job, uint64_t room)
 {
     td_status status = TD_OK;
-    td_resident_graph *held = job->held;
+    td_gpu_graph *held = job->held;
     td_gpu_shard *shards = NULL;
     naming self = {.job = job};
     uint64_t edges = place_of(job, job->graph->vertices);
@@ -313,9 +313,9 @@ done:
 /* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
 enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
 
-td_status td_resident_make_shards(td_gpu_job *job)
+td_status td_gpu_make_shards(td_gpu_job *job)
 {
-    td_resident_graph *held = job->held;
+    td_gpu_graph *held = job->held;
     uint64_t most = job->device->properties.shared_bytes;
     held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
     bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&

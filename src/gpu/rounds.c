@@ -2,7 +2,7 @@
  * frontier push. Pushes run many rounds in one launch and come back to the host when
  * the frontier has become one for another direction or another shape of launch. Also
  * peeling and priorities, which are loops of the same kind. */
-#include "gpu/resident.h"
+#include "gpu/rounds.h"
 
 #include "base/clock.h"
 
@@ -22,21 +22,21 @@ static uint64_t hit_bound(const td_gpu_job *job)
     return bound < td_gpu_words(job) / 2 ? td_gpu_words(job) / 2 : bound;
 }
 
-uint64_t td_resident_push_bound(const td_gpu_job *job)
+uint64_t td_gpu_push_bound(const td_gpu_job *job)
 {
     if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
     if (job->args.first_hit) return hit_bound(job);
     return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
 }
 
-bool td_resident_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
+bool td_gpu_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
 {
     if (!job->traits->fused) return false;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
-    return now->edges < td_resident_push_bound(job);
+    return now->edges < td_gpu_push_bound(job);
 }
 
-void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
+void td_gpu_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 {
     job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
     job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
@@ -44,7 +44,7 @@ void td_resident_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 
 /* Pull. */
 
-td_status td_resident_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
+td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
 {
     if (now->mapped) return TD_OK;
     TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -67,7 +67,7 @@ static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
         a->first_piece = a->end_piece;
         a->first_vertex = a->end_vertex;
         a->end_piece = job->pull_pieces * part / parts;
-        a->end_vertex = part == parts ? job->graph->vertices : td_resident_lists_ended(job, a->end_piece);
+        a->end_vertex = part == parts ? job->graph->vertices : td_gpu_lists_ended(job, a->end_piece);
         if (a->end_piece > a->first_piece)
             TD_CHECK(td_gpu_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
         if (a->end_vertex > a->first_vertex)
@@ -107,8 +107,8 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 {
     uint64_t began = td_clock_ns();
     td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
-    if (job->traits->fused) TD_CHECK(td_resident_make_mapped(job, now));
-    if (job->traits->fused) td_resident_settle(job, now->vertices, now->edges);
+    if (job->traits->fused) TD_CHECK(td_gpu_make_mapped(job, now));
+    if (job->traits->fused) td_gpu_settle(job, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
@@ -188,7 +188,7 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
         td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
                              .edges = edges};
         if (!row->split) {
-            td_resident_settle(job, now->vertices, edges);
+            td_gpu_settle(job, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->args.first_hit};
@@ -200,7 +200,7 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     return TD_OK;
 }
 
-td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
+td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
     uint32_t until = td_checkpoint_rounds(job->run, job->args.context.iteration);
@@ -212,12 +212,12 @@ td_status td_resident_loop(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound
 
 static td_status push(td_gpu_job *job, td_gpu_frontier *now)
 {
-    return td_resident_loop(job, now, td_resident_push_bound(job));
+    return td_gpu_push_rounds(job, now, td_gpu_push_bound(job));
 }
 
 /* The schedules. */
 
-td_status td_resident_start(td_gpu_job *job, td_gpu_frontier *now)
+td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
 {
     bool resumed = job->run->resumed != NULL;
     TD_CHECK(td_gpu_init(job));
@@ -239,17 +239,17 @@ static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
     td_state *state = td_checkpoint_due(job->run, &job->args.context);
     if (state == NULL) return TD_OK;
     if (!job->traits->fused) return td_gpu_save(job, state, NULL, 0);
-    TD_CHECK(td_resident_make_mapped(job, now));
+    TD_CHECK(td_gpu_make_mapped(job, now));
     return td_gpu_save(job, state, (const uint32_t *const[]){job->args.active, job->args.far_map}, 2);
 }
 
-td_status td_resident_rounds(td_gpu_job *job)
+td_status td_gpu_run_rounds(td_gpu_job *job)
 {
     td_gpu_frontier now;
-    TD_CHECK(td_resident_start(job, &now));
+    TD_CHECK(td_gpu_start(job, &now));
     while (job->args.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
-        bool pushes = td_resident_chooses_push(job, &now);
+        bool pushes = td_gpu_chooses_push(job, &now);
         TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
         job->run->converged = !pushes && settled(job);
         TD_CHECK(checkpoint(job, &now));
@@ -259,7 +259,7 @@ td_status td_resident_rounds(td_gpu_job *job)
 }
 
 /* Of the vertices left, those of this level become the frontier. */
-td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
+td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
     job->args.queue_count = *left;
@@ -271,19 +271,19 @@ td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t
     return TD_OK;
 }
 
-td_status td_resident_peel(td_gpu_job *job)
+td_status td_gpu_run_peeling(td_gpu_job *job)
 {
     td_gpu_frontier now;
     bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
-    TD_CHECK(td_resident_start(job, &now));
+    TD_CHECK(td_gpu_start(job, &now));
     if (!within) TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
     for (uint32_t left = job->graph->vertices; left > 0; within = false) {
-        if (!within) TD_CHECK(td_resident_next_level(job, &now, &left));
+        if (!within) TD_CHECK(td_gpu_next_level(job, &now, &left));
         bool anyone = within || now.vertices > 0;
         uint64_t lowest = job->control->tally.lowest;
         while (now.vertices > 0 && job->args.context.iteration < job->limit) {
-            TD_CHECK(td_resident_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
+            TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
             TD_CHECK(checkpoint(job, &now));
         }
         if (job->args.context.iteration >= job->limit) return TD_OK;
@@ -304,13 +304,13 @@ static double choose_delta(const td_graph *graph)
     return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
 }
 
-double td_resident_step(const td_graph *graph, double delta)
+double td_gpu_delta(const td_graph *graph, double delta)
 {
     double farthest = graph->weight_max * graph->vertices;
     return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* priorities fit 32 bits */
 }
 
-td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
+td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
 {
     uint64_t began = td_clock_ns();
     job->next_dirty = now->listed = false;
@@ -323,11 +323,11 @@ td_status td_resident_near(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound
     return TD_OK;
 }
 
-td_status td_resident_priorities(td_gpu_job *job)
+td_status td_gpu_run_priorities(td_gpu_job *job)
 {
     td_gpu_frontier now;
-    job->args.one_over_delta = 1 / td_resident_step(job->graph, job->delta);
-    TD_CHECK(td_resident_start(job, &now));
+    job->args.one_over_delta = 1 / td_gpu_delta(job->graph, job->delta);
+    TD_CHECK(td_gpu_start(job, &now));
     TD_CHECK(make_listed(job, &now));
     bool more = now.vertices > 0;
     while (more) {

@@ -9,7 +9,7 @@
 #include "engine/coop/coop.h"
 #include "cpu/cpu.h"
 #include "engine/hybrid/hybrid.h"
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "engine/stream/stream.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ const td_engine td_engines[] = {
     {.name = "stream",
      .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross "
                 "the link",
-     .device = "cuda or emu", .settings = td_stream_settings, .uses = td_stream_uses, .check = td_stream_check_settings,
+     .device = "cuda or emu", .settings = td_streaming_settings, .uses = td_streaming_uses, .check = td_streaming_check_settings,
      .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%"},
     {.name = "hybrid",
      .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
@@ -176,7 +176,7 @@ static uint64_t free_memory(void)
 static td_status plan_resident(td_plan *plan, const td_program *program, const td_graph *graph,
                                const td_run_options *options)
 {
-    td_resident_bytes need;
+    td_gpu_bytes need;
     uint64_t emulated = 0;
     TD_CHECK(td_resident_count_bytes(program, graph, options, &need));
     bool cooperative = program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
@@ -216,13 +216,13 @@ static void add_why(td_plan *plan, const char *text)
 static td_status plan_stream(td_plan *plan, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
 {
-    td_stream_bytes need;
-    td_stream_shape shape;
+    td_streaming_bytes need;
+    td_streaming_shape shape;
     uint64_t left, emulated = 0;
     TD_CHECK(gpu_memory_left(options, &left));
     if (left == 0) left = options->gpu_memory;
     if (left == 0) return TD_OK; /* without a GPU to ask: the run will say so */
-    TD_CHECK(td_stream_plan(program, graph, options, left, &need, &shape));
+    TD_CHECK(td_streaming_plan(program, graph, options, left, &need, &shape));
     bool cooperative = program->cpu[TD_WEIGHT_NONE].fused;
     if (options->devices != NULL)
         TD_CHECK(td_devices_host_bytes(options->devices, need.on_device + need.vertices, cooperative, &emulated));
@@ -274,14 +274,14 @@ static td_status choose_for_room(td_plan *plan, const td_program *program, const
                                  const td_run_options *options)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    td_stream_bytes bytes;
-    td_stream_shape shape;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
     uint64_t left, wanted;
     TD_CHECK(plan_resident(plan, program, graph, options));
     TD_CHECK(gpu_memory_left(options, &left));
     wanted = plan->device_graph_bytes + plan->device_program_bytes;
     if (left == 0) return TD_OK; /* the run will say what is missing */
-    td_status status = td_stream_plan(program, graph, options, left, &bytes, &shape);
+    td_status status = td_streaming_plan(program, graph, options, left, &bytes, &shape);
     if (status == TD_OK && bytes.all) return TD_OK;
     plan->engine = status == TD_OK ? "stream" : "cpu";
     td_format_size(need, wanted);

@@ -56,7 +56,7 @@ static double in_effect(const td_run_report *report, const td_setting *entry, do
 static bool changes_anything(const td_run_report *report, const td_setting *entry)
 {
     bool stream = strcmp(report->run->engine, "stream") == 0, handed_over = stream && report->plan->subgraph_edges == 0;
-    if (handed_over || (stream && !td_stream_applies(report->options->settings, entry->name))) return false;
+    if (handed_over || (stream && !td_streaming_applies(report->options->settings, entry->name))) return false;
     return report->uses == NULL || report->uses(report->run->program, entry->name);
 }
 

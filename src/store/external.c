@@ -453,7 +453,7 @@ static td_status write_ids(external *self)
 {
     td_status status = TD_OK;
     td_section_stream stream = {0};
-    uint64_t *ids = NULL, step = TD_STREAM_BYTES / 8;
+    uint64_t *ids = NULL, step = TD_STREAMING_BYTES / 8;
     TD_TRY(TD_NEW(&ids, step, "original ids"));
     TD_TRY(td_section_stream_open(&stream, self->out, TD_SECTION_IDS));
     for (uint64_t v = 0; v < self->vertices; v += step) {

@@ -281,7 +281,7 @@ void td_packed_out_close(td_packed_out *out)
 td_status td_section_stream_open(td_section_stream *stream, td_packed_out *out, td_section_kind kind)
 {
     *stream = (td_section_stream){.out = out, .kind = kind};
-    return TD_NEW(&stream->buffer, TD_STREAM_BYTES, "section buffer");
+    return TD_NEW(&stream->buffer, TD_STREAMING_BYTES, "section buffer");
 }
 
 td_status td_section_stream_flush(td_section_stream *stream)

@@ -47,7 +47,7 @@ typedef struct td_section_stream {
     uint32_t filled;
 } td_section_stream;
 
-#define TD_STREAM_BYTES (16u * TD_PACKED_BLOCK)
+#define TD_STREAMING_BYTES (16u * TD_PACKED_BLOCK)
 
 td_status td_section_stream_open(td_section_stream *stream, td_packed_out *out, td_section_kind kind);
 td_status td_section_stream_flush(td_section_stream *stream); /* when the buffer is full */
@@ -57,7 +57,7 @@ void td_section_stream_close(td_section_stream *stream);      /* frees the buffe
 /* Elements of 1, 2, 4 or 8 bytes: they never lie across two buffers. */
 static inline void *td_section_stream_next(td_section_stream *stream, uint32_t element, td_status *status)
 {
-    if (__builtin_expect(stream->filled == TD_STREAM_BYTES, 0)) *status = td_section_stream_flush(stream);
+    if (__builtin_expect(stream->filled == TD_STREAMING_BYTES, 0)) *status = td_section_stream_flush(stream);
     void *at = stream->buffer + stream->filled;
     stream->filled += element;
     return at;

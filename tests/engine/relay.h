@@ -4,6 +4,7 @@
 #ifndef TD_TEST_RELAY_H
 #define TD_TEST_RELAY_H
 
+#include "engine/resident/resident.h"
 #include "engine/stream_ways.h"
 
 #include "device/emulator/sanitizer.h"
@@ -79,7 +80,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
                     : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
                     : strcmp(one->engine, "hybrid") == 0   ? td_hybrid_uses(program, key)
                     : strcmp(one->engine, "coop") == 0     ? td_coop_uses(program, key)
-                                                           : td_stream_uses_in(program, mode, key);
+                                                           : td_streaming_uses_in(program, mode, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);

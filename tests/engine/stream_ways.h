@@ -56,9 +56,9 @@ static inline void stream_settings_used_in(char *out, size_t room, const td_prog
             continue;
         }
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 7, "="), word + 7);
-        if (!td_stream_uses_in(program, mode, name)) continue;
+        if (!td_streaming_uses_in(program, mode, name)) continue;
         CHECK_OK(td_settings_add(&together, word));
-        if (td_stream_check_settings(&together) == TD_OK) snprintf(out + used, room - used, " %s", word);
+        if (td_streaming_check_settings(&together) == TD_OK) snprintf(out + used, room - used, " %s", word);
         else td_free(together.keys[--together.count]), td_free(together.values[together.count]);
     }
     td_settings_clear(&together);
@@ -74,15 +74,15 @@ static inline void stream_raise_cap(const td_program *program, const td_graph *g
                                     const char *text)
 {
     td_settings settings = {0};
-    td_stream_bytes bytes;
-    td_stream_shape shape;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
     char words[512], *rest = NULL;
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ",
             &rest)) CHECK_OK(td_settings_add(&settings, word));
     td_run_options with = *options;
     with.settings = &settings;
-    while (with.gpu_edges < 1 && td_stream_plan(program, graph, &with, UINT64_C(1) << 40, &bytes,
+    while (with.gpu_edges < 1 && td_streaming_plan(program, graph, &with, UINT64_C(1) << 40, &bytes,
                                                 &shape) != TD_OK) with.gpu_edges *= 1.5;
     options->gpu_edges = with.gpu_edges < 1 ? with.gpu_edges : 1;
     td_settings_clear(&settings);

@@ -7,7 +7,7 @@
 #include "engine/ways.h"
 
 #include "base/cancel.h"
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "planner/plan.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph)
@@ -116,7 +116,7 @@ TEST(a_graph_that_does_not_fit_is_refused_with_its_size_and_an_engine_that_runs_
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program *program = td_programs[p];
-        td_resident_bytes need;
+        td_gpu_bytes need;
         td_run *run = NULL;
         td_run_options options = options_for(program->info, graph);
         CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));

@@ -2,7 +2,7 @@
  * that a run on the emulator is the same every time. */
 #include "engine/ways.h"
 
-#include "gpu/resident.h"
+#include "engine/resident/resident.h"
 #include "run/result.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, td_kept *kept)
@@ -23,7 +23,7 @@ static uint64_t digest_of(const char *program, const td_graph *graph, td_kept *k
     return summary.digest;
 }
 
-static td_device *device_of(const td_kept *kept) { return ((td_resident_graph *)kept->state)->device; }
+static td_device *device_of(const td_kept *kept) { return ((td_gpu_graph *)kept->state)->device; }
 
 /* Lists come when a program first needs them: edges, in-edges, weights, both as one. */
 TEST(programs_one_after_another_find_the_same_as_alone)
@@ -89,9 +89,9 @@ TEST(another_graph_device_or_budget_is_another_start)
         options.source = busiest(on);
         td_run *run = run_of("bfs", on, options, "");
         CHECK_STR(run->device, "emu:0");
-        CHECK(((td_resident_graph *)kept.state)->gpu.graph == on);
+        CHECK(((td_gpu_graph *)kept.state)->gpu.graph == on);
         CHECK_EQ(device_of(&kept)->budget, i >= 2 ? 64 << 20 : 0);
-        CHECK_STR(((td_resident_graph *)kept.state)->gpu.devices, i >= 1 ? "cpu,emu:2" : "emu");
+        CHECK_STR(((td_gpu_graph *)kept.state)->gpu.devices, i >= 1 ? "cpu,emu:2" : "emu");
         td_run_destroy(run);
     }
     td_kept_release(&kept);
@@ -106,7 +106,7 @@ TEST(lists_of_other_programs_make_way)
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     uint64_t alone = 0;
     for (int p = 0; p < 7; p++) {
-        td_resident_bytes need;
+        td_gpu_bytes need;
         td_run_options options = options_for(program_of(programs[p])->info, graph, NULL);
         CHECK_OK(td_resident_count_bytes(program_of(programs[p]), graph, &options, &need));
         if (need.graph + need.program > alone) alone = need.graph + need.program;
@@ -133,7 +133,7 @@ TEST(a_run_takes_on_the_device_what_was_counted_before)
         for (int p = 0; td_programs[p] != NULL; p++)
             for (int s = 0; s < 4; s++) {
                 const td_program *program = td_programs[p];
-                td_resident_bytes need;
+                td_gpu_bytes need;
                 td_settings set = settings_from(settings[s]);
                 td_run_options options = options_for(program->info, graph, NULL);
                 options.settings = &set;

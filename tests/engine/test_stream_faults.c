@@ -231,13 +231,13 @@ TEST(a_cap_below_the_vertices_arrays_is_refused_and_one_above_is_kept_to)
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program_info *info = td_programs[p]->info;
-        td_stream_bytes bytes;
-        td_stream_shape shape;
+        td_streaming_bytes bytes;
+        td_streaming_shape shape;
         td_run *run = NULL;
         td_run_options options = {.engine = "stream", .devices = "emu", .has_source = info->needs_source,
                                   .source = busiest(graph), .has_iterations = info->kind == TD_KIND_GAS,
                                   .iterations = 2};
-        CHECK_STATUS(td_stream_plan(td_programs[p], graph, &options, 1024, &bytes, &shape), TD_NO_MEMORY);
+        CHECK_STATUS(td_streaming_plan(td_programs[p], graph, &options, 1024, &bytes, &shape), TD_NO_MEMORY);
         options.gpu_memory = bytes.vertices / 2;
         CHECK_STATUS(try_run(&run, info->name, graph, options, ""), TD_NO_MEMORY);
         CHECK_CONTAINS(td_last_message(), "vertices' arrays");
@@ -366,7 +366,7 @@ TEST(the_same_run_again_sends_no_lists_again)
         td_run_options options = options_for(programs[p], graph, "");
         options.kept = &kept;
         td_run_destroy(run_of(programs[p], graph, options, ""));
-        const td_stream_graph *held = kept.state;
+        const td_streaming_graph *held = kept.state;
         const uint32_t *lists = held->lists[0].targets;
         uint64_t taken = held->device->now;
         td_run *again = run_of(programs[p], graph, options, "");

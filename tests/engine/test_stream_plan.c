@@ -13,14 +13,14 @@ static td_run_options options_for(const td_program_info *info, const td_graph *g
 
 static void compare(const td_graph *graph, double cap, td_mode mode)
 {
-    td_stream_bytes bytes;
-    td_stream_shape shape;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program_info *info = td_programs[p]->info;
         td_run_options options = options_for(info, graph, cap);
-        if (mode == TD_MODE_ASYNC && !td_stream_tells_changes(td_programs[p], mode)) continue;
+        if (mode == TD_MODE_ASYNC && !td_streaming_tells_changes(td_programs[p], mode)) continue;
         options.mode = mode;
-        CHECK_OK(td_stream_plan(td_programs[p], graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+        CHECK_OK(td_streaming_plan(td_programs[p], graph, &options, UINT64_C(1) << 34, &bytes, &shape));
         CHECK(!bytes.all);
         uint64_t said = bytes.vertices + bytes.on_device;
         const double most = 1.35; /* slots and beginnings come whole, and leave room that is too small for another */
@@ -49,34 +49,34 @@ TEST(lists_are_those_that_the_run_goes_along)
     td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_U8, NULL);
     const td_program *bfs = program_of("bfs");
     td_run_options options = options_for(bfs->info, graph, 0.25);
-    td_stream_bytes bytes;
-    td_stream_shape shape;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
     CHECK(!graph->symmetric);
-    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
     CHECK(shape.pushes && shape.pulls && shape.pulls_beginnings);
     options.mode = TD_MODE_ASYNC;
-    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
     CHECK(shape.pushes && !shape.pulls && !shape.pulls_beginnings);
     CHECK_EQ(bytes.edges, graph->edges * sizeof(uint32_t));
     options.parents = true;
-    CHECK_OK(td_stream_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
     CHECK(shape.pulls && !shape.pulls_beginnings);
     td_graph_destroy(graph);
 }
 
 /* As a plan sees a graph: by its counts. */
-static td_stream_shape shape_of(const char *name, const char *text)
+static td_streaming_shape shape_of(const char *name, const char *text)
 {
     td_graph graph = {.vertices = 4 << 20, .edges = 100 << 20, .symmetric = true, .weights = TD_WEIGHT_U8,
                       .weight_min = 1, .weight_max = 100};
     const td_program *program = program_of(name);
     td_run_options options = {.engine = "stream", .gpu_edges = 0.5, .has_source = program->info->needs_source};
     td_settings settings = {0};
-    td_stream_bytes bytes;
-    td_stream_shape shape;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
     if (text[0] != '\0') CHECK_OK(td_settings_add(&settings, text));
     options.settings = &settings;
-    CHECK_OK(td_stream_plan(program, &graph, &options, UINT64_C(1) << 34, &bytes, &shape));
+    CHECK_OK(td_streaming_plan(program, &graph, &options, UINT64_C(1) << 34, &bytes, &shape));
     td_settings_clear(&settings);
     return shape;
 }

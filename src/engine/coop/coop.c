@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "engine/resident/resident.h"
 #include "run/checkpoint.h"
 
 #include <stdio.h>
@@ -282,7 +283,7 @@ static td_status set_up(td_coop_job *self)
     cpu->coop.hot = self->held->cut->hot.offsets;
     cpu->coop.rest = self->held->cut->rest.offsets;
     if (gpu->prioritised)
-        cpu->delta = td_resident_step(cpu->graph, gpu->delta > 0 ? gpu->delta : td_resident_step(cpu->graph, 0) * STEP);
+        cpu->delta = td_gpu_delta(cpu->graph, gpu->delta > 0 ? gpu->delta : td_gpu_delta(cpu->graph, 0) * STEP);
     self->link = self->link && self->held->readable;
     fill_args(self);
     self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
@@ -448,7 +449,7 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
         return stand_aside(run, options, "the two cannot share an iteration of this program");
     if (run->resumed != NULL && run->resumed->converged)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
-    TD_CHECK(td_resident_check_vertices(run->graph, "coop"));
+    TD_CHECK(td_gpu_check_vertices(run->graph, "coop"));
     run->engine = "coop";
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));

@@ -16,8 +16,10 @@
 #define TD_ENGINE_COOP_COOP_H
 
 #include "gpu/job.h"
-#include "gpu/resident.h"
-#include "engine/stream/stream.h"
+#include "cpu/cpu.h"
+#include "gpu/bytes.h"
+#include "gpu/rounds.h"
+#include "gpu/link_list.h"
 #include "layout/split.h"
 
 typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALWAYS, TD_INVOKE_NEVER } td_coop_invoke;

@@ -15,7 +15,7 @@ static void free_lists(td_coop_graph *held)
     const td_adjacency *rest = held->cut != NULL ? &held->cut->rest : NULL;
     if (held->pinned[0]) td_device_unpin(held->device, rest->targets);
     if (held->pinned[1]) td_device_unpin(held->device, rest->weights);
-    td_stream_free_narrow(held->device, &held->link);
+    td_link_free_narrow(held->device, &held->link);
     held->link = (td_link_list){0};
     for (int i = 0; i < TD_COOP_WINDOWS; i++) {
         td_device_free(held->device, held->narrow[i]);
@@ -155,9 +155,9 @@ static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_
     uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-    TD_CHECK(td_stream_narrow(link, held->device, pool));
+    TD_CHECK(td_link_narrow(link, held->device, pool));
     if (link->narrow != NULL && link->narrow_most <= size) return TD_OK;
-    td_stream_free_narrow(held->device, link); /* no fewer bits */
+    td_link_free_narrow(held->device, link); /* no fewer bits */
     return TD_OK;
 }
 
@@ -205,7 +205,7 @@ static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room,
                              "a window in fewer bits"));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(held->stream);
-    td_stream_free_narrow(held->device, &hot);
+    td_link_free_narrow(held->device, &hot);
     return status;
 }
 

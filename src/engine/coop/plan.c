@@ -43,9 +43,9 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     const td_cpu_kernels *k = &program->cpu[kind];
     uint64_t n = graph->vertices, ways = k->view == TD_VIEW_BOTH && !graph->symmetric ? 2 : 1;
     size_t edge = sizeof(uint32_t) + td_weight_bytes(kind);
-    td_resident_bytes whole;
+    td_gpu_bytes whole;
     *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
-    TD_CHECK(td_resident_count_bytes(program, graph, options, &whole));
+    TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
     out->vertices = device_bytes(k, n, graph->edges * ways,
                                  (int)(td_run_input_bytes(program, graph, options) / (n * sizeof(double))));
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;

@@ -287,7 +287,7 @@ td_status td_coop_pulls(td_coop_job *self)
     self->work = td_coop_work_pull;
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
-    TD_CHECK(td_resident_start(gpu, &now));
+    TD_CHECK(td_gpu_start(gpu, &now));
     bool waits = self->taking < n && gpu->args.next_values != gpu->args.values;
     if (waits) /* those who wait keep what they start with in both */
         TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes,

@@ -1,7 +1,6 @@
-/* The resident engine: a graph that fits the GPU's memory (resident_plan.c) is loaded
- * once and every iteration runs there. This file sets a run up and takes it down; the
- * policies are in resident_rounds.c and resident_sweep.c. */
-#include "gpu/resident.h"
+/* The resident engine: a graph that fits the GPU's memory is loaded once and every iteration runs there. The rounds are
+ * those of src/gpu. */
+#include "engine/resident/resident.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -44,6 +43,49 @@ const td_setting td_resident_settings[] = {
 
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
 
+bool td_resident_uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
+        return gas;
+    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
+}
+
+/* What the sizes of a run depend on. */
+static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
+{
+    static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "resident", td_resident_settings, set, NULL));
+    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HEAVY]};
+    return TD_OK;
+}
+
+td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                  td_gpu_bytes *out)
+{
+    td_gpu_choice choice;
+    TD_CHECK(read_choice(options->settings, &choice));
+    return td_gpu_count_bytes(program, graph, options, &choice, out);
+}
+
+td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_gpu_choice choice;
+    TD_CHECK(read_choice(options->settings, &choice));
+    return td_gpu_check_caps(program, graph, options, &choice);
+}
+
+static td_status check_fit(td_gpu_job *job)
+{
+    td_gpu_choice choice;
+    TD_CHECK(read_choice(job->options->settings, &choice));
+    return td_gpu_check_fit(job, &choice);
+}
+
 /* Setting up. */
 
 static td_status read_settings(td_gpu_job *job)
@@ -85,75 +127,6 @@ static void choose_lists(const td_gpu_job *job, bool *push, bool *pull)
     *pull = gas && (!k->fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
 }
 
-static uint64_t piece_count(const td_gpu_job *job)
-{
-    uint64_t edges = td_gpu_view_edges(job);
-    return edges / TD_GPU_WARP_PIECE + edges / job->args.heavy + 2;
-}
-
-static td_status make_frontier(td_gpu_job *job)
-{
-    uint64_t n = job->graph->vertices, words = (n + 31) / 32;
-    td_gpu_args *a = &job->args;
-    TD_CHECK(td_gpu_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
-    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &a->queue[i], n, sizeof(uint32_t), "queue of vertices"));
-    TD_CHECK(td_gpu_new(job, &a->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, words * sizeof(uint32_t)));
-    if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &a->late, n, sizeof(uint32_t), "late vertices"));
-    if (job->traits->schedule == TD_SCHEDULE_PEEL) {
-        TD_CHECK(td_gpu_new(job, &a->left, n, sizeof(uint32_t), "vertices left"));
-        TD_CHECK(td_gpu_new(job, &a->next_left, n, sizeof(uint32_t), "vertices left"));
-    }
-    if (!job->prioritised) return TD_OK;
-    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &a->far[i], n, sizeof(uint32_t), "vertices put off"));
-    TD_CHECK(td_gpu_new(job, &a->far_map, words, sizeof(uint32_t), "vertices put off"));
-    return td_stream_fill(job->stream, a->far_map, 0, words * sizeof(uint32_t));
-}
-
-static td_status make_sweep(td_gpu_job *job)
-{
-    td_gpu_args *a = &job->args;
-    uint64_t n = job->graph->vertices;
-    TD_CHECK(td_gpu_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
-    TD_CHECK(td_gpu_new(job, &a->drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
-    if (job->traits->edge != NULL) TD_CHECK(td_gpu_new(job, &a->edges, n, sizeof(uint64_t), "edges of the forest"));
-    if (job->traits->value_bytes != sizeof(uint32_t))
-        TD_CHECK(td_gpu_new(job, &a->labels, n, sizeof(uint32_t), "labels"));
-    return TD_OK;
-}
-
-td_status td_resident_make_arrays(td_gpu_job *job)
-{
-    const td_program_info *info = job->run->program->info;
-    uint64_t n = job->graph->vertices;
-    td_gpu_args *a = &job->args;
-    TD_CHECK(td_gpu_make_values(job));
-    if (info->kind == TD_KIND_SWEEP) return make_sweep(job);
-    TD_CHECK(td_gpu_new(job, &a->active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
-    if (job->traits->fused) TD_CHECK(make_frontier(job));
-    if (!job->adds_up || job->shards) return TD_OK;
-    TD_CHECK(td_gpu_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
-    return td_gpu_launch(job, &job->kernels->clear_sums, n);
-}
-
-/* Blocks of the loops, all of which run at once. */
-td_status td_resident_fit_loops(td_gpu_job *job)
-{
-    const td_gpu_kernels *k = job->kernels;
-    bool plain = job->args.balance == TD_BALANCE_WARP;
-    uint32_t most;
-    if (!job->traits->fused) return TD_OK;
-    if (job->prioritised) job->loop = plain ? &k->priorities : &k->priorities_otherwise;
-    else job->loop = plain ? &k->levels : &k->levels_otherwise;
-    TD_CHECK(td_device_occupancy(job->device, job->loop, TD_GPU_THREADS, 0, &most));
-    uint32_t few = (uint32_t)job->device->properties.multiprocessors;
-    job->blocks_many = most;
-    job->blocks_few = few < most ? few : most;
-    job->blocks_cluster = plain ? job->device->properties.cluster : 0;
-    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a processor", job->device->name,
-                                         job->loop->name);
-}
-
 static td_status fill_args(td_gpu_job *job)
 {
     td_gpu_args *a = &job->args;
@@ -165,7 +138,7 @@ static td_status fill_args(td_gpu_job *job)
     a->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
     a->lean = a->mean_degree <= LEAN_DEGREE && edges <= UINT32_MAX;
     uint64_t longest = 0;
-    if (job->push != NULL) TD_CHECK(td_resident_longest(job, &longest));
+    if (job->push != NULL) TD_CHECK(td_gpu_longest(job, &longest));
     a->has_heavy = longest >= a->heavy;
     a->async = job->run->async;
     a->end_edge = UINT64_MAX;
@@ -179,31 +152,31 @@ static td_status fill_args(td_gpu_job *job)
     if (job->pull == NULL) return TD_OK;
     a->pull = job->pull->view;
     if (!job->adds_up) return TD_OK;
-    return job->shards ? td_resident_make_shards(job) : td_resident_find_heads(job);
+    return job->shards ? td_gpu_make_shards(job) : td_gpu_load_heads(job);
 }
 
 static td_status set_up(td_gpu_job *job)
 {
     bool push, pull;
     TD_CHECK(read_settings(job));
-    TD_CHECK(td_gpu_hold(&td_resident_keeper, job->graph, job->options, &job->held));
+    TD_CHECK(td_gpu_hold(&td_gpu_graph_keeper, job->graph, job->options, &job->held));
     TD_CHECK(td_gpu_job_start(job, job->held->device, job->held->stream));
     choose_lists(job, &push, &pull);
-    job->adds_up = td_resident_adds_up(job->traits, pull, job->prioritised, job->run->async);
+    job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
     job->push = !push ? NULL : job->both ? &job->held->both : &job->held->out;
     job->pull = !pull ? NULL : job->both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
-    TD_CHECK(td_resident_check_fit(job));
-    TD_CHECK(td_resident_load(job, push, pull));
+    TD_CHECK(check_fit(job));
+    TD_CHECK(td_gpu_load(job, push, pull));
     TD_CHECK(fill_args(job));
-    TD_CHECK(td_resident_make_arrays(job));
-    TD_CHECK(td_resident_fit_loops(job));
+    TD_CHECK(td_gpu_make_arrays(job));
+    TD_CHECK(td_gpu_fit_loops(job));
     return td_stream_synchronize(job->stream);
 }
 
 static void tear_down(td_gpu_job *job, bool failed)
 {
     td_gpu_job_close(job);
-    td_gpu_let_go(&td_resident_keeper, job->options, job->held, failed);
+    td_gpu_let_go(&td_gpu_graph_keeper, job->options, job->held, failed);
 }
 
 static td_status find_parents(td_gpu_job *job)
@@ -222,9 +195,9 @@ static td_status run_schedule(td_gpu_job *job)
 {
     job->run->converged = job->run->resumed != NULL && job->run->resumed->converged;
     if (job->run->converged) return td_gpu_init(job); /* a checkpoint of a run that was through */
-    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_resident_sweep(job);
-    if (job->prioritised) return td_resident_priorities(job);
-    return job->traits->schedule == TD_SCHEDULE_PEEL ? td_resident_peel(job) : td_resident_rounds(job);
+    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_gpu_run_sweeps(job);
+    if (job->prioritised) return td_gpu_run_priorities(job);
+    return job->traits->schedule == TD_SCHEDULE_PEEL ? td_gpu_run_peeling(job) : td_gpu_run_rounds(job);
 }
 
 td_status td_resident_run(td_run *run, const td_run_options *options)

@@ -11,7 +11,7 @@
 
 enum { LONGEST_PREFIX = 1 << 16 };
 
-static td_status find_longest_prefix(td_stream_job *self, const td_link_list *list, uint64_t room, uint32_t *most)
+static td_status find_longest_prefix(td_streaming_job *self, const td_link_list *list, uint64_t room, uint32_t *most)
 {
     uint64_t *longer, total = 0;
     TD_CHECK(TD_NEW_ZEROED(&longer, LONGEST_PREFIX + 1, "lengths of lists"));
@@ -48,10 +48,10 @@ static td_status gather_prefix(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-td_status td_stream_make_prefix(td_stream_job *self, td_link_list *list, uint64_t bytes)
+td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes)
 {
     td_status status = TD_OK;
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     uint64_t n = self->gpu.graph->vertices, *offsets = NULL;
     gathering gather = {.list = list};
     uint32_t most;
@@ -118,7 +118,7 @@ static td_status count_light(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
-td_status td_stream_find_light(td_stream_job *self, td_link_list *list, double limit)
+td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices;
@@ -136,7 +136,7 @@ done:
 }
 
 /* Of sorted lists whose edges are meant once: how many lead to the vertex itself or below. */
-td_status td_stream_skip_lower(td_stream_job *self, td_link_list *list)
+td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;

@@ -11,7 +11,7 @@
 /* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab.md). */
 static const double TOLD = 0.3;
 
-td_status td_stream_make_changes(td_stream_job *self)
+td_status td_streaming_make_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -36,7 +36,7 @@ static uint32_t least_level(const double *levels)
 }
 
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
-static td_status take(td_stream_job *self, td_iteration *row)
+static td_status take(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_reset(gpu));
@@ -48,14 +48,14 @@ static td_status take(td_stream_job *self, td_iteration *row)
     return TD_OK;
 }
 
-static td_status tell(td_stream_job *self, td_iteration *row)
+static td_status tell(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
-    TD_CHECK(td_stream_count_useful(self, self->push));
+    TD_CHECK(td_streaming_count_useful(self, self->push));
     TD_CHECK(td_gpu_reset(gpu));
-    if (self->push->prefix.offsets != NULL) TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (self->edges_useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_PUSH));
+    if (self->push->prefix.offsets != NULL) TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
+    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH));
     TD_CHECK(td_gpu_read(gpu, 0));
     row->edges = gpu->control->tally.edges;
     row->bytes_direct = gpu->control->tally.host_bytes;
@@ -63,7 +63,7 @@ static td_status tell(td_stream_job *self, td_iteration *row)
 }
 
 /* What was told is in the residuals, which are balanced and weighed. */
-static td_status settle(td_stream_job *self, double *change)
+static td_status settle(td_streaming_job *self, double *change)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -86,7 +86,7 @@ static td_status settle(td_stream_job *self, double *change)
 }
 
 /* A round; the first, and the first after a checkpoint, tells whole values. */
-static td_status go_round(td_stream_job *self, bool whole)
+static td_status go_round(td_streaming_job *self, bool whole)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -101,7 +101,7 @@ static td_status go_round(td_stream_job *self, bool whole)
 }
 
 /* The result, in place of messages, which the next round makes anew. */
-static td_status find_values(td_stream_job *self)
+static td_status find_values(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->args.next_values = gpu->args.messages;
@@ -114,7 +114,7 @@ static td_status find_values(td_stream_job *self)
 
 /* Between two rounds: a checkpoint, if one is due. Residuals are not part of it: whoever goes on makes them anew, by a
  * round of whole values. */
-static td_status checkpoint(td_stream_job *self)
+static td_status checkpoint(td_streaming_job *self)
 {
     td_gpu_args *a = &self->gpu.args;
     td_state *state = td_checkpoint_due(self->gpu.run, &a->context);
@@ -127,7 +127,7 @@ static td_status checkpoint(td_stream_job *self)
     return status;
 }
 
-td_status td_stream_changes(td_stream_job *self)
+td_status td_streaming_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     bool whole = true;

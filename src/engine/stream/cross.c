@@ -14,7 +14,7 @@
 enum { COPIES_AHEAD = 4 };
 
 /* Time spent copying, computing and both, by what is known to be under way. */
-void td_stream_look_at_clock(td_stream_job *self)
+void td_streaming_look_at_clock(td_streaming_job *self)
 {
     uint64_t now = td_device_clock(self->gpu.device);
     double seconds = now > self->clock ? (double)(now - self->clock) * 1e-9 : 0;
@@ -24,7 +24,7 @@ void td_stream_look_at_clock(td_stream_job *self)
     self->clock = now;
 }
 
-td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
+td_status td_streaming_note_event(td_streaming_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
                                uint64_t bytes)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -38,7 +38,7 @@ td_status td_stream_note_event(td_stream_job *self, td_lane lane, const char *na
 
 /* Launching. */
 
-static td_status launch_sweep(td_stream_job *self, uint64_t threads)
+static td_status launch_sweep(td_streaming_job *self, uint64_t threads)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_clear_pieces(gpu));
@@ -47,7 +47,7 @@ static td_status launch_sweep(td_stream_job *self, uint64_t threads)
     return gpu->args.keeps_edges ? td_gpu_launch(gpu, &gpu->kernels->close_part, 1) : TD_OK;
 }
 
-static td_status launch_hit(td_stream_job *self, uint64_t threads)
+static td_status launch_hit(td_streaming_job *self, uint64_t threads)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_stream_fill(gpu->stream, &gpu->args.control->tally.late, 0, sizeof(uint64_t)));
@@ -55,7 +55,7 @@ static td_status launch_hit(td_stream_job *self, uint64_t threads)
     return td_gpu_launch_blocks(gpu, &gpu->kernels->pull_late, (uint64_t)gpu->device->properties.multiprocessors, 0);
 }
 
-static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
+static td_status launch_sum(td_streaming_job *self, uint64_t first, uint64_t end)
 {
     td_gpu_args *a = &self->gpu.args;
     a->first_piece = first / TD_GPU_TILE;
@@ -65,7 +65,7 @@ static td_status launch_sum(td_stream_job *self, uint64_t first, uint64_t end)
     return td_gpu_launch(&self->gpu, pull, (a->end_piece - a->first_piece) * 32);
 }
 
-static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
+static td_status launch_work(td_streaming_job *self, uint64_t first, uint64_t end)
 {
     td_gpu_args *a = &self->gpu.args;
     uint64_t threads = td_gpu_part_threads(&self->gpu);
@@ -81,13 +81,13 @@ static td_status launch_work(td_stream_job *self, uint64_t first, uint64_t end)
     return TD_OK;
 }
 
-static td_gpu_list *list_of_work(td_stream_job *self)
+static td_gpu_list *list_of_work(td_streaming_job *self)
 {
     bool pulls = self->work == TD_WORK_HIT || self->work == TD_WORK_SUM || self->work == TD_WORK_PARENTS;
     return pulls ? &self->gpu.args.pull : &self->gpu.args.push;
 }
 
-td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
+td_status td_streaming_launch_part(td_streaming_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
                                 const void *weights)
 {
     td_gpu_args *a = &self->gpu.args;
@@ -106,7 +106,7 @@ td_status td_stream_launch_part(td_stream_job *self, uint64_t first, uint64_t en
     return launch_work(self, first, end);
 }
 
-td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_stream_work work)
+td_status td_streaming_launch_prefix(td_streaming_job *self, td_link_list *list, td_streaming_work work)
 {
     td_gpu_args *a = &self->gpu.args;
     self->work = work;
@@ -121,11 +121,11 @@ td_status td_stream_launch_prefix(td_stream_job *self, td_link_list *list, td_st
 
 /* Slots. */
 
-static bool tells_again(const td_stream_job *self);
+static bool tells_again(const td_streaming_job *self);
 static void on_copied(void *context, td_status status, uint64_t value);
 static void on_done(void *context, td_status status, uint64_t slot);
 
-static td_status launch_slot(td_stream_job *self, uint32_t slot, bool again)
+static td_status launch_slot(td_streaming_job *self, uint32_t slot, bool again)
 {
     const td_link_list *list = self->crossing;
     const td_slot *it = &self->held->slots.slots[slot];
@@ -134,28 +134,28 @@ static td_status launch_slot(td_stream_job *self, uint32_t slot, bool again)
     const uint32_t *targets = (const uint32_t *)(widened ? self->held->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
     self->gpu.args.again = again;
-    td_status status = td_stream_launch_part(self, first, end, targets, weights);
+    td_status status = td_streaming_launch_part(self, first, end, targets, weights);
     self->gpu.args.again = false;
     return status;
 }
 
 /* Goes over a slot and asks to be told when that is done. */
-static td_status go_over(td_stream_job *self, uint32_t slot, bool again)
+static td_status go_over(td_streaming_job *self, uint32_t slot, bool again)
 {
     td_slots_use(&self->held->slots, slot);
     self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
-    if (self->crossing->narrow != NULL) TD_CHECK(td_stream_widen(self, &self->held->slots.slots[slot]));
+    if (self->crossing->narrow != NULL) TD_CHECK(td_streaming_widen(self, &self->held->slots.slots[slot]));
     TD_CHECK(launch_slot(self, slot, again));
-    uint32_t times = self->variant == TD_STREAM_HBASE && tells_again(self) ? self->repeats : 1;
+    uint32_t times = self->variant == TD_STREAMING_HBASE && tells_again(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
     TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
-    td_stream_look_at_clock(self);
+    td_streaming_look_at_clock(self);
     self->flights++;
     self->row->rounds += times;
     return TD_OK;
 }
 
-static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
+static td_status copy_subgraph(td_streaming_job *self, uint32_t s, uint32_t slot)
 {
     const td_link_list *list = self->crossing;
     td_slot *to = &self->held->slots.slots[slot];
@@ -168,7 +168,7 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
                                 (const char *)list->weights + first * list->weight_bytes, edges * list->weight_bytes,
                                 TD_TO_DEVICE));
     TD_CHECK(td_stream_notify(self->held->copies, on_copied, self, slot));
-    td_stream_look_at_clock(self);
+    td_streaming_look_at_clock(self);
     to->asked = self->clock;
     self->copies_under_way++;
     self->row->bytes_whole += td_link_bytes(list, s);
@@ -176,7 +176,7 @@ static td_status copy_subgraph(td_stream_job *self, uint32_t s, uint32_t slot)
 }
 
 /* Starts as many copies as there are slots for. */
-td_status td_stream_start_copies(td_stream_job *self)
+td_status td_streaming_start_copies(td_streaming_job *self)
 {
     td_slots *slots = &self->held->slots;
     while (self->waiting_at < self->waiting_count && self->copies_under_way < COPIES_AHEAD) {
@@ -196,7 +196,7 @@ td_status td_stream_start_copies(td_stream_job *self)
 }
 
 /* Whether vertices may be told again within an iteration: with all their edges, so not where lists begin elsewhere. */
-static bool tells_again(const td_stream_job *self)
+static bool tells_again(const td_streaming_job *self)
 {
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
@@ -206,14 +206,14 @@ static bool tells_again(const td_stream_job *self)
  * are heard of. */
 enum { RESIDENTS_AHEAD = 6 };
 
-static td_status go_over_residents(td_stream_job *self)
+static td_status go_over_residents(td_streaming_job *self)
 {
     while (self->residents_at < self->residents_count && self->flights < RESIDENTS_AHEAD)
         TD_CHECK(go_over(self, self->residents[self->residents_at++], false));
     return TD_OK;
 }
 
-static void hold(td_stream_job *self, bool owned)
+static void hold(td_streaming_job *self, bool owned)
 {
     td_slots *slots = &self->held->slots;
     for (uint32_t s = 0; s < self->crossing->subgraphs; s++) {
@@ -225,7 +225,7 @@ static void hold(td_stream_job *self, bool owned)
 }
 
 /* They stay until they have been gone over; those in slots that copies wait for come first. */
-static void hold_residents(td_stream_job *self)
+static void hold_residents(td_streaming_job *self)
 {
     self->residents_at = self->residents_count = 0;
     hold(self, false);
@@ -234,17 +234,17 @@ static void hold_residents(td_stream_job *self)
 }
 
 /* While copies are under way and nothing else is, the GPU goes over what it has. */
-td_status td_stream_go_on(td_stream_job *self)
+td_status td_streaming_go_on(td_streaming_job *self)
 {
-    bool queues = self->variant == TD_STREAM_FULL || self->variant == TD_STREAM_HVSP;
-    TD_CHECK(td_stream_start_copies(self));
+    bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
+    TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(go_over_residents(self));
     if (!queues || !tells_again(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
     uint32_t slot = td_slots_next(&self->held->slots, self->levels);
     return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
 }
 
-void td_stream_note(td_stream_job *self, td_status status)
+void td_streaming_note(td_streaming_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
@@ -254,15 +254,15 @@ void td_stream_note(td_stream_job *self, td_status status)
 
 static void on_copied(void *context, td_status status, uint64_t slot)
 {
-    td_stream_job *self = context;
+    td_streaming_job *self = context;
     const td_slot *it = &self->held->slots.slots[slot];
-    td_stream_look_at_clock(self);
+    td_streaming_look_at_clock(self);
     self->copies_under_way--;
-    td_stream_note(self, status);
-    td_stream_note(self, td_stream_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
+    td_streaming_note(self, status);
+    td_streaming_note(self, td_streaming_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
                                               td_link_bytes(self->crossing, it->subgraph)));
-    if (self->status == TD_OK) td_stream_note(self, go_over(self, (uint32_t)slot, false));
-    if (self->status == TD_OK) td_stream_note(self, td_stream_start_copies(self));
+    if (self->status == TD_OK) td_streaming_note(self, go_over(self, (uint32_t)slot, false));
+    if (self->status == TD_OK) td_streaming_note(self, td_streaming_start_copies(self));
 }
 
 /* What a completion tells of a launch over edges at the host: this bit, and the bytes that it was to read. */
@@ -270,20 +270,20 @@ static const uint64_t DIRECT = UINT64_C(1) << 63;
 
 static void on_done(void *context, td_status status, uint64_t slot)
 {
-    td_stream_job *self = context;
-    td_stream_look_at_clock(self);
+    td_streaming_job *self = context;
+    td_streaming_look_at_clock(self);
     self->flights--;
-    td_stream_note(self, status);
+    td_streaming_note(self, status);
     if (slot & DIRECT) {
-        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
+        td_streaming_note(self, td_streaming_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
                                                   slot & ~DIRECT));
     } else {
         const td_slot *it = &self->held->slots.slots[slot];
         td_slots_done(&self->held->slots, (uint32_t)slot);
-        td_stream_note(self, td_stream_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
+        td_streaming_note(self, td_streaming_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
                                                   td_link_bytes(self->crossing, it->subgraph)));
     }
-    if (self->status == TD_OK) td_stream_note(self, td_stream_go_on(self));
+    if (self->status == TD_OK) td_streaming_note(self, td_streaming_go_on(self));
 }
 
 /* An iteration. */
@@ -292,7 +292,7 @@ static void on_done(void *context, td_status status, uint64_t slot)
  * launch is kept as a whole: then few are read together. */
 enum { KEPT_TOGETHER = 4 };
 
-static td_status read_directly(td_stream_job *self)
+static td_status read_directly(td_streaming_job *self)
 {
     const td_link_list *list = self->crossing;
     uint32_t most = self->gpu.args.keeps_edges ? KEPT_TOGETHER : list->subgraphs;
@@ -309,12 +309,12 @@ static td_status read_directly(td_stream_job *self)
         if (self->way[last] != TD_WAY_DIRECT) continue;
         while (self->way[s] != TD_WAY_DIRECT) s++;
         self->gpu.args.from_host = true;
-        td_status status = td_stream_launch_part(self, td_link_begin(list, s), td_link_end(list, last),
+        td_status status = td_streaming_launch_part(self, td_link_begin(list, s), td_link_end(list, last),
                                                  list->seen.targets, list->seen.weights);
         self->gpu.args.from_host = false;
         TD_CHECK(status);
         TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
-        td_stream_look_at_clock(self);
+        td_streaming_look_at_clock(self);
         if (self->direct_asked == 0) self->direct_asked = self->clock;
         if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
         self->flights++;
@@ -322,7 +322,7 @@ static td_status read_directly(td_stream_job *self)
     return TD_OK;
 }
 
-static void list_wholes(td_stream_job *self)
+static void list_wholes(td_streaming_job *self)
 {
     const td_link_list *list = self->crossing;
     self->waiting_count = self->waiting_at = 0;
@@ -334,7 +334,7 @@ static void list_wholes(td_stream_job *self)
 }
 
 /* What has been queued must have ended before anything it uses is given back. */
-static td_status fail_clean(td_stream_job *self, td_status status)
+static td_status fail_clean(td_streaming_job *self, td_status status)
 {
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", self->status != TD_OK ? self->message : td_last_message());
@@ -343,32 +343,32 @@ static td_status fail_clean(td_stream_job *self, td_status status)
     return td_fail(status, "%s", message);
 }
 
-static td_status run_iteration(td_stream_job *self)
+static td_status run_iteration(td_streaming_job *self)
 {
-    TD_CHECK(td_stream_fetch_active(self));
-    TD_CHECK(td_stream_start_extraction(self));
+    TD_CHECK(td_streaming_fetch_active(self));
+    TD_CHECK(td_streaming_start_extraction(self));
     hold_residents(self);
     TD_CHECK(go_over_residents(self));
-    TD_CHECK(td_stream_start_copies(self));
+    TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(read_directly(self));
-    while ((self->flights + self->copies_under_way > 0 || td_stream_is_extracting(self)) && self->status == TD_OK)
+    while ((self->flights + self->copies_under_way > 0 || td_streaming_is_extracting(self)) && self->status == TD_OK)
         TD_CHECK(td_loop_run(self->held->gpu.loop));
     return self->status;
 }
 
-td_status td_stream_cross(td_stream_job *self, td_link_list *list, td_stream_work work)
+td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work)
 {
     td_slots *slots = &self->held->slots;
     self->crossing = list;
     self->work = work;
     TD_CHECK(td_slots_serve(slots, list, list->subgraphs));
     td_slots_begin(slots);
-    td_stream_choose_ways(self, list);
+    td_streaming_choose_ways(self, list);
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
     self->direct_asked = 0;
     td_status status = run_iteration(self);
     if (status != TD_OK) status = fail_clean(self, status);
-    td_stream_end_extraction(self);
+    td_streaming_end_extraction(self);
     return status;
 }

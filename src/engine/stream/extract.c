@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAM_EXTRACTS };
+enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAMING_EXTRACTS };
 enum { LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
 
 /* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in
@@ -25,7 +25,7 @@ typedef struct extract {
 
 /* What workers do with some of them. */
 typedef struct extraction {
-    td_stream_job *job;
+    td_streaming_job *job;
     const td_link_list *list;
     extract *extracts;
     char *chunk;
@@ -34,7 +34,7 @@ typedef struct extraction {
 
 /* An iteration's extraction. */
 struct td_extracting {
-    td_stream_job *job;
+    td_streaming_job *job;
     td_task task;
     extract *extracts;
     uint32_t count, done;    /* of which so many are in chunks */
@@ -168,7 +168,7 @@ static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t 
 }
 
 /* The table that tells a kernel where everything is. */
-static td_status send_table(td_stream_job *job, const extract *extracts, uint32_t count, int chunk)
+static td_status send_table(td_streaming_job *job, const extract *extracts, uint32_t count, int chunk)
 {
     td_gpu_extract *table = job->held->table[chunk];
     const char *to = job->held->chunk[chunk];
@@ -193,8 +193,8 @@ static void on_done(void *context, td_status status, uint64_t chunk);
 /* Copies what is in the chunk, the extracts of a subgraph at a time, and goes over it. */
 static td_status send_chunk(struct td_extracting *self, int chunk)
 {
-    td_stream_job *job = self->job;
-    td_stream_graph *held = job->held;
+    td_streaming_job *job = self->job;
+    td_streaming_graph *held = job->held;
     const extract *extracts = self->extracts + self->done;
     td_event *event = NULL;
     for (uint32_t i = 0, end; i < self->fit; i = end) {
@@ -206,7 +206,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     }
     TD_CHECK(send_table(job, extracts, self->fit, chunk));
     TD_CHECK(td_stream_notify(held->copies, on_copied, self, (uint64_t)chunk));
-    td_stream_look_at_clock(job);
+    td_streaming_look_at_clock(job);
     self->copy_asked[chunk] = job->clock;
     job->copies_under_way++;
     self->crossing[chunk] = true;
@@ -223,7 +223,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
 static td_status fill_chunk(void *context, uint64_t *time)
 {
     struct td_extracting *self = context;
-    td_stream_job *job = self->job;
+    td_streaming_job *job = self->job;
     extraction all = {.job = job, .list = job->crossing, .extracts = self->extracts};
     uint64_t room = td_link_edge_bytes(all.list) << all.list->shift, bytes = 0;
     if (!self->counted) TD_CHECK(td_pool_for(job->gpu.options->pool, self->count, 1, work_on, &all));
@@ -255,15 +255,15 @@ static void fill_next(struct td_extracting *self)
 static void on_filled(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
-    td_stream_job *job = self->job;
+    td_streaming_job *job = self->job;
     td_task_join(&self->task);
     self->working = false;
-    td_stream_note(job, status);
+    td_streaming_note(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
+    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
                                              self->bytes[chunk]));
-    td_stream_note(job, send_chunk(self, (int)chunk));
+    td_streaming_note(job, send_chunk(self, (int)chunk));
     self->full[chunk] = true;
     self->done += self->fit;
     if (job->status == TD_OK) fill_next(self);
@@ -271,29 +271,29 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
 
 static void end_chunk(struct td_extracting *self, uint64_t chunk)
 {
-    td_stream_job *job = self->job;
-    td_stream_look_at_clock(job);
+    td_streaming_job *job = self->job;
+    td_streaming_look_at_clock(job);
     job->flights--;
     self->full[chunk] = self->early[chunk] = false;
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
                                              self->bytes[chunk]));
     if (job->status == TD_OK) fill_next(self);
-    if (job->status == TD_OK) td_stream_note(job, td_stream_go_on(job));
+    if (job->status == TD_OK) td_streaming_note(job, td_streaming_go_on(job));
 }
 
 static void on_copied(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
-    td_stream_job *job = self->job;
-    td_stream_look_at_clock(job);
+    td_streaming_job *job = self->job;
+    td_streaming_look_at_clock(job);
     self->crossing[chunk] = false;
     job->copies_under_way--;
     job->flights++;
     self->kernel_asked[chunk] = job->clock;
-    td_stream_note(job, status);
-    td_stream_note(job, td_stream_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
+    td_streaming_note(job, status);
+    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
                                              self->bytes[chunk]));
-    if (job->status == TD_OK) td_stream_note(job, td_stream_start_copies(job));
+    if (job->status == TD_OK) td_streaming_note(job, td_streaming_start_copies(job));
     if (self->early[chunk]) end_chunk(self, chunk);
 }
 
@@ -301,13 +301,13 @@ static void on_copied(void *context, td_status status, uint64_t chunk)
 static void on_done(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
-    td_stream_note(self->job, status);
+    td_streaming_note(self->job, status);
     if (self->crossing[chunk]) self->early[chunk] = true;
     else end_chunk(self, chunk);
 }
 
 /* The bitmap comes back first, before anything is queued that it would wait for. */
-td_status td_stream_fetch_active(td_stream_job *job)
+td_status td_streaming_fetch_active(td_streaming_job *job)
 {
     td_gpu_job *gpu = &job->gpu;
     bool any = false;
@@ -318,7 +318,7 @@ td_status td_stream_fetch_active(td_stream_job *job)
     return td_stream_synchronize(gpu->stream);
 }
 
-td_status td_stream_start_extraction(td_stream_job *job)
+td_status td_streaming_start_extraction(td_streaming_job *job)
 {
     struct td_extracting *self;
     const td_link_list *list = job->crossing;
@@ -336,13 +336,13 @@ td_status td_stream_start_extraction(td_stream_job *job)
     return TD_OK;
 }
 
-bool td_stream_is_extracting(const td_stream_job *job)
+bool td_streaming_is_extracting(const td_streaming_job *job)
 {
     const struct td_extracting *self = job->extracting;
     return self != NULL && (self->working || self->full[0] || self->full[1]);
 }
 
-void td_stream_end_extraction(td_stream_job *job)
+void td_streaming_end_extraction(td_streaming_job *job)
 {
     if (job->extracting == NULL) return;
     td_task_join(&job->extracting->task);

@@ -11,16 +11,16 @@
 
 /* Giving back. */
 
-static void unpin_list(td_stream_graph *held, td_link_list *list)
+static void unpin_list(td_streaming_graph *held, td_link_list *list)
 {
     if (list->pinned[0]) td_device_unpin(held->device, (void *)(uintptr_t)list->targets);
     if (list->pinned[1]) td_device_unpin(held->device, (void *)(uintptr_t)list->weights);
 }
 
-static void free_list(td_stream_graph *held, td_link_list *list)
+static void free_list(td_streaming_graph *held, td_link_list *list)
 {
     unpin_list(held, list);
-    td_stream_free_narrow(held->device, list);
+    td_link_free_narrow(held->device, list);
     td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
     td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
@@ -35,7 +35,7 @@ static void free_list(td_stream_graph *held, td_link_list *list)
     *list = (td_link_list){0};
 }
 
-static void free_chunks(td_stream_graph *held)
+static void free_chunks(td_streaming_graph *held)
 {
     for (int i = 0; i < 2; i++) {
         if (held->chunk_pinned[i]) td_device_unpin(held->device, held->staging[i]);
@@ -49,7 +49,7 @@ static void free_chunks(td_stream_graph *held)
     }
 }
 
-static void free_lists(td_stream_graph *held)
+static void free_lists(td_streaming_graph *held)
 {
     for (int i = 0; i < 2; i++) free_list(held, &held->lists[i]);
     for (uint32_t i = 0; i < held->slots.count; i++) {
@@ -68,12 +68,12 @@ static void free_lists(td_stream_graph *held)
     td_device_free(held->device, held->window);
     held->window = NULL;
     free_chunks(held);
-    td_stream_free_kept(held);
+    td_streaming_free_kept(held);
 }
 
-void td_stream_release(void *state)
+void td_streaming_release(void *state)
 {
-    td_stream_graph *held = state;
+    td_streaming_graph *held = state;
     if (held == NULL) return;
     if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
     if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
@@ -101,7 +101,7 @@ static void take_made(td_link_list *list, td_adjacency *made)
     *made = (td_adjacency){0};
 }
 
-static td_status put_in_order(td_stream_job *self, td_link_list *list, td_list_order order)
+static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_list_order order)
 {
     td_status status = TD_OK;
     const td_graph *graph = self->gpu.graph;
@@ -119,8 +119,8 @@ done:
     return status;
 }
 
-static td_status make_host_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
-                                const td_stream_shape *shape)
+static td_status make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                                const td_streaming_shape *shape)
 {
     td_adjacency both = {0};
     const td_graph *graph = self->gpu.graph;
@@ -135,11 +135,11 @@ static td_status make_host_list(td_stream_job *self, td_link_list *list, const t
     list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
     if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order));
     if (shape->weight_bits == 0) return TD_OK;
-    return td_stream_join_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
+    return td_streaming_join_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
 }
 
 /* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */
-static void pin_list(td_stream_graph *held, td_link_list *list)
+static void pin_list(td_streaming_graph *held, td_link_list *list)
 {
     void *targets = NULL, *weights = NULL;
     uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
@@ -156,7 +156,7 @@ static void pin_list(td_stream_graph *held, td_link_list *list)
     list->seen.weights = weights;
 }
 
-static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t slot_edges)
+static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list, uint64_t slot_edges)
 {
     uint64_t v = 0, n = self->gpu.graph->vertices;
     while ((UINT64_C(2) << list->shift) <= slot_edges) list->shift++;
@@ -171,18 +171,18 @@ static td_status cut_subgraphs(td_stream_job *self, td_link_list *list, uint64_t
     for (v = 0; v < n; v++) {
         uint64_t degree = list->offsets[v + 1] - list->offsets[v];
         if (degree > list->longest) list->longest = degree;
-        list->lengths[degree < TD_STREAM_LENGTHS ? degree : TD_STREAM_LENGTHS]++;
+        list->lengths[degree < TD_LINK_LENGTHS ? degree : TD_LINK_LENGTHS]++;
     }
     return TD_OK;
 }
 
-static td_status make_list(td_stream_job *self, td_link_list *list, const td_adjacency *from,
-                           const td_stream_shape *shape)
+static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                           const td_streaming_shape *shape)
 {
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
     TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
-    if (shape->narrows) TD_CHECK(td_stream_narrow(list, self->held->device, self->gpu.options->pool));
+    if (shape->narrows) TD_CHECK(td_link_narrow(list, self->held->device, self->gpu.options->pool));
     TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets,
                          (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
     return td_stream_synchronize(self->held->stream);
@@ -192,7 +192,7 @@ static td_status make_list(td_stream_job *self, td_link_list *list, const td_adj
 
 /* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where
  * they do not shrink, or there is no room for two, they cross as they are. */
-static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
+static void fit_narrow(td_streaming_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
     td_link_list *lists = held->lists;
     bool two = lists[1].offsets != NULL, narrows = lists[0].narrow != NULL && (!two || lists[1].narrow != NULL);
@@ -205,7 +205,7 @@ static void fit_narrow(td_stream_graph *held, uint64_t slot_edges, uint64_t *wor
         if (held->shape.narrows == TD_NARROW_ASKED)
             td_warn("stream.compress=on: %s; subgraphs cross as they are",
                     narrows ? "there is no room for two subgraphs" : "the lists hardly shrink");
-        for (int i = 0; i < 2; i++) td_stream_free_narrow(held->device, &lists[i]);
+        for (int i = 0; i < 2; i++) td_link_free_narrow(held->device, &lists[i]);
         return;
     }
     *words = most;
@@ -235,7 +235,7 @@ static uint64_t choose_owners(const td_link_list *list, uint64_t room, uint32_t 
     return taken;
 }
 
-static void give_own_slots(td_stream_graph *held, const uint32_t *owners, uint64_t count)
+static void give_own_slots(td_streaming_graph *held, const uint32_t *owners, uint64_t count)
 {
     const td_link_list *list = &held->lists[0];
     char *at = held->own_slots;
@@ -251,7 +251,7 @@ static void give_own_slots(td_stream_graph *held, const uint32_t *owners, uint64
 }
 
 /* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
-static td_status make_own_slots(td_stream_graph *held, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
+static td_status make_own_slots(td_streaming_graph *held, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
 {
     td_link_list *list = &held->lists[0];
     uint32_t *owners;
@@ -268,7 +268,7 @@ static td_status make_own_slots(td_stream_graph *held, uint64_t room, uint64_t s
     return status;
 }
 
-static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
+static td_status make_slots(td_streaming_graph *held, const td_streaming_shape *shape)
 {
     uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
@@ -288,7 +288,7 @@ static td_status make_slots(td_stream_graph *held, const td_stream_shape *shape)
     return TD_OK;
 }
 
-static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape)
+static td_status make_chunks(td_streaming_graph *held, const td_streaming_shape *shape)
 {
     uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
     void *seen;
@@ -297,15 +297,15 @@ static td_status make_chunks(td_stream_graph *held, const td_stream_shape *shape
         td_numa_spread(td_numa_here(), held->staging[i], bytes); /* pinning would touch all of it here */
         held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
         TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
-        TD_CHECK(TD_NEW(&held->table[i], TD_STREAM_EXTRACTS + 1, "extracts"));
-        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAM_EXTRACTS + 1, sizeof(td_gpu_extract),
+        TD_CHECK(TD_NEW(&held->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
+        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAMING_EXTRACTS + 1, sizeof(td_gpu_extract),
                                "extracts"));
     }
     return TD_OK;
 }
 
 /* How fast a subgraph comes: the second of two copies counts. */
-static td_status measure_copies(td_stream_graph *held)
+static td_status measure_copies(td_streaming_graph *held)
 {
     td_link_list *list = &held->lists[0];
     uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
@@ -347,9 +347,9 @@ static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-static td_status measure_extraction(td_stream_job *self)
+static td_status measure_extraction(td_streaming_job *self)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
     uint64_t count = bytes / PROBE_ROOM < PROBE_LISTS ? bytes / PROBE_ROOM : PROBE_LISTS;
     probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count,
@@ -366,9 +366,9 @@ static td_status measure_extraction(td_stream_job *self)
 }
 
 /* Whoever pulls along a list uses its beginnings most. */
-static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
+static td_status make_lists(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     const td_graph *graph = self->gpu.graph;
     bool one = shape->both || graph->symmetric || !shape->pulls || !shape->pushes;
     const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
@@ -379,29 +379,29 @@ static td_status make_lists(td_stream_job *self, const td_stream_shape *shape)
     TD_CHECK(make_chunks(held, shape));
     TD_CHECK(measure_copies(held));
     TD_CHECK(measure_extraction(self));
-    if (shape->upper) TD_CHECK(td_stream_skip_lower(self, &held->lists[0]));
-    if (shape->kept_edges > 0) TD_CHECK(td_stream_make_kept(self, shape));
+    if (shape->upper) TD_CHECK(td_streaming_skip_lower(self, &held->lists[0]));
+    if (shape->kept_edges > 0) TD_CHECK(td_streaming_make_kept(self, shape));
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
     td_link_list *list = &held->lists[one || !shape->pulls_beginnings ? 0 : 1];
-    TD_CHECK(td_stream_make_prefix(self, list, shape->prefix_bytes));
-    return shape->light > 0 && list->prefix.offsets != NULL ? td_stream_find_light(self, list, shape->light) : TD_OK;
+    TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes));
+    return shape->light > 0 && list->prefix.offsets != NULL ? td_streaming_find_light(self, list, shape->light) : TD_OK;
 }
 
 /* Opening. */
 
 static td_status open_streams(void *state, td_device *device)
 {
-    td_stream_graph *held = state;
+    td_streaming_graph *held = state;
     held->device = device;
     TD_CHECK(td_stream_open(device, &held->stream));
     return td_stream_open(device, &held->copies);
 }
 
-const td_gpu_keeper td_stream_keeper = {"stream", sizeof(td_stream_graph), open_streams, td_stream_release};
+const td_gpu_keeper td_streaming_keeper = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release};
 
-td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
+td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
         free_lists(held);
         uint64_t before = td_memory().now;
@@ -410,7 +410,7 @@ td_status td_stream_hold(td_stream_job *self, const td_stream_shape *shape)
         if (status != TD_OK) {
             (void)td_stream_synchronize(held->stream);
             free_lists(held);
-            held->shape = (td_stream_shape){0};
+            held->shape = (td_streaming_shape){0};
             return status;
         }
     }

@@ -106,9 +106,9 @@ static void places_from_counts(uint64_t *counts, uint64_t pieces)
     }
 }
 
-static td_status pick_light(td_stream_job *self, picking *light, uint64_t room)
+static td_status pick_light(td_streaming_job *self, picking *light, uint64_t room)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     td_pool *pool = self->gpu.options->pool;
     uint64_t pieces = (self->gpu.graph->vertices + GRAIN - UINT64_C(1)) / GRAIN, total;
     void *seen;
@@ -125,12 +125,12 @@ static td_status pick_light(td_stream_job *self, picking *light, uint64_t room)
 }
 
 /* Room on the device, and what it is filled with first. */
-td_status td_stream_make_kept(td_stream_job *self, const td_stream_shape *shape)
+td_status td_streaming_make_kept(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     picking light = {.graph = self->gpu.graph, .list = &held->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
     TD_CHECK(td_device_new(held->device, &held->kept, shape->kept_edges, sizeof(td_gpu_edge), "edges that may matter"));
-    TD_CHECK(td_device_new(held->device, &held->aside, td_stream_aside(shape->kept_edges), sizeof(td_gpu_edge),
+    TD_CHECK(td_device_new(held->device, &held->aside, td_streaming_aside(shape->kept_edges), sizeof(td_gpu_edge),
                            "edges put aside"));
     if (!shape->light_first) return TD_OK;
     td_status status = pick_light(self, &light, shape->kept_edges);
@@ -138,7 +138,7 @@ td_status td_stream_make_kept(td_stream_job *self, const td_stream_shape *shape)
     return status;
 }
 
-void td_stream_free_kept(td_stream_graph *held)
+void td_streaming_free_kept(td_streaming_graph *held)
 {
     if (held->light_pinned) td_device_unpin(held->device, held->light);
     td_free(held->light);
@@ -152,11 +152,11 @@ void td_stream_free_kept(td_stream_graph *held)
 
 /* Sweeping. */
 
-td_status td_stream_sweep_kept(td_stream_job *self)
+td_status td_streaming_sweep_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
-    uint64_t stretch = td_stream_aside(a->kept_room);
+    uint64_t stretch = td_streaming_aside(a->kept_room);
     for (a->kept_first = 0; a->kept_first < self->kept_count; a->kept_first = a->kept_end) {
         a->kept_end = a->kept_first + stretch < self->kept_count ? a->kept_first + stretch : self->kept_count;
         TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep_kept, a->kept_end - a->kept_first));
@@ -167,7 +167,7 @@ td_status td_stream_sweep_kept(td_stream_job *self)
 }
 
 /* Before the lists of a sweep cross: parts whose edges are kept need not. */
-void td_stream_leave_out_kept(td_stream_job *self)
+void td_streaming_leave_out_kept(td_streaming_job *self)
 {
     for (uint32_t s = 0; s < self->push->subgraphs; s++) {
         if (!self->part_kept[s]) continue;
@@ -177,7 +177,7 @@ void td_stream_leave_out_kept(td_stream_job *self)
 }
 
 /* What a sweep kept. */
-td_status td_stream_note_kept(td_stream_job *self)
+td_status td_streaming_note_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t count = self->push->subgraphs;
@@ -190,7 +190,7 @@ td_status td_stream_note_kept(td_stream_job *self)
     return TD_OK;
 }
 
-td_status td_stream_start_kept(td_stream_job *self)
+td_status td_streaming_start_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -215,10 +215,10 @@ static bool begins_round(const td_gpu_job *gpu)
 
 /* The light edges alone, until they change nothing. Between two rounds they are a beginning like any other: a
  * checkpoint may be written there, and what goes on from one goes on with them. */
-td_status td_stream_sweep_light(td_stream_job *self)
+td_status td_streaming_sweep_light(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    const td_stream_graph *held = self->held;
+    const td_streaming_graph *held = self->held;
     uint64_t bytes = held->light_count * sizeof *held->light;
     bool again = held->light_count > 0 && begins_round(gpu);
     self->kept_count = held->light_count;
@@ -229,8 +229,8 @@ td_status td_stream_sweep_light(td_stream_job *self)
         if (first) row.bytes_whole = row.bytes_useful = bytes;
         if (first) TD_CHECK(td_stream_copy(gpu->stream, gpu->args.kept, held->light, bytes, TD_TO_DEVICE));
         TD_CHECK(td_gpu_reset(gpu));
-        TD_CHECK(td_stream_sweep_kept(self));
-        TD_CHECK(td_stream_end_sweep(self, &row, began, &again));
+        TD_CHECK(td_streaming_sweep_kept(self));
+        TD_CHECK(td_streaming_end_sweep(self, &row, began, &again));
         self->kept_count = gpu->control->kept_count;
     }
     self->kept_count = 0; /* what is left joins nothing any more */

@@ -33,8 +33,8 @@ static bool fit_a_word(const td_graph *graph)
 static uint64_t held_at_host(const td_run_options *options)
 {
     const td_kept *kept = options->kept;
-    if (kept == NULL || kept->release != td_stream_release || kept->state == NULL) return 0;
-    return ((const td_stream_graph *)kept->state)->host_bytes;
+    if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
+    return ((const td_streaming_graph *)kept->state)->host_bytes;
 }
 
 static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph,
@@ -44,26 +44,26 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     *self = (wishes){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
-    self->changes = td_stream_tells_changes(program, options->mode);
+    self->changes = td_streaming_tells_changes(program, options->mode);
     self->pushes = self->gas && (self->kernels->fused || self->changes);
     self->sums = self->gas && !self->pushes;
     self->keeps_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
     self->held = held_at_host(options);
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "variant", &self->variant));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "low", &self->low));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "subgraph", &self->subgraph));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "prefix", &self->prefix));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "delta", &self->delta));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "heavy", &self->heavy));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "direction", &self->direction));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "survivors", &self->survivors));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "compress", &self->compress));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_stream_settings, "words", &self->words));
-    self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAM_FULL && self->survivors == 0 &&
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &self->variant));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "low", &self->low));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "subgraph", &self->subgraph));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "prefix", &self->prefix));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "delta", &self->delta));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "heavy", &self->heavy));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "direction", &self->direction));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "survivors", &self->survivors));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "compress", &self->compress));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "words", &self->words));
+    self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAMING_FULL && self->survivors == 0 &&
                             !options->has_iterations && fit_a_word(graph);
-    return td_settings_number(options->settings, "stream", td_stream_settings, "lists", &self->lists);
+    return td_settings_number(options->settings, "stream", td_streaming_settings, "lists", &self->lists);
 }
 
 /* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many
@@ -93,7 +93,7 @@ static uint64_t ordering_bytes(const wishes *self, const td_graph *graph, td_lis
 static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
-    if (self->keeps_edges || self->variant != TD_STREAM_FULL) return TD_LISTS_STORED;
+    if (self->keeps_edges || self->variant != TD_STREAMING_FULL) return TD_LISTS_STORED;
     if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
@@ -107,30 +107,30 @@ static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
     bool wanted = asked || (self->compress == 0 && (self->sums || self->keeps_survivors));
-    if (!wanted || self->variant != TD_STREAM_FULL || !host_has(self, bytes)) return TD_NARROW_NO;
+    if (!wanted || self->variant != TD_STREAMING_FULL || !host_has(self, bytes)) return TD_NARROW_NO;
     return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
 }
 
 /* A copy of the lists that is made anyway has weights in the words of their targets, where they find room there. */
-static uint64_t choose_weight_bits(const wishes *self, const td_graph *graph, const td_stream_shape *shape)
+static uint64_t choose_weight_bits(const wishes *self, const td_graph *graph, const td_streaming_shape *shape)
 {
     bool copied = shape->order != TD_LISTS_STORED || shape->both;
     bool wanted = self->words == 0 && self->pushes && self->kernels->fused && shape->weighted && !shape->narrows;
-    return wanted && copied ? td_stream_weight_bits(graph) : 0;
+    return wanted && copied ? td_streaming_weight_bits(graph) : 0;
 }
 
-static uint64_t edge_bytes(const td_resident_bytes *need, const td_stream_shape *shape)
+static uint64_t edge_bytes(const td_gpu_bytes *need, const td_streaming_shape *shape)
 {
     return shape->weight_bits > 0 ? sizeof(uint32_t) : need->edge_bytes;
 }
 
-static uint64_t kept_bytes(const td_stream_shape *shape)
+static uint64_t kept_bytes(const td_streaming_shape *shape)
 {
-    return shape->kept_edges == 0 ? 0 : (shape->kept_edges + td_stream_aside(shape->kept_edges)) * sizeof(td_gpu_edge);
+    return shape->kept_edges == 0 ? 0 : (shape->kept_edges + td_streaming_aside(shape->kept_edges)) * sizeof(td_gpu_edge);
 }
 
 /* Room for single edges, and for a sixteenth of them to be put aside. */
-static void spend_on_kept(const wishes *self, td_stream_shape *shape, uint64_t spare, uint64_t list_edges)
+static void spend_on_kept(const wishes *self, td_streaming_shape *shape, uint64_t spare, uint64_t list_edges)
 {
     uint64_t edges = spare / sizeof(td_gpu_edge), most = shape->upper ? list_edges / 2 : list_edges;
     if (edges < 32) return;
@@ -140,11 +140,11 @@ static void spend_on_kept(const wishes *self, td_stream_shape *shape, uint64_t s
 }
 
 /* How much of what slots leave is for beginnings. */
-static double share_of_beginnings(const wishes *self, const td_stream_shape *shape)
+static double share_of_beginnings(const wishes *self, const td_streaming_shape *shape)
 {
     bool can = self->gas ? self->pushes : self->kernels->samples;
     bool wants = uses_beginnings(self) && !(self->changes && shape->narrows); /* slots hold more of narrow lists */
-    if (self->variant != TD_STREAM_FULL || !can) return 0;
+    if (self->variant != TD_STREAMING_FULL || !can) return 0;
     return self->prefix >= 0 ? self->prefix : wants ? 1 : 0;
 }
 
@@ -162,7 +162,7 @@ static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t ed
 }
 
 /* How the room for edges is spent. */
-static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
+static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
                        uint64_t vertices)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
@@ -170,9 +170,9 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
     double share = share_of_beginnings(self, shape);
     bool begins = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
     uint64_t edges = choose_slot_edges(self, room, edge, fewest, begins);
-    bool extracts = self->pushes && (self->variant == TD_STREAM_LVSP ||
-                               (self->variant == TD_STREAM_FULL && self->low <= TD_LOW_EXTRACT));
-    bool needs = extracts && (self->variant == TD_STREAM_LVSP || self->low == TD_LOW_EXTRACT);
+    bool extracts = self->pushes && (self->variant == TD_STREAMING_LVSP ||
+                               (self->variant == TD_STREAMING_FULL && self->low <= TD_LOW_EXTRACT));
+    bool needs = extracts && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     if (room < least)
         return td_fail(TD_NO_MEMORY,
@@ -199,7 +199,7 @@ static td_status spend(const wishes *self, td_stream_shape *shape, uint64_t room
 
 /* Which lists there are: what is told along, and what is gathered along. */
 static void choose_lists(const wishes *self, const td_graph *graph, const td_run_options *options,
-                         td_stream_shape *shape)
+                         td_streaming_shape *shape)
 {
     bool hits = self->kernels->first_hit && options->mode != TD_MODE_ASYNC && self->direction != 2;
     shape->pushes = !self->gas || self->pushes;
@@ -210,8 +210,8 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
 
 /* Device memory besides edges. What the resident engine counts of the program is here too, all but the lists and what
  * only its pulls have. */
-static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_resident_bytes *need,
-                               const td_stream_shape *shape)
+static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
+                               const td_streaming_shape *shape)
 {
     uint64_t n = graph->vertices, words = (n + 31) / 32 * sizeof(uint32_t);
     bool adds_up = self->sums || self->changes;
@@ -226,13 +226,13 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
     if (self->changes) bytes += (n + TD_GPU_LEVELS) * sizeof(double); /* residuals */
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
     if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
-    bytes += shape->chunks * (TD_STREAM_EXTRACTS + 1) * sizeof(td_gpu_extract);
+    bytes += shape->chunks * (TD_STREAMING_EXTRACTS + 1) * sizeof(td_gpu_extract);
     return bytes + (shape->slot_edges > 0 ? need->list_edges / shape->slot_edges + 2 : 0) * sizeof(uint64_t);
 }
 
 /* Host memory besides the graph: copies of lists, at their most while they are made; what extraction goes by. */
-static uint64_t count_host(const wishes *self, const td_graph *graph, const td_resident_bytes *need,
-                           const td_stream_shape *shape, uint64_t lists)
+static uint64_t count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
+                           const td_streaming_shape *shape, uint64_t lists)
 {
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
     uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * edge_bytes(need, shape);
@@ -247,20 +247,20 @@ static uint64_t count_host(const wishes *self, const td_graph *graph, const td_r
 }
 
 static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph,
-                           const td_run_options *options, td_resident_bytes *need, td_stream_shape *shape)
+                           const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {
     TD_CHECK(read_wishes(self, program, graph, options));
-    TD_CHECK(td_resident_count_bytes(program, graph, options, need));
-    *shape = (td_stream_shape){.weighted = need->edge_bytes > sizeof(uint32_t), .both = need->both};
+    TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, need));
+    *shape = (td_streaming_shape){.weighted = need->edge_bytes > sizeof(uint32_t), .both = need->both};
     choose_lists(self, graph, options, shape);
-    return td_resident_check_vertices(graph, "stream");
+    return td_gpu_check_vertices(graph, "stream");
 }
 
-td_status td_stream_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                         uint64_t device_free, td_stream_bytes *out, td_stream_shape *shape)
+td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
-    td_resident_bytes need;
+    td_gpu_bytes need;
     wishes self;
     double cap = options->gpu_edges;
     TD_CHECK(read_plan(&self, program, graph, options, &need, shape));
@@ -274,7 +274,7 @@ td_status td_stream_plan(const td_program *program, const td_graph *graph, const
     out->host = need.host;
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
-    if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_resident_step(graph, self.delta);
+    if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     shape->prefix_bytes = uses_beginnings(&self) ? 1 : 0; /* as far as the arrays that go with it are concerned */
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;

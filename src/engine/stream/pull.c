@@ -4,18 +4,18 @@
 
 #include "base/clock.h"
 
-td_status td_stream_pull_hit(td_stream_job *self)
+td_status td_streaming_pull_hit(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_link_list *list = self->pull;
     bool prefix = list->prefix.offsets != NULL;
     TD_CHECK(td_gpu_reset(gpu));
     gpu->args.adding = false;
-    if (prefix) TD_CHECK(td_stream_launch_prefix(self, list, TD_WORK_HIT));
+    if (prefix) TD_CHECK(td_streaming_launch_prefix(self, list, TD_WORK_HIT));
     else TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
     gpu->args.adding = true;
-    td_stream_all_useful(self, list);
-    if (!prefix || list->prefix_edges < list->edges) TD_CHECK(td_stream_cross(self, list, TD_WORK_HIT));
+    td_streaming_all_useful(self, list);
+    if (!prefix || list->prefix_edges < list->edges) TD_CHECK(td_streaming_cross(self, list, TD_WORK_HIT));
     gpu->args.adding = false;
     TD_CHECK(td_gpu_read(gpu, 0));
     self->row->bytes_direct = gpu->control->tally.host_bytes; /* what was looked at is what crossed */
@@ -24,7 +24,7 @@ td_status td_stream_pull_hit(td_stream_job *self)
 }
 
 /* Every edge once, then every vertex. */
-static td_status pull(td_stream_job *self)
+static td_status pull(td_streaming_job *self)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -33,8 +33,8 @@ static td_status pull(td_stream_job *self)
                         .active_edges = td_gpu_view_edges(gpu)};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));
-    td_stream_all_useful(self, self->pull);
-    if (self->pull->subgraphs > 0) TD_CHECK(td_stream_cross(self, self->pull, TD_WORK_SUM));
+    td_streaming_all_useful(self, self->pull);
+    if (self->pull->subgraphs > 0) TD_CHECK(td_streaming_cross(self, self->pull, TD_WORK_SUM));
     a->first_vertex = 0;
     a->end_vertex = gpu->graph->vertices;
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->apply, gpu->graph->vertices));
@@ -48,11 +48,11 @@ static td_status pull(td_stream_job *self)
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 
-td_status td_stream_pulls(td_stream_job *self)
+td_status td_streaming_pulls(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    TD_CHECK(td_resident_start(gpu, &now));
+    TD_CHECK(td_gpu_start(gpu, &now));
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;

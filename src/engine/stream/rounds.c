@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 
-static bool has_prefix(const td_stream_job *self) { return self->push->prefix.offsets != NULL; }
+static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
 /* What a round told becomes the frontier. */
-static td_status end_round(td_stream_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
+static td_status end_round(td_streaming_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_gpu_control *control = gpu->control;
@@ -26,24 +26,24 @@ static td_status end_round(td_stream_job *self, td_iteration *row, uint64_t bega
 /* Little crosses faster than it can be counted: one launch over all lists, read from the host. */
 enum { LITTLE = 64 }; /* of all edges, one in so many */
 
-static bool is_little(const td_stream_job *self, uint64_t edges)
+static bool is_little(const td_streaming_job *self, uint64_t edges)
 {
     bool direct = self->push->readable && self->rules == 0 && (self->low == TD_LOW_AUTO || self->low == TD_LOW_DIRECT);
-    return self->variant == TD_STREAM_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
+    return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status tell_directly(td_stream_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+static td_status tell_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     td_link_list *list = self->push;
     self->row = row;
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_stream_launch_prefix(self, list, TD_WORK_PUSH));
+    if (beginnings) TD_CHECK(td_streaming_launch_prefix(self, list, TD_WORK_PUSH));
     self->crossing = list;
     self->work = TD_WORK_PUSH;
     gpu->args.from_host = true;
-    td_status status = td_stream_launch_part(self, 0, list->edges, list->seen.targets, list->seen.weights);
+    td_status status = td_streaming_launch_part(self, 0, list->edges, list->seen.targets, list->seen.weights);
     gpu->args.from_host = false;
     TD_CHECK(status);
     TD_CHECK(end_round(self, row, began, now));
@@ -51,24 +51,24 @@ static td_status tell_directly(td_stream_job *self, bool beginnings, td_gpu_fron
 }
 
 /* Everyone in `active` tells the rest of its list, or all of it where there is no beginning on the device. */
-static td_status tell_rest(td_stream_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+static td_status tell_rest(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
     gpu->args.rest = NULL;
-    TD_CHECK(td_stream_count_useful(self, self->push));
+    TD_CHECK(td_streaming_count_useful(self, self->push));
     if (row->active_vertices == 0) { /* put aside, some of them more than once */
         row->active_vertices = self->vertices_useful;
         row->active_edges = self->edges_useful;
     }
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (self->edges_useful > 0) TD_CHECK(td_stream_cross(self, self->push, TD_WORK_PUSH));
+    if (beginnings) TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
+    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH));
     return end_round(self, row, began, now);
 }
 
-static td_status tell_beginnings(td_stream_job *self, td_gpu_frontier *now, td_iteration *row)
+static td_status tell_beginnings(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -77,13 +77,13 @@ static td_status tell_beginnings(td_stream_job *self, td_gpu_frontier *now, td_i
     self->rest_count += now->vertices;
     if (self->heavy != NULL) self->heavy_count += now->vertices;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_launch_prefix(self, self->push, TD_WORK_PUSH));
+    TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
     gpu->args.rest = gpu->args.heavy_rest = NULL;
     return end_round(self, row, began, now);
 }
 
 /* Nobody's beginning is left to be told. */
-static td_status tell_put_aside(td_stream_job *self, td_gpu_frontier *now)
+static td_status tell_put_aside(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "rest"};
     td_gpu_swap(&self->gpu.args.active, &self->rest);
@@ -92,7 +92,7 @@ static td_status tell_put_aside(td_stream_job *self, td_gpu_frontier *now)
 }
 
 /* Nor any light edge: whoever is in this step of distances has its distance for good, and tells heavy edges once. */
-static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
+static td_status tell_heavy(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "heavy"};
     td_gpu_swap(&self->gpu.args.active, &self->heavy);
@@ -104,7 +104,7 @@ static td_status tell_heavy(td_stream_job *self, td_gpu_frontier *now)
 }
 
 /* Rows of a loop on the device: its edges were read from the host's memory. */
-static void note_loop(td_stream_job *self, uint32_t first_row)
+static void note_loop(td_streaming_job *self, uint32_t first_row)
 {
     td_run *run = self->gpu.run;
     for (uint32_t i = first_row; i < run->row_count; i++) {
@@ -114,38 +114,38 @@ static void note_loop(td_stream_job *self, uint32_t first_row)
 }
 
 /* Many rounds in one launch while the frontier is small. */
-static td_status tell_in_loop(td_stream_job *self, td_gpu_frontier *now)
+static td_status tell_in_loop(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->args.push = self->push->seen;
     gpu->next_dirty = false;
-    uint64_t bound = td_resident_push_bound(gpu);
+    uint64_t bound = td_gpu_push_bound(gpu);
     uint32_t first_row = gpu->run->row_count;
-    TD_CHECK(td_resident_loop(gpu, now, bound < self->small_edges ? bound : self->small_edges));
+    TD_CHECK(td_gpu_push_rounds(gpu, now, bound < self->small_edges ? bound : self->small_edges));
     note_loop(self, first_row);
-    return td_resident_make_mapped(gpu, now);
+    return td_gpu_make_mapped(gpu, now);
 }
 
-static bool is_small(const td_stream_job *self, const td_gpu_frontier *now)
+static bool is_small(const td_streaming_job *self, const td_gpu_frontier *now)
 {
-    return self->push->readable && self->variant == TD_STREAM_FULL && now->edges + now->vertices < self->small_edges;
+    return self->push->readable && self->variant == TD_STREAMING_FULL && now->edges + now->vertices < self->small_edges;
 }
 
 /* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again,
  * which programs that add up must not hear: theirs wait until nobody has. */
-static td_status checkpoint(td_stream_job *self, td_gpu_frontier *now)
+static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     bool partly = self->rest_count > 0 || self->heavy_count > 0;
     td_state *state = partly && gpu->traits->sum == TD_SUM_ADD ? NULL : td_checkpoint_due(gpu->run, &gpu->args.context);
     if (state == NULL) return TD_OK;
-    TD_CHECK(td_resident_make_mapped(gpu, now));
+    TD_CHECK(td_gpu_make_mapped(gpu, now));
     return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->args.active, self->rest, self->heavy,
                                                              gpu->args.far_map}, 4);
 }
 
 /* The frontier and what it leads to, until nobody has anything to tell. */
-static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
+static td_status tell_all(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while ((now->vertices > 0 || self->rest_count > 0) && gpu->args.context.iteration < gpu->limit) {
@@ -168,15 +168,15 @@ static td_status tell_all(td_stream_job *self, td_gpu_frontier *now)
 /* Edges that a first-hit pull is expected to read at the host: of every vertex that is open those behind the beginning
  * of its list, up to a line, if nobody there is of the frontier. Whom an edge leads to is taken to be so with the
  * frontier's share of all edges. */
-static double expected_pull(const td_stream_job *self, const td_gpu_frontier *now)
+static double expected_pull(const td_streaming_job *self, const td_gpu_frontier *now)
 {
     enum { EDGES_OF_A_LINE = 32 };
     const td_link_list *list = self->pull;
     uint64_t unsettled = self->gpu.unsettled_vertices;
     uint64_t open = unsettled > now->vertices ? unsettled - now->vertices : 0;
     double share = (double)now->edges / (double)(list->edges + 1), missed = 1, edges = 0;
-    for (uint32_t i = 0; i <= TD_STREAM_LENGTHS; i++) {
-        uint64_t length = i < TD_STREAM_LENGTHS ? i : list->longest;
+    for (uint32_t i = 0; i <= TD_LINK_LENGTHS; i++) {
+        uint64_t length = i < TD_LINK_LENGTHS ? i : list->longest;
         uint64_t behind = length > list->prefix_most ? length - list->prefix_most : 0;
         edges += (double)list->lengths[i] * missed * (double)(behind < EDGES_OF_A_LINE ? behind : EDGES_OF_A_LINE);
         if (i < list->prefix_most) missed *= share < 1 ? 1 - share : 0;
@@ -186,17 +186,17 @@ static double expected_pull(const td_stream_job *self, const td_gpu_frontier *no
 
 /* By edges looked at, as on the resident engine; but where a push reads less at the host than a pull would, it is the
  * push. */
-static bool chooses_push(const td_stream_job *self, const td_gpu_frontier *now)
+static bool chooses_push(const td_streaming_job *self, const td_gpu_frontier *now)
 {
     const td_link_list *list = self->push;
-    if (td_resident_chooses_push(&self->gpu, now)) return true;
-    if (self->gpu.direction != TD_DIRECTION_AUTO || self->variant != TD_STREAM_FULL) return false;
+    if (td_gpu_chooses_push(&self->gpu, now)) return true;
+    if (self->gpu.direction != TD_DIRECTION_AUTO || self->variant != TD_STREAMING_FULL) return false;
     double at_host = 1 - (double)list->prefix_edges / (double)(list->edges + 1);
     return (double)now->edges * at_host < expected_pull(self, now);
 }
 
 /* A level in either direction, or several small ones. */
-static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
+static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t began = td_clock_ns();
@@ -204,11 +204,11 @@ static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
     td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
     if (pushes && is_small(self, now)) return tell_in_loop(self, now);
-    td_resident_settle(gpu, now->vertices, now->edges);
+    td_gpu_settle(gpu, now->vertices, now->edges);
     if (pushes && is_little(self, row.active_edges)) return tell_directly(self, has_prefix(self), now, &row);
     if (pushes) return tell_rest(self, has_prefix(self), now, &row);
     self->row = &row;
-    TD_CHECK(td_stream_pull_hit(self));
+    TD_CHECK(td_streaming_pull_hit(self));
     td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
     TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
     *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
@@ -216,7 +216,7 @@ static td_status go_on_level(td_stream_job *self, td_gpu_frontier *now)
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 
-static td_status go_by_levels(td_stream_job *self, td_gpu_frontier *now)
+static td_status go_by_levels(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while (now->vertices > 0 && gpu->args.context.iteration < gpu->limit) {
@@ -226,28 +226,28 @@ static td_status go_by_levels(td_stream_job *self, td_gpu_frontier *now)
     return TD_OK;
 }
 
-td_status td_stream_rounds(td_stream_job *self)
+td_status td_streaming_rounds(td_streaming_job *self)
 {
     td_gpu_frontier now;
-    TD_CHECK(td_resident_start(&self->gpu, &now));
+    TD_CHECK(td_gpu_start(&self->gpu, &now));
     TD_CHECK(self->gpu.args.first_hit ? go_by_levels(self, &now) : tell_all(self, &now));
     self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
     return TD_OK;
 }
 
-td_status td_stream_peel(td_stream_job *self)
+td_status td_streaming_peel(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
     bool within = gpu->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
-    TD_CHECK(td_resident_start(gpu, &now));
+    TD_CHECK(td_gpu_start(gpu, &now));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->fill_left, gpu->graph->vertices));
     for (uint32_t left = gpu->graph->vertices; left > 0; within = false) {
         gpu->args.push = self->push->seen;
-        if (!within) TD_CHECK(td_resident_next_level(gpu, &now, &left));
+        if (!within) TD_CHECK(td_gpu_next_level(gpu, &now, &left));
         bool anyone = within || now.vertices > 0;
         uint64_t lowest = gpu->control->tally.lowest;
-        TD_CHECK(td_resident_make_mapped(gpu, &now));
+        TD_CHECK(td_gpu_make_mapped(gpu, &now));
         TD_CHECK(tell_all(self, &now));
         if (gpu->args.context.iteration >= gpu->limit) return TD_OK;
         gpu->args.context.phase = anyone ? gpu->args.context.phase + 1 : (uint32_t)lowest;
@@ -259,7 +259,7 @@ td_status td_stream_peel(td_stream_job *self)
 /* Priorities. */
 
 /* The vertices of the lowest priority put off become the frontier. */
-static td_status deal_out(td_stream_job *self, td_gpu_frontier *now, uint64_t *far)
+static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->args.push = self->push->seen;
@@ -276,24 +276,24 @@ static td_status deal_out(td_stream_job *self, td_gpu_frontier *now, uint64_t *f
 }
 
 /* Steps that have little to do run on the device, one after another, until one has more. */
-static td_status go_in_loop(td_stream_job *self, td_gpu_frontier *now, uint64_t *far)
+static td_status go_in_loop(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
     uint32_t first_row = gpu->run->row_count;
     gpu->args.push = self->push->seen;
-    TD_CHECK(td_resident_near(gpu, now, self->small_edges, far));
+    TD_CHECK(td_gpu_near_rounds(gpu, now, self->small_edges, far));
     note_loop(self, first_row);
     return TD_OK;
 }
 
-td_status td_stream_priorities(td_stream_job *self)
+td_status td_streaming_priorities(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
     uint64_t far = 0, told = 0;
-    bool loops = self->push->readable && self->variant == TD_STREAM_FULL && self->small_edges > 0;
-    gpu->args.one_over_delta = 1 / td_resident_step(gpu->graph, gpu->delta);
-    TD_CHECK(td_resident_start(gpu, &now));
+    bool loops = self->push->readable && self->variant == TD_STREAMING_FULL && self->small_edges > 0;
+    gpu->args.one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);
+    TD_CHECK(td_gpu_start(gpu, &now));
     while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         bool between = self->rest_count == 0 && self->heavy_count == 0;

@@ -11,8 +11,8 @@ enum {
     SET_WORDS, SETTINGS,
 };
 
-const td_setting td_stream_settings[] = {
-    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAM_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
+const td_setting td_streaming_settings[] = {
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
                      "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; "
                      "hbase: whole ones, a fixed number of times; lbase: whole ones, once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
@@ -59,10 +59,10 @@ const td_setting td_stream_settings[] = {
     [SETTINGS] = {0},
 };
 
-bool td_stream_uses_in(const td_program *program, td_mode mode, const char *setting)
+bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
-    bool gas = program->info->kind == TD_KIND_GAS, changes = td_stream_tells_changes(program, mode);
+    bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_tells_changes(program, mode);
     bool pushes = gas && (k->fused || changes);
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round is a round */
@@ -81,18 +81,18 @@ bool td_stream_uses_in(const td_program *program, td_mode mode, const char *sett
     return true;
 }
 
-bool td_stream_uses(const td_program *program, const char *setting)
+bool td_streaming_uses(const td_program *program, const char *setting)
 {
-    return td_stream_uses_in(program, TD_MODE_SYNC, setting) ||
-           (program->info->order_free && td_stream_uses_in(program, TD_MODE_ASYNC, setting));
+    return td_streaming_uses_in(program, TD_MODE_SYNC, setting) ||
+           (program->info->order_free && td_streaming_uses_in(program, TD_MODE_ASYNC, setting));
 }
 
 static td_status check_mode(const td_run_options *options, const td_program *program)
 {
     for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++) {
         const char *key = options->settings->keys[i];
-        if (strncmp(key, "stream.", 7) != 0 || td_stream_uses_in(program, options->mode, key + 7)) continue;
-        if (!td_stream_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
+        if (strncmp(key, "stream.", 7) != 0 || td_streaming_uses_in(program, options->mode, key + 7)) continue;
+        if (!td_streaming_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
         const char *now = options->mode == TD_MODE_ASYNC ? "--async" : "--sync";
         const char *other = options->mode == TD_MODE_ASYNC ? "--sync" : "--async";
         return td_fail(TD_USAGE,
@@ -104,9 +104,9 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
 
 /* When a setting changes anything: in which variants, and by which rules. */
 enum {
-    IN_FULL = 1 << TD_STREAM_FULL,
-    IN_HVSP = 1 << TD_STREAM_HVSP,
-    IN_HBASE = 1 << TD_STREAM_HBASE,
+    IN_FULL = 1 << TD_STREAMING_FULL,
+    IN_HVSP = 1 << TD_STREAMING_HVSP,
+    IN_HBASE = 1 << TD_STREAMING_HBASE,
 };
 
 typedef struct condition {
@@ -140,40 +140,40 @@ static const condition *condition_of(const char *name)
     return NULL;
 }
 
-static bool in_variant(const condition *it, td_stream_variant variant) { return (it->variants >> variant & 1u) != 0; }
+static bool in_variant(const condition *it, td_streaming_variant variant) { return (it->variants >> variant & 1u) != 0; }
 
-bool td_stream_applies(const td_settings *settings, const char *name)
+bool td_streaming_applies(const td_settings *settings, const char *name)
 {
-    double variant = TD_STREAM_FULL, rules = 0;
+    double variant = TD_STREAMING_FULL, rules = 0;
     const condition *it = condition_of(name);
-    (void)td_settings_number(settings, "stream", td_stream_settings, "variant", &variant);
-    (void)td_settings_number(settings, "stream", td_stream_settings, "rules", &rules);
-    return it == NULL || (in_variant(it, (td_stream_variant)variant) && (rules == 1 || !it->by_paper));
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules);
+    return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (rules == 1 || !it->by_paper));
 }
 
-static td_status check_one(const char *name, const char *value, td_stream_variant variant, bool by_paper)
+static td_status check_one(const char *name, const char *value, td_streaming_variant variant, bool by_paper)
 {
     char word[TD_SETTING_BYTES];
     const condition *it = condition_of(name);
     bool now = it == NULL || in_variant(it, variant);
     if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
-    td_setting_print(word, &td_stream_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
+    td_setting_print(word, &td_streaming_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
     return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
                    name, value, now ? "rules" : "variant", word, it->when);
 }
 
-td_status td_stream_check_settings(const td_settings *settings)
+td_status td_streaming_check_settings(const td_settings *settings)
 {
     double variant, rules, prefix, lists, compress;
-    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "variant", &variant));
-    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "rules", &rules));
-    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "prefix", &prefix));
-    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "lists", &lists));
-    TD_CHECK(td_settings_number(settings, "stream", td_stream_settings, "compress", &compress));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "prefix", &prefix));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "lists", &lists));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "compress", &compress));
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0) continue;
-        TD_CHECK(check_one(key + 7, settings->values[i], (td_stream_variant)variant, rules == 1));
+        TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant, rules == 1));
     }
     bool stored = lists == 1 || (lists == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.words") && (stored || compress == 1))
@@ -186,18 +186,18 @@ td_status td_stream_check_settings(const td_settings *settings)
     return TD_OK;
 }
 
-td_status td_stream_read_settings(td_stream_job *self)
+td_status td_streaming_read_settings(td_streaming_job *self)
 {
     double set[SETTINGS];
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(td_stream_check_settings(gpu->options->settings));
+    TD_CHECK(td_streaming_check_settings(gpu->options->settings));
     TD_CHECK(check_mode(gpu->options, gpu->run->program));
-    TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_stream_settings, set, NULL));
-    self->variant = (td_stream_variant)set[SET_VARIANT];
+    TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_streaming_settings, set, NULL));
+    self->variant = (td_streaming_variant)set[SET_VARIANT];
     self->rules = (int)set[SET_RULES];
     self->alpha = set[SET_ALPHA];
     self->beta = set[SET_BETA];
-    self->low = (td_stream_low)set[SET_LOW];
+    self->low = (td_streaming_low)set[SET_LOW];
     self->levels = (uint32_t)set[SET_LEVELS];
     self->repeats = (uint32_t)set[SET_REPEATS];
     self->small_edges = (uint64_t)set[SET_SMALL];

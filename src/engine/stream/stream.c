@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/resident/resident.h"
 #include "run/parents.h"
 
 #include <stdio.h>
@@ -15,10 +16,10 @@
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
 /* Where the lists begin that are added up. */
-static td_status find_heads(td_stream_job *self)
+static td_status find_heads(td_streaming_job *self)
 {
     td_status status = TD_OK;
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     td_gpu_heads found = {0};
     if (held->heads_of != self->pull) {
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
@@ -41,7 +42,7 @@ done:
 }
 
 /* Out-degrees are needed whichever way the lists go. */
-static td_status find_out_offsets(td_stream_job *self)
+static td_status find_out_offsets(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_graph *graph = gpu->graph;
@@ -54,7 +55,7 @@ static td_status find_out_offsets(td_stream_job *self)
                           ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
 }
 
-static td_status fill_args(td_stream_job *self)
+static td_status fill_args(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -82,15 +83,15 @@ static td_status fill_args(td_stream_job *self)
 }
 
 /* Bitmaps and counters that only this engine has. */
-static td_status make_arrays(td_stream_job *self)
+static td_status make_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
     uint64_t words = td_gpu_words(gpu), most = self->held->lists[0].subgraphs;
     if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
     gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
-    TD_CHECK(td_resident_make_arrays(gpu));
-    if (self->tells_changes) TD_CHECK(td_stream_make_changes(self));
+    TD_CHECK(td_gpu_make_arrays(gpu));
+    if (self->tells_changes) TD_CHECK(td_streaming_make_changes(self));
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
         TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
@@ -112,7 +113,7 @@ static td_status make_arrays(td_stream_job *self)
 }
 
 /* The paper's bound: as often as the GPU can go over a subgraph while another is copied. */
-static void choose_levels(td_stream_job *self)
+static void choose_levels(td_streaming_job *self)
 {
     enum { MOST_LEVELS = 8 };
     const double gpu_rate = 1000; /* bytes a ns: more than any link's by far */
@@ -121,24 +122,24 @@ static void choose_levels(td_stream_job *self)
     self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
 }
 
-static td_status set_up(td_stream_job *self, const td_stream_shape *shape)
+static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_job_start(gpu, self->held->device, self->held->stream));
-    TD_CHECK(td_stream_hold(self, shape));
+    TD_CHECK(td_streaming_hold(self, shape));
     gpu->device->peak = gpu->device->now;
     self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
                        !gpu->has_limit && !self->tells_changes;
     TD_CHECK(fill_args(self));
     TD_CHECK(make_arrays(self));
-    if (gpu->traits->fused) TD_CHECK(td_resident_fit_loops(gpu));
+    if (gpu->traits->fused) TD_CHECK(td_gpu_fit_loops(gpu));
     choose_levels(self);
     return td_stream_synchronize(gpu->stream);
 }
 
-static void tear_down(td_stream_job *self, td_status status)
+static void tear_down(td_streaming_job *self, td_status status)
 {
-    td_stream_graph *held = self->held;
+    td_streaming_graph *held = self->held;
     char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
     snprintf(message, sizeof message, "%s", td_last_message());
     if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
@@ -153,13 +154,13 @@ static void tear_down(td_stream_job *self, td_status status)
     td_free(self->part_kept);
     td_free(self->part_found);
     td_free(self->part_of);
-    td_gpu_let_go(&td_stream_keeper, self->gpu.options, held, status != TD_OK);
+    td_gpu_let_go(&td_streaming_keeper, self->gpu.options, held, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
 /* Running. */
 
-static td_status find_parents(td_stream_job *self)
+static td_status find_parents(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_iteration row = {0};
@@ -175,37 +176,37 @@ static td_status find_parents(td_stream_job *self)
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->find_parents, n * 32));
     gpu->args.adding = true;
     self->row = &row;
-    td_stream_all_useful(self, self->pull);
-    TD_CHECK(td_stream_cross(self, self->pull, TD_WORK_PARENTS));
+    td_streaming_all_useful(self, self->pull);
+    TD_CHECK(td_streaming_cross(self, self->pull, TD_WORK_PARENTS));
     TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->args.parents, bytes, TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     if (gpu->args.weights == TD_WEIGHT_NONE) return TD_OK;
     return td_run_solve_parents(gpu->run, &gpu->graph->out, gpu->run->values);
 }
 
-static td_status run_schedule(td_stream_job *self)
+static td_status run_schedule(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
     if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
-    if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_stream_sweep(self);
-    if (self->tells_changes) return td_stream_changes(self);
-    if (!gpu->traits->fused) return td_stream_pulls(self);
-    if (gpu->prioritised) return td_stream_priorities(self);
-    return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_stream_peel(self) : td_stream_rounds(self);
+    if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_streaming_sweep(self);
+    if (self->tells_changes) return td_streaming_changes(self);
+    if (!gpu->traits->fused) return td_streaming_pulls(self);
+    if (gpu->prioritised) return td_streaming_priorities(self);
+    return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
 }
 
 /* Whether what a run before left on a GPU says that everything fits. */
 static bool fits_as_before(td_run *run, const td_run_options *options)
 {
     const td_kept *kept = options->kept;
-    td_stream_bytes bytes;
-    td_stream_shape shape;
-    if (kept == NULL || kept->release != td_resident_release) return false;
-    const td_resident_graph *held = kept->state;
+    td_streaming_bytes bytes;
+    td_streaming_shape shape;
+    if (kept == NULL || kept->release != td_gpu_graph_release) return false;
+    const td_gpu_graph *held = kept->state;
     uint64_t room = td_device_left(held->device) + held->device->now;
     return td_gpu_serves(&held->gpu, run->graph, options) &&
-           td_stream_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
+           td_streaming_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
 }
 
 static bool has_settings(const td_settings *settings)
@@ -223,21 +224,21 @@ static td_status run_resident(td_run *run, const td_run_options *options)
     return TD_OK;
 }
 
-td_status td_stream_run(td_run *run, const td_run_options *options)
+td_status td_streaming_run(td_run *run, const td_run_options *options)
 {
     td_status status = TD_OK;
-    td_stream_job self = {0};
-    td_stream_bytes bytes = {0};
-    td_stream_shape shape;
+    td_streaming_job self = {0};
+    td_streaming_bytes bytes = {0};
+    td_streaming_shape shape;
     uint64_t began = td_clock_ns();
     if (fits_as_before(run, options)) return run_resident(run, options);
     run->engine = "stream";
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
-    self.tells_changes = td_stream_tells_changes(run->program, options->mode);
-    TD_TRY(td_stream_read_settings(&self));
-    TD_TRY(td_gpu_hold(&td_stream_keeper, run->graph, options, &self.held));
+    self.tells_changes = td_streaming_tells_changes(run->program, options->mode);
+    TD_TRY(td_streaming_read_settings(&self));
+    TD_TRY(td_gpu_hold(&td_streaming_keeper, run->graph, options, &self.held));
     uint64_t room = td_device_left(self.held->device) + self.held->device->now;
-    TD_TRY(td_stream_plan(run->program, run->graph, options, room, &bytes, &shape));
+    TD_TRY(td_streaming_plan(run->program, run->graph, options, room, &bytes, &shape));
     if (bytes.all) goto done;
     TD_TRY(set_up(&self, &shape));
     run->prepare_seconds += td_seconds_since(began);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-td_status td_stream_count_useful(td_stream_job *self, td_link_list *list)
+td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
@@ -31,7 +31,7 @@ td_status td_stream_count_useful(td_stream_job *self, td_link_list *list)
     return TD_OK;
 }
 
-void td_stream_all_useful(td_stream_job *self, td_link_list *list)
+void td_streaming_all_useful(td_streaming_job *self, td_link_list *list)
 {
     for (uint32_t s = 0; s < list->subgraphs; s++) self->useful[s] = td_link_end(list, s) - td_link_begin(list, s);
     self->edges_useful = list->edges;
@@ -43,7 +43,7 @@ static const double DIRECT_RATE = 0.75;
 enum { LINE = 128 }; /* bytes: a list's begin and end waste one, about, of its targets and of its weights */
 
 /* Bytes that kernels read for so many useful edges. */
-static double bytes_direct(const td_stream_job *self, const td_link_list *list, double useful, double all)
+static double bytes_direct(const td_streaming_job *self, const td_link_list *list, double useful, double all)
 {
     double bytes = (double)td_link_edge_bytes(list);
     double length = (double)(self->vertices_useful > 0 ? self->edges_useful / self->vertices_useful : 0) + 1;
@@ -57,9 +57,9 @@ typedef struct costs {
     double of[TD_WAYS];
 } costs;
 
-static costs cost_of(const td_stream_job *self, const td_link_list *list, uint32_t s)
+static costs cost_of(const td_streaming_job *self, const td_link_list *list, uint32_t s)
 {
-    const td_stream_graph *held = self->held;
+    const td_streaming_graph *held = self->held;
     double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
     double bytes = (double)td_link_edge_bytes(list), rate = held->copy_rate > 0 ? held->copy_rate : 1;
     double collecting = held->extract_rate < rate ? held->extract_rate : rate;
@@ -75,10 +75,10 @@ static costs cost_of(const td_stream_job *self, const td_link_list *list, uint32
     return cost;
 }
 
-static td_stream_way cheapest(const costs *cost)
+static td_streaming_way cheapest(const costs *cost)
 {
-    td_stream_way best = TD_WAY_WHOLE;
-    for (td_stream_way way = TD_WAY_NONE; way < TD_WAYS; way++)
+    td_streaming_way best = TD_WAY_WHOLE;
+    for (td_streaming_way way = TD_WAY_NONE; way < TD_WAYS; way++)
         if (cost->of[way] < cost->of[best]) best = way;
     return best;
 }
@@ -87,7 +87,7 @@ static td_stream_way cheapest(const costs *cost)
 static const double MUCH = 0.3;
 enum { KEEP_EMPTY = 8 }; /* so few are there for copies to pass through */
 
-static void fill_empty_slots(td_stream_job *self, const td_link_list *list)
+static void fill_empty_slots(td_streaming_job *self, const td_link_list *list)
 {
     uint32_t room = 0;
     const td_slots *slots = &self->held->slots;
@@ -107,7 +107,7 @@ static void fill_empty_slots(td_stream_job *self, const td_link_list *list)
 static const double HARDLY = 1.1;
 static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab.md) */
 
-static void choose_by_cost(td_stream_job *self, const td_link_list *list)
+static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 {
     double each = 0, direct = 0, hardly = self->tells_changes ? HARDLY_CHANGES : HARDLY;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
@@ -125,31 +125,31 @@ static void choose_by_cost(td_stream_job *self, const td_link_list *list)
     if (self->low == TD_LOW_AUTO) fill_empty_slots(self, list);
 }
 
-static td_stream_way low_way(const td_stream_job *self, const td_link_list *list)
+static td_streaming_way low_way(const td_streaming_job *self, const td_link_list *list)
 {
     bool can_extract = self->held->chunk[0] != NULL && self->work == TD_WORK_PUSH;
-    bool wants = self->variant == TD_STREAM_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
+    bool wants = self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
     if (wants && can_extract) return TD_WAY_EXTRACT;
     return list->readable && self->low != TD_LOW_WHOLE ? TD_WAY_DIRECT : TD_WAY_WHOLE;
 }
 
-static td_stream_way choose(const td_stream_job *self, const td_link_list *list, uint32_t s)
+static td_streaming_way choose(const td_streaming_job *self, const td_link_list *list, uint32_t s)
 {
     double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
     bool there = self->held->slots.place[s] != TD_NO_SLOT;
     if (self->useful[s] == 0) return TD_WAY_NONE;
-    if (self->variant == TD_STREAM_LVSP) return low_way(self, list);
+    if (self->variant == TD_STREAMING_LVSP) return low_way(self, list);
     if (there) return TD_WAY_RESIDENT;
-    if (self->variant != TD_STREAM_FULL) return TD_WAY_WHOLE;
+    if (self->variant != TD_STREAMING_FULL) return TD_WAY_WHOLE;
     if (self->work == TD_WORK_HIT && list->readable) return TD_WAY_DIRECT; /* most of it is never looked at */
     if (self->work == TD_WORK_SUM) return TD_WAY_WHOLE;
     bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);
     return high ? TD_WAY_WHOLE : low_way(self, list);
 }
 
-void td_stream_choose_ways(td_stream_job *self, const td_link_list *list)
+void td_streaming_choose_ways(td_streaming_job *self, const td_link_list *list)
 {
-    if (self->variant == TD_STREAM_FULL && self->rules == 0 && self->work != TD_WORK_HIT && self->work != TD_WORK_SUM) {
+    if (self->variant == TD_STREAMING_FULL && self->rules == 0 && self->work != TD_WORK_HIT && self->work != TD_WORK_SUM) {
         choose_by_cost(self, list);
         return;
     }

@@ -1,8 +1,6 @@
-/* Subgraphs that cross the link in fewer bits (layout/narrow.h): a second copy of the lists' targets at the host, made
- * once by the workers, and for sweeps a window on the device where a subgraph's targets come to whole before they are
- * gone over; sums are made along them as they are. Slots hold subgraphs as they crossed, so that more of them stay.
- * Lists that hardly shrink are left as they are. */
-#include "engine/stream/stream.h"
+/* Compressed subgraphs (layout/narrow.h): a second copy of the lists' targets at the host, made once by the workers. Lists
+ * that hardly shrink are left as they are. */
+#include "gpu/link_list.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -87,7 +85,7 @@ static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td
 }
 
 /* Lists that do not shrink stay NULL. */
-td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool)
+td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool)
 {
     narrowing it = {.list = list,
                     .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
@@ -97,7 +95,7 @@ td_status td_stream_narrow(td_link_list *list, td_device *device, td_pool *pool)
     return status;
 }
 
-void td_stream_free_narrow(td_device *device, td_link_list *list)
+void td_link_free_narrow(td_device *device, td_link_list *list)
 {
     if (list->narrow_pinned) td_device_unpin(device, list->narrow);
     td_free(list->narrow);
@@ -105,18 +103,4 @@ void td_stream_free_narrow(td_device *device, td_link_list *list)
     list->narrow = NULL;
     list->narrow_at = NULL;
     list->narrow_pinned = false;
-}
-
-/* A subgraph's targets into the window; sums are made along them as they crossed. */
-td_status td_stream_widen(td_stream_job *self, const td_slot *slot)
-{
-    td_gpu_args *a = &self->gpu.args;
-    a->narrow = slot->targets;
-    a->narrow_at = NULL;
-    a->subgraph_shift = self->crossing->shift;
-    a->narrow_edges = td_link_end(self->crossing, slot->subgraph) - td_link_begin(self->crossing, slot->subgraph);
-    a->window = self->held->window;
-    if (self->work == TD_WORK_SUM) return TD_OK;
-    return td_gpu_launch(&self->gpu, &self->gpu.kernels->widen,
-                         (a->narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32);
 }

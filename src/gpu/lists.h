@@ -1,0 +1,37 @@
+/* A graph's adjacency lists on the device, loaded once and cached for the runs that follow (td_run_options.kept). */
+#ifndef TD_GPU_LISTS_H
+#define TD_GPU_LISTS_H
+
+#include "gpu/job.h"
+
+/* One adjacency on the device. */
+typedef struct td_gpu_adjacency {
+    void *offsets, *targets, *weights;
+    td_gpu_list view;
+    bool there;
+    uint64_t longest; /* list; 0: not looked up yet */
+    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_args); made when needed */
+} td_gpu_adjacency;
+
+/* What stays on the device from run to run of one graph. */
+typedef struct td_gpu_graph {
+    td_gpu_held gpu;
+    td_device *device;
+    td_stream *stream;
+    td_gpu_adjacency out, in, both;
+    void *shards, *shard_targets; /* of the list and the replication they were made for */
+    uint32_t shard_count, shard_bytes, shard_copies;
+    size_t shard_accum;
+    const void *shard_of;
+} td_gpu_graph;
+
+extern const td_gpu_keeper td_gpu_graph_keeper;
+void td_gpu_graph_release(void *held);
+void td_gpu_drop_others(td_gpu_job *job); /* what other programs left on the device */
+td_status td_gpu_load(td_gpu_job *job, bool push, bool pull);
+td_status td_gpu_load_heads(td_gpu_job *job);
+uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece); /* vertices whose lists end before it */
+td_status td_gpu_longest(td_gpu_job *job, uint64_t *longest); /* list that is told along */
+td_status td_gpu_make_shards(td_gpu_job *job);
+
+#endif
