@@ -9,6 +9,8 @@
 #include "run/run.h"
 
 extern const td_setting td_cpu_settings[];
+
+/* A whole run: arrays, schedule, results (run.c). */
 td_status td_cpu_run(td_run *run, const td_run_options *options);
 
 /* The arrays of a run and their end. The job is empty but for what an engine that has more than the CPU fills in

@@ -145,6 +145,9 @@ void td_devices_close(td_device *first);
  * none and is not opened. */
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
+/* The same of a device that is open. */
+uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool cooperative);
+
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);
 

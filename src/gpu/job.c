@@ -150,6 +150,8 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t bega
     job->run->iterations = job->args.context.iteration;
     job->run->edges_processed += row->edges;
     job->run->final_change = row->change;
+    uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
+    if (moved > 0) row->useful_over_moved = (double)row->bytes_useful / (double)moved;
     TD_CHECK(td_run_add_row(job->run, job->options, row));
     return td_cancel_check();
 }

@@ -6,7 +6,7 @@
 
 #include "run/checkpoint.h"
 #include "kernels/cpu/job.h"
-#include "gpu/held.h"
+#include "gpu/set.h"
 #include "run/run.h"
 #include "kernels/gpu/table.h"
 

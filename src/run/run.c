@@ -197,11 +197,20 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
     return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
 }
 
-void td_kept_release(td_kept *kept)
+void td_cache_release_layout(td_cache *cache)
 {
-    if (kept == NULL) return;
-    if (kept->release != NULL) kept->release(kept->state);
-    *kept = (td_kept){0};
+    if (cache == NULL) return;
+    if (cache->release != NULL) cache->release(cache->state);
+    cache->release = NULL;
+    cache->state = NULL;
+}
+
+void td_cache_release(td_cache *cache)
+{
+    if (cache == NULL) return;
+    td_cache_release_layout(cache);
+    if (cache->gpus != NULL) cache->close(cache->gpus);
+    cache->gpus = NULL;
 }
 
 /* Bits that hold all numbers below `count`; one at least. */

@@ -213,7 +213,7 @@ static uint64_t first_sink(const td_coop_job *self)
 
 static td_status wait_for_messages(td_coop_job *self)
 {
-    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.loop));
+    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.set->loop));
     return self->status == TD_OK ? TD_OK : td_fail(self->status, "%s", self->message);
 }
 

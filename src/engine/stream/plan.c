@@ -32,7 +32,7 @@ static bool fit_a_word(const td_graph *graph)
 
 static uint64_t held_at_host(const td_run_options *options)
 {
-    const td_kept *kept = options->kept;
+    const td_cache *kept = options->cache;
     if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
     return ((const td_streaming_graph *)kept->state)->host_bytes;
 }
