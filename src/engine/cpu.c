@@ -411,7 +411,6 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     job->options = options;
     job->run = run;
     job->pool = options->pool;
-    job->tolerance = run->tolerance;
     job->workers = td_pool_threads(options->pool);
     job->has_limit = options->has_iterations;
     job->limit = options->has_iterations ? options->iterations

@@ -9,6 +9,7 @@
 #include "base/fetch.h"
 #include "engine/buckets.h"
 #include "engine/checkpoint.h"
+#include "engine/convergence.h"
 #include "engine/run.h"
 #include "engine/share.h"
 
@@ -110,7 +111,6 @@ typedef struct td_cpu_job {
     uint64_t run_began;
     bool has_limit;
     uint32_t limit;      /* iterations */
-    double tolerance;
     td_share_out share;
     td_cpu_tally *tallies;
     td_barrier barrier;
@@ -232,6 +232,9 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active);
  * the last step set aside, in equal pieces. */
 td_status td_cpu_make_heavy_list(td_cpu_job *job);
 td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
+
+/* Decides whether the iteration under way ends the run (convergence.h). */
+td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum);
 
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
 td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);

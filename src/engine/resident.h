@@ -87,7 +87,6 @@ td_status td_resident_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t
 /* Width of a step of distances; delta 0: from the weights. */
 double td_resident_step(const td_graph *graph, double delta);
 td_status td_resident_check_vertices(const td_graph *graph, const char *engine);
-td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
 
 /* resident_sweep.c: what a program does with every vertex between sweeps; components from a few edges of every vertex,
  * and the one that is then left out. */

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 
+#include <math.h>
+
 /* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab.md). */
 static const double TOLD = 0.3;
 
@@ -22,6 +24,7 @@ td_status td_stream_make_changes(td_stream_job *self)
     TD_CHECK(td_gpu_new(gpu, &a->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
     TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVELS, sizeof(double), "levels of residuals"));
     a->offsets_times = 1;
+    self->change_before = -1;
     return TD_OK;
 }
 
@@ -62,27 +65,56 @@ static td_status tell(td_stream_job *self, td_iteration *row)
     return TD_OK;
 }
 
-/* What was told is in the residuals, which are balanced and weighed. */
-static td_status settle(td_stream_job *self, double *change)
+/* What is left to push at a scale of the offsets: the change of a synchronous iteration, and how it lies on levels. */
+typedef struct scale {
+    double times, change;
+    double levels[TD_GPU_LEVELS];
+} scale;
+
+static td_status weigh(td_stream_job *self, double times, scale *out)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
-    const td_gpu_tally *sum = &gpu->control->tally;
-    double levels[TD_GPU_LEVELS];
+    a->offsets_times = out->times = times;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof out->levels));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
+    TD_CHECK(td_stream_copy(gpu->stream, out->levels, a->levels, sizeof out->levels, TD_TO_HOST));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    out->change = gpu->control->tally.change / times;
+    return TD_OK;
+}
+
+/* Values are scaled like offsets: farther from 1 than this they would lose themselves in a float's range. */
+static bool is_scale(double times) { return times >= 0x1p-20 && times <= 0x1p20; }
+
+/* Takes the balanced scale where it keeps at least half of what the round has gained at the scale as it was; the gain
+ * has a lower bound there (changes.h), so every round brings the change down by a factor, whichever is taken. */
+static td_status choose_scale(td_stream_job *self, scale *chosen)
+{
+    const td_gpu_tally *sum = &self->gpu.control->tally; /* of settle_changes */
+    double times = self->gpu.args.offsets_times, plain = sum->change / times;
+    double balanced = sum->offset > 0 ? 1 - sum->residual / sum->offset : times;
+    double most = self->change_before < 0 ? INFINITY : fmax((self->change_before + plain) / 2, self->gpu.run->tolerance);
+    if (!is_scale(balanced)) balanced = times;
+    self->has_offsets = sum->offset > 0;
+    TD_CHECK(weigh(self, balanced, chosen));
+    return chosen->change > most && balanced != times ? weigh(self, times, chosen) : TD_OK;
+}
+
+/* Makes residuals of what was pushed, and chooses the scale and who pushes next. Without offsets (damping 1) the system
+ * has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the values. */
+static td_status settle(td_stream_job *self, double *change)
+{
+    td_gpu_job *gpu = &self->gpu;
+    scale chosen;
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
-    a->offsets_more = sum->offset > 0 ? -sum->residual / sum->offset : 0;
-    a->offsets_times += a->offsets_more;
-    TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof levels));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
-    TD_CHECK(td_stream_copy(gpu->stream, levels, a->levels, sizeof levels, TD_TO_HOST));
-    TD_CHECK(td_gpu_read(gpu, 0));
-    TD_CHECK(td_gpu_check_finite(gpu, sum));
-    *change = sum->change / a->offsets_times;
-    a->least_level = least_level(levels);
-    return TD_OK;
+    TD_CHECK(choose_scale(self, &chosen));
+    *change = self->change_before = chosen.change;
+    gpu->args.least_level = self->has_offsets ? least_level(chosen.levels) : 0;
+    return td_gpu_judge(gpu, chosen.change, 0);
 }
 
 /* A round; the first, and the first after a checkpoint, tells whole values. */
@@ -96,7 +128,6 @@ static td_status go_round(td_stream_job *self, bool whole)
     TD_CHECK(tell(self, &row));
     gpu->args.whole_values = whole;
     TD_CHECK(settle(self, &row.change));
-    gpu->run->converged = row.change <= gpu->tolerance;
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 

@@ -143,11 +143,10 @@ typedef struct td_gpu_args {
     uint8_t keeps_edges;          /* a sweep keeps edges, as long as there is room */
     uint8_t keeps;                /* a sweep notes in next_active the vertices that have edges for the next */
     /* Changes told instead of values (changes.h). */
-    double *residuals;            /* what the value of a vertex lacks */
+    double *residuals;            /* what the value of a vertex lacks where offsets count once */
     double *levels;               /* sums of them, by level */
     uint32_t least_level;         /* that tells */
-    double offsets_times;         /* program_offset counts so many times */
-    double offsets_more;          /* that it has come to count since residuals were made */
+    double offsets_times;         /* the scale: program_offset counts so many times */
     uint8_t whole_values;         /* values were told, not changes */
     /* Cooperation: what comes from the host, or goes there. */
     uint32_t *given_vertices;     /* with their values in `given`; of sums: those of the vertices from given_first on */
