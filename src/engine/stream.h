@@ -129,8 +129,7 @@ typedef struct td_stream_job {
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_stream_work work;
     bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
-    bool has_offsets;             /* of them: any vertex has one */
-    double change_before;         /* that a round left; negative: no round was */
+    double change_before;         /* of them: that a round left; negative: no round was */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;

@@ -22,20 +22,49 @@ td_status td_stream_make_changes(td_stream_job *self)
         return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
     TD_CHECK(td_gpu_new(gpu, &a->pieces, pieces, sizeof(uint64_t), "pieces of heavy vertices"));
     TD_CHECK(td_gpu_new(gpu, &a->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
-    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVELS, sizeof(double), "levels of residuals"));
+    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals"));
     a->offsets_times = 1;
     self->change_before = -1;
     return TD_OK;
 }
 
-/* The lowest level that tells, from what there is on each. */
-static uint32_t least_level(const double *levels)
+/* A round that leaves more than this of the change has stalled; a change above the other bound is large: scales could
+ * fall by so much in a round. */
+static const double STALLED = 0.9, LARGE = 0.05;
+
+enum { POSITIVE, NEGATIVE };
+
+/* Lowers the least level of a sign until its changes from there on, and those of vertices without edges, are enough. */
+static double lower_until(td_gpu_args *a, const double *sums, int sign, double pushed, double enough)
 {
-    double all = 0, told = 0;
+    const double *levels = sums + sign * TD_GPU_SIGN_SUMS;
+    while (a->least_level[sign] > 0 && pushed < enough) pushed += levels[--a->least_level[sign]];
+    return pushed;
+}
+
+/* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where the change is large
+ * or the last round stalled, negative changes must not outweigh positive ones (changes.h): more positive ones are
+ * pushed, and of the negative ones a part. After a stall the positive ones are held to the negative ones as well, which
+ * leaves the scale where it is and has a lower bound to what the round gains. */
+static void choose(td_gpu_args *a, const double *sums, bool large, bool stalled)
+{
+    double pushed[2], all[2] = {0}, told = 0, of_levels;
     uint32_t level = TD_GPU_LEVELS;
-    for (uint32_t l = 0; l < TD_GPU_LEVELS; l++) all += levels[l];
-    while (level > 0 && told < TOLD * all) told += levels[--level];
-    return level;
+    for (int sign = 0; sign < 2; sign++)
+        for (uint32_t l = 0; l < TD_GPU_SIGN_SUMS; l++) all[sign] += sums[sign * TD_GPU_SIGN_SUMS + l];
+    for (int sign = 0; sign < 2; sign++) pushed[sign] = sums[sign * TD_GPU_SIGN_SUMS + TD_GPU_LEVELS];
+    of_levels = all[POSITIVE] + all[NEGATIVE] - pushed[POSITIVE] - pushed[NEGATIVE];
+    while (level > 0 && told < TOLD * of_levels) {
+        level--;
+        for (int sign = 0; sign < 2; sign++) pushed[sign] += sums[sign * TD_GPU_SIGN_SUMS + level];
+        told += sums[level] + sums[TD_GPU_SIGN_SUMS + level];
+    }
+    a->least_level[POSITIVE] = a->least_level[NEGATIVE] = level;
+    a->residual_part[POSITIVE] = a->residual_part[NEGATIVE] = 1;
+    int less = pushed[POSITIVE] < pushed[NEGATIVE] ? POSITIVE : NEGATIVE, more = 1 - less;
+    if (!stalled && !(large && more == NEGATIVE)) return;
+    pushed[less] = lower_until(a, sums, less, pushed[less], fmin(pushed[more], TOLD * all[less]));
+    if (pushed[less] > 0 && pushed[less] < pushed[more]) a->residual_part[more] = pushed[less] / pushed[more];
 }
 
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
@@ -65,56 +94,35 @@ static td_status tell(td_stream_job *self, td_iteration *row)
     return TD_OK;
 }
 
-/* What is left to push at a scale of the offsets: the change of a synchronous iteration, and how it lies on levels. */
-typedef struct scale {
-    double times, change;
-    double levels[TD_GPU_LEVELS];
-} scale;
-
-static td_status weigh(td_stream_job *self, double times, scale *out)
+/* The scale for which residuals add up to 0. A value that rounding made of no use leaves the scale as it is. */
+static void balance(td_gpu_args *a, const td_gpu_tally *sum)
 {
-    td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    a->offsets_times = out->times = times;
-    TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof out->levels));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
-    TD_CHECK(td_stream_copy(gpu->stream, out->levels, a->levels, sizeof out->levels, TD_TO_HOST));
-    TD_CHECK(td_gpu_read(gpu, 0));
-    out->change = gpu->control->tally.change / times;
-    return TD_OK;
+    double times = sum->lost / sum->offset;
+    if (sum->offset > 0 && times >= 0x1p-20 && times <= 0x1p20) a->offsets_times = times;
 }
 
-/* Values are scaled like offsets: farther from 1 than this they would lose themselves in a float's range. */
-static bool is_scale(double times) { return times >= 0x1p-20 && times <= 0x1p20; }
-
-/* Takes the balanced scale where it keeps at least half of what the round has gained at the scale as it was; the gain
- * has a lower bound there (changes.h), so every round brings the change down by a factor, whichever is taken. */
-static td_status choose_scale(td_stream_job *self, scale *chosen)
-{
-    const td_gpu_tally *sum = &self->gpu.control->tally; /* of settle_changes */
-    double times = self->gpu.args.offsets_times, plain = sum->change / times;
-    double balanced = sum->offset > 0 ? 1 - sum->residual / sum->offset : times;
-    double most = self->change_before < 0 ? INFINITY : fmax((self->change_before + plain) / 2, self->gpu.run->tolerance);
-    if (!is_scale(balanced)) balanced = times;
-    self->has_offsets = sum->offset > 0;
-    TD_CHECK(weigh(self, balanced, chosen));
-    return chosen->change > most && balanced != times ? weigh(self, times, chosen) : TD_OK;
-}
-
-/* Makes residuals of what was pushed, and chooses the scale and who pushes next. Without offsets (damping 1) the system
- * has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the values. */
+/* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping 1)
+ * the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of values. */
 static td_status settle(td_stream_job *self, double *change)
 {
     td_gpu_job *gpu = &self->gpu;
-    scale chosen;
+    td_gpu_args *a = &gpu->args;
+    double sums[TD_GPU_LEVEL_SUMS];
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
-    TD_CHECK(choose_scale(self, &chosen));
-    *change = self->change_before = chosen.change;
-    gpu->args.least_level = self->has_offsets ? least_level(chosen.levels) : 0;
-    return td_gpu_judge(gpu, chosen.change, 0);
+    balance(a, &gpu->control->tally);
+    bool has_offsets = gpu->control->tally.offset > 0;
+    TD_CHECK(td_gpu_reset(gpu));
+    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof sums));
+    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
+    TD_CHECK(td_stream_copy(gpu->stream, sums, a->levels, sizeof sums, TD_TO_HOST));
+    TD_CHECK(td_gpu_read(gpu, 0));
+    *change = gpu->control->tally.change / a->offsets_times;
+    choose(a, sums, *change > LARGE, self->change_before >= 0 && *change > STALLED * self->change_before);
+    if (!has_offsets) a->least_level[POSITIVE] = a->least_level[NEGATIVE] = 0;
+    self->change_before = *change;
+    return td_gpu_judge(gpu, *change, 0);
 }
 
 /* A round; the first, and the first after a checkpoint, tells whole values. */

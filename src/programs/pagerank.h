@@ -22,7 +22,7 @@ typedef double program_accum;
 #define PROGRAM_MEASURE TD_MEASURE_SUM
 #define PROGRAM_BEGINS 1 /* program_begin is called on every kernel's context */
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
-#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer */
+#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer, program_arrives */
 
 enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
 
@@ -91,6 +91,12 @@ TD_INLINE double program_answer(const td_context *c, uint32_t v, program_accum s
 {
     double spread = c->parameter[PAGERANK_DANGLING] == 0 ? c->global * pagerank_base(c, v) : 0;
     return c->parameter[PAGERANK_DAMPING] * (sum + spread);
+}
+
+/* Of a change of rank, the part that arrives at vertices, all together. */
+TD_INLINE double program_arrives(const td_context *c, uint32_t degree)
+{
+    return degree > 0 || c->parameter[PAGERANK_DANGLING] == 0 ? c->parameter[PAGERANK_DAMPING] : 0;
 }
 
 TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)

@@ -10,12 +10,17 @@
  *
  * Vertices push by what an edge brings: residual over degree, in levels of half an octave. Pushing some and not others
  * moves the sum of the values away from that of the solution, and plain pushes bring it back slowly (by 1 - d). But for
- * any t > 0, y = t b + A y has the solution t x. So t (offsets_times) is a second unknown: the residual of a vertex is
- * r(t) = r(1) + (t - 1) b with its own b, the values are divided by t at the end, and the measure of change is the sum
- * of |r(t)| / t. `residuals` holds r(1); residual_of adds the rest, so that any t can be tried without writing. The
- * balanced t, for which the residuals add up to 0, as in synchronous PageRank, is taken where it brings the measure
- * down. It need not: a lone restart vertex that pushes its residual only scales y, and with it t, down to 0 if t
- * followed (stream_changes.c, choose_scale). */
+ * any t > 0, y = t b + A y has the solution t x. So t (offsets_times) is a second unknown, chosen such that the
+ * residuals add up to 0, as in synchronous PageRank; the values are divided by it at the end. The residual of a vertex
+ * is r(t) = r(1) + (t - 1) b, with its own b: `residuals` holds r(1), residual_of adds the rest.
+ *
+ * With w = 1 - program_arrives, what a unit of change loses, the residuals add up to t sum(b) - sum(w y): the balanced
+ * t is sum(w y) / sum(b), positive as long as the values are. Of the pushed changes let W+ and W- be the sums of w times
+ * those above and below 0. A round takes sum|r| down by at least 2 min(W+, W-), and moves t by (W+ - W-) / sum(b). The
+ * measure of change is sum|r| / t: a round with W- = 0 makes t larger and is safe, one with W+ = 0 makes t smaller and
+ * may gain nothing. A lone restart vertex is such a case: its residual is below 0, and pushing that scales y and t down,
+ * round by round, until they vanish in rounding. So where changes are large, a round pushes of the negative residuals
+ * only the part (residual_part) that keeps W- at W+ (stream_changes.c, choose). */
 
 #include "kernels/gpu/batch.h"
 
@@ -58,7 +63,8 @@ TD_DEVICE double residual_of(const td_gpu_args *a, const td_context *c, uint32_t
     return stored + (a->offsets_times - 1) * program_offset(c, v);
 }
 
-/* Everyone of the least level or above moves its residual to its value and is active; those without edges all do. */
+/* Vertices of the least level or above move their residual, or the part of it that the round pushes, to the value and
+ * become active; those without edges all do. */
 TD_KERNEL(take_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
@@ -73,9 +79,11 @@ TD_KERNEL(take_changes, td_gpu_args)
             uint32_t degree = degree_in(a.out, v);
             program_value value = values[v];
             double stored = a.residuals[v], residual = residual_of(&a, &c, v, stored);
-            double change = change_of(value, residual);
-            if (change != 0 && (degree == 0 || level_of(change, degree) >= a.least_level)) {
-                values[v] = (program_value)((double)value + residual);
+            int sign = residual < 0;
+            bool pushes = degree == 0 || level_of(change_of(value, residual), degree) >= a.least_level[sign];
+            double change = change_of(value, residual * a.residual_part[sign]);
+            if (change != 0 && pushes) {
+                values[v] = (program_value)((double)value + residual * a.residual_part[sign]);
                 a.residuals[v] = stored - change;
                 ((program_message *)a.messages)[v] = program_send(&c, (program_value)change, degree);
 #if PROGRAM_SHARES
@@ -94,46 +102,45 @@ TD_KERNEL(take_changes, td_gpu_args)
 }
 
 /* Adds the received sums to the residuals; after whole values were pushed, makes the residuals anew. Tallies the sums
- * of residuals and offsets, which give the balanced scale, and the change that is left at the scale as it is. */
+ * that give the balanced scale. */
 TD_KERNEL(settle_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     const program_value *values = (const program_value *)a.values;
     program_accum *sums = (program_accum *)a.sums;
-    double residuals = 0, offsets = 0, left = 0;
+    double lost = 0, offsets = 0;
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
         double offset = program_offset(&c, v);
         double before = a.whole_values ? offset - (double)values[v] : a.residuals[v];
-        double stored = before + program_answer(&c, v, sums[v]);
-        a.residuals[v] = stored;
+        a.residuals[v] = before + program_answer(&c, v, sums[v]);
         sums[v] = program_zero(&c);
-        residuals += stored;
+        lost += (1 - program_arrives(&c, degree_in(a.out, v))) * (double)values[v];
         offsets += offset;
-        left += fabs(change_of(values[v], residual_of(&a, &c, v, stored)));
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
-    block_add_double(&a.control->tally.residual, residuals);
+    block_add_double(&a.control->tally.lost, lost);
     block_add_double(&a.control->tally.offset, offsets);
-    block_add_double(&a.control->tally.change, left);
 }
 
-/* How much there is to push at the scale given, in all and on each level. */
+/* How much there is to push, in all, and of each sign on each level: there by what of it is lost. */
 TD_KERNEL(weigh_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     const program_value *values = (const program_value *)a.values;
-    TD_SHARED(double, sums, TD_GPU_LEVELS);
+    TD_SHARED(double, sums, TD_GPU_LEVEL_SUMS);
     double left = 0;
-    for (uint32_t l = td_thread(); l < TD_GPU_LEVELS; l += td_threads()) TD_POKE(&sums[l], 0.0);
+    for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads()) TD_POKE(&sums[l], 0.0);
     TD_BARRIER();
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
         double change = change_of(values[v], residual_of(&a, &c, v, a.residuals[v]));
         uint32_t degree = degree_in(a.out, v);
         left += fabs(change);
-        if (degree > 0 && change != 0) TD_ADD(&sums[level_of(change, degree)], fabs(change));
+        if (change == 0) continue;
+        uint32_t level = degree > 0 ? level_of(change, degree) : TD_GPU_LEVELS;
+        TD_ADD(&sums[(change < 0) * TD_GPU_SIGN_SUMS + level], (1 - program_arrives(&c, degree)) * fabs(change));
     }
     TD_BARRIER();
-    for (uint32_t l = td_thread(); l < TD_GPU_LEVELS; l += td_threads())
+    for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads())
         if (TD_PEEK(&sums[l]) != 0) TD_ADD(&a.levels[l], TD_PEEK(&sums[l]));
     block_add_double(&a.control->tally.change, left);
 }

@@ -1,0 +1,93 @@
+/* When a run has converged: within the tolerance, and never by a change that is negative or no number. */
+#include "engine/ways.h"
+
+#include "engine/convergence.h"
+
+#include <math.h>
+
+static td_run judged(double tolerance)
+{
+    return (td_run){.program = program_of("pagerank"), .tolerance = tolerance};
+}
+
+TEST(a_change_of_exactly_the_tolerance_is_within_it)
+{
+    td_run run = judged(1e-6);
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_SUM, 3, 1e-6, 0));
+    CHECK(run.converged);
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_SUM, 3, nextafter(1e-6, 1), 0));
+    CHECK(!run.converged);
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, 0, 0));
+    CHECK(run.converged);
+    run.tolerance = 0;
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, -0.0, 0));
+    CHECK(run.converged);
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, 0x1p-1074, 0));
+    CHECK(!run.converged);
+}
+
+TEST(programs_without_a_measure_do_not_converge_by_it)
+{
+    td_run run = judged(1);
+    CHECK_OK(td_run_judge(&run, TD_MEASURE_NONE, 0, 0, 0));
+    CHECK(!run.converged);
+}
+
+TEST(no_negative_or_infinite_change_counts)
+{
+    static const double wrong[] = {-1e-300, -8.48, -INFINITY, INFINITY, NAN, -NAN};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int measure = TD_MEASURE_NONE; measure <= TD_MEASURE_MAX; measure++) {
+            td_run run = judged(INFINITY);
+            run.converged = true;
+            CHECK_STATUS(td_run_judge(&run, measure, 17, wrong[i], 0), isfinite(wrong[i]) ? TD_INTERNAL : TD_LIMIT);
+            CHECK(!run.converged);
+            CHECK_CONTAINS(td_last_message(), "pagerank: ");
+            CHECK_CONTAINS(td_last_message(), "iteration 17");
+        }
+    td_run run = judged(1);
+    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, -8.48, 0), TD_INTERNAL);
+    CHECK_CONTAINS(td_last_message(), "is -8.48");
+    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, 0, NAN), TD_LIMIT);
+    CHECK_CONTAINS(td_last_message(), "what all vertices share is");
+    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, 0, -INFINITY), TD_LIMIT);
+    CHECK(!run.converged);
+}
+
+/* Two temperatures of 3e38 flow into one vertex: their sum is no float any more. */
+TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
+{
+    static const char *const engines[] = {"cpu", "resident", "stream", "coop"};
+    static const char *const programs[][3] = {
+        {"heat", "heat.initial", "heat.step=1"},
+        {"nn", "nn.inputs", ""},
+    };
+    static const char seeds[] = "0 3e38\n1 3e38\n2 3e38\n";
+    td_graph *graph = NULL;
+    test_write_file(test_path("graph.txt"), "0 3 9\n1 3 9\n2 3 9\n3 4 9\n4 5 9\n", 30);
+    CHECK_OK(td_graph_read(&graph, test_path("graph.txt"), "edgelist", &(td_build_options){0}, NULL));
+    test_write_file(test_path("seeds.txt"), seeds, strlen(seeds));
+    for (int p = 0; p < 2; p++)
+        for (int e = 0; e < 4; e++) {
+            char settings[512];
+            td_run *run = NULL;
+            td_run_options options = {.engine = engines[e], .devices = e == 0 ? NULL : narrow_gpu(),
+                                      .gpu_edges = strcmp(engines[e], "stream") == 0 ? 1 : 0};
+            snprintf(settings, sizeof settings, "%s=%s%s%s", programs[p][1], test_path("seeds.txt"),
+                     p == 1 ? "" : " ", p == 1 ? "" : "heat.step=0.037");
+            td_status status = try_run(&run, programs[p][0], graph, options, settings);
+            if (status == TD_OK) {
+                const float *values = run->values;
+                for (uint32_t v = 0; v < graph->vertices; v++)
+                    if (!isfinite(values[v])) TEST_FAIL("%s on %s ends with %g", programs[p][0], engines[e], (double)values[v]);
+            } else {
+                CHECK_STATUS(status, TD_LIMIT);
+                CHECK_CONTAINS(td_last_message(), "beyond all bounds");
+            }
+            printf("    %s on %s: %s\n", programs[p][0], engines[e], status == TD_OK ? "finite" : td_last_message());
+            if (status == TD_OK) td_run_destroy(run);
+        }
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
