@@ -28,9 +28,8 @@ td_status td_stream_make_changes(td_stream_job *self)
     return TD_OK;
 }
 
-/* A round that leaves more than this of the change has stalled; a change above the other bound is large: scales could
- * fall by so much in a round. */
-static const double STALLED = 0.9, LARGE = 0.05;
+/* A round that leaves more than this of the change has stalled; and the part of the scale that a round may lose. */
+static const double STALLED = 0.9, MOST_LOST = 0.05;
 
 enum { POSITIVE, NEGATIVE };
 
@@ -42,11 +41,11 @@ static double lower_until(td_gpu_args *a, const double *sums, int sign, double p
     return pushed;
 }
 
-/* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where the change is large
- * or the last round stalled, negative changes must not outweigh positive ones (changes.h): more positive ones are
- * pushed, and of the negative ones a part. After a stall the positive ones are held to the negative ones as well, which
+/* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where that would lower the
+ * scale noticeably, or the last round stalled, negative changes must not outweigh positive ones (changes.h): more
+ * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative ones as well, which
  * leaves the scale where it is and has a lower bound to what the round gains. */
-static void choose(td_gpu_args *a, const double *sums, bool large, bool stalled)
+static void choose(td_gpu_args *a, const double *sums, double offsets, bool stalled)
 {
     double pushed[2], all[2] = {0}, told = 0, of_levels;
     uint32_t level = TD_GPU_LEVELS;
@@ -62,7 +61,8 @@ static void choose(td_gpu_args *a, const double *sums, bool large, bool stalled)
     a->least_level[POSITIVE] = a->least_level[NEGATIVE] = level;
     a->residual_part[POSITIVE] = a->residual_part[NEGATIVE] = 1;
     int less = pushed[POSITIVE] < pushed[NEGATIVE] ? POSITIVE : NEGATIVE, more = 1 - less;
-    if (!stalled && !(large && more == NEGATIVE)) return;
+    bool falls = pushed[NEGATIVE] - pushed[POSITIVE] > MOST_LOST * a->offsets_times * offsets;
+    if (!stalled && !falls) return;
     pushed[less] = lower_until(a, sums, less, pushed[less], fmin(pushed[more], TOLD * all[less]));
     if (pushed[less] > 0 && pushed[less] < pushed[more]) a->residual_part[more] = pushed[less] / pushed[more];
 }
@@ -94,6 +94,19 @@ static td_status tell(td_stream_job *self, td_iteration *row)
     return TD_OK;
 }
 
+/* Whether the next round is to hold both signs to each other: after one that stalled, and longer every time, so that
+ * rounds with a bound to what they gain outnumber the others where those gain nothing. */
+static bool stalls(td_stream_job *self, double change)
+{
+    bool held = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
+    self->change_before = change;
+    if (held) self->rounds_held--;
+    if (held || !stalled) return held;
+    self->rounds_held = self->rounds_to_hold;
+    if (self->rounds_to_hold < 1 << 16) self->rounds_to_hold = 2 * self->rounds_to_hold + 1;
+    return true;
+}
+
 /* The scale for which residuals add up to 0. A value that rounding made of no use leaves the scale as it is. */
 static void balance(td_gpu_args *a, const td_gpu_tally *sum)
 {
@@ -112,16 +125,15 @@ static td_status settle(td_stream_job *self, double *change)
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
     balance(a, &gpu->control->tally);
-    bool has_offsets = gpu->control->tally.offset > 0;
+    double offsets = gpu->control->tally.offset;
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof sums));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
     TD_CHECK(td_stream_copy(gpu->stream, sums, a->levels, sizeof sums, TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
     *change = gpu->control->tally.change / a->offsets_times;
-    choose(a, sums, *change > LARGE, self->change_before >= 0 && *change > STALLED * self->change_before);
-    if (!has_offsets) a->least_level[POSITIVE] = a->least_level[NEGATIVE] = 0;
-    self->change_before = *change;
+    choose(a, sums, offsets, stalls(self, *change));
+    if (offsets <= 0) a->least_level[POSITIVE] = a->least_level[NEGATIVE] = 0;
     return td_gpu_judge(gpu, *change, 0);
 }
 
