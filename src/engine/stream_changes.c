@@ -29,7 +29,7 @@ td_status td_stream_make_changes(td_stream_job *self)
 }
 
 /* A round that leaves more than this of the change has stalled; and the part of the scale that a round may lose. */
-static const double STALLED = 0.9, MOST_LOST = 0.05;
+static const double STALLED = 0.9, MOST_LOST = 0.3;
 
 enum { POSITIVE, NEGATIVE };
 

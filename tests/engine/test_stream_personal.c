@@ -109,7 +109,7 @@ static void check_case(uint64_t seed)
     drawing self = {.seed = seed};
     double ranks[MOST_VERTICES], away = 0, least = 0;
     const char *claims;
-    char settings[640];
+    char settings[512];
     self.n = 2 + draw(&self, draw(&self, 3) == 0 ? 6 : MOST_VERTICES - 2);
     draw_edges(&self);
     draw_restarts(&self);
