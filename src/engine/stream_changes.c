@@ -43,8 +43,8 @@ static double lower_until(td_gpu_args *a, const double *sums, int sign, double p
 
 /* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where that would lower the
  * scale noticeably, or the last round stalled, negative changes must not outweigh positive ones (changes.h): more
- * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative ones as well, which
- * leaves the scale where it is and has a lower bound to what the round gains. */
+ * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative
+ * ones as well, which leaves the scale where it is and has a lower bound to what the round gains. */
 static void choose(td_gpu_args *a, const double *sums, double offsets, bool stalled)
 {
     double pushed[2], all[2] = {0}, told = 0, of_levels;
@@ -114,8 +114,9 @@ static void balance(td_gpu_args *a, const td_gpu_tally *sum)
     if (sum->offset > 0 && times >= 0x1p-20 && times <= 0x1p20) a->offsets_times = times;
 }
 
-/* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping 1)
- * the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of values. */
+/* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping
+ * 1) the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the
+ * values. */
 static td_status settle(td_stream_job *self, double *change)
 {
     td_gpu_job *gpu = &self->gpu;

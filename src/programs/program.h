@@ -79,7 +79,8 @@ enum {
  * change although none of its neighbours did; it is then told of its own change. */
 
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
- * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices: then its changes can be told instead of its value (docs/engines/stream.md). */
+ * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
+ * its changes can be pushed instead of its value (docs/engines/stream.md). */
 
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */

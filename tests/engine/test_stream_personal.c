@@ -36,7 +36,8 @@ static void draw_edges(drawing *self)
     for (uint32_t v = 1; kind == 0 && v < n; v++) put(self, v - 1, v);
     for (uint32_t v = 1; kind == 1 && v < n; v++) put(self, 0, v), put(self, v, 0);
     for (uint32_t v = 1; kind == 2 && v < n; v++) put(self, (v - 1) / 2, v);
-    for (uint32_t v = 0; kind == 3 && v < n; v++) put(self, v, v < n / 2 ? draw(self, n / 2) : n / 2 + draw(self, n - n / 2));
+    for (uint32_t v = 0; kind == 3 && v < n; v++)
+        put(self, v, v < n / 2 ? draw(self, n / 2) : n / 2 + draw(self, n - n / 2));
     for (uint32_t i = 0; kind >= 4 && i < 4 * n; i++) {
         uint32_t from = draw(self, 1 + draw(self, n)), to = draw(self, 1 + draw(self, n));
         put(self, from, draw(self, 8) == 0 ? from : to);

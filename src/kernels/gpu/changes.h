@@ -15,12 +15,13 @@
  * is r(t) = r(1) + (t - 1) b, with its own b: `residuals` holds r(1), residual_of adds the rest.
  *
  * With w = 1 - program_arrives, what a unit of change loses, the residuals add up to t sum(b) - sum(w y): the balanced
- * t is sum(w y) / sum(b), positive as long as the values are. Of the pushed changes let W+ and W- be the sums of w times
- * those above and below 0. A round takes sum|r| down by at least 2 min(W+, W-), and moves t by (W+ - W-) / sum(b). The
- * measure of change is sum|r| / t: a round with W- = 0 makes t larger and is safe, one with W+ = 0 makes t smaller and
- * may gain nothing. A lone restart vertex is such a case: its residual is below 0, and pushing that scales y and t down,
- * round by round, until they vanish in rounding. So where changes are large, a round pushes of the negative residuals
- * only the part (residual_part) that keeps W- at W+ (stream_changes.c, choose). */
+ * t is sum(w y) / sum(b), positive as long as the values are. Of the pushed changes let W+ and W- be the sums of w
+ * times those above and below 0. A round takes sum|r| down by at least 2 min(W+, W-), and moves t by (W+ - W-) /
+ * sum(b). The measure of change is sum|r| / t: a round with W- = 0 makes t larger and is safe, one with W+ = 0 makes t
+ * smaller and may gain nothing. A lone restart vertex is such a case: its residual is below 0, and pushing that scales
+ * y and t down, round by round, until they vanish in rounding. So a round that would lower t noticeably, or that
+ * follows one without gain, pushes of the negative residuals only the part (residual_part) that keeps W- at W+
+ * (stream_changes.c, choose). */
 
 #include "kernels/gpu/batch.h"
 
