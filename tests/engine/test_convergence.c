@@ -69,7 +69,7 @@ TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
     for (int e = 0; e < 4; e++) {
         td_run *run = NULL;
         td_run_options options = {.engine = engines[e], .devices = e == 0 ? NULL : narrow_gpu(),
-                                  .gpu_edges = strcmp(engines[e], "stream") == 0 ? 1 : 0};
+                                  .gpu_edges = strcmp(engines[e], "stream") == 0 ? 1 : strcmp(engines[e], "coop") == 0 ? 0.4 : 0};
         CHECK_STATUS(try_run(&run, "nn", graph, options, settings), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "nn: values grew beyond all bounds in iteration 0: the change is inf");
     }

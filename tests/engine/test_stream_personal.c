@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { CASES = 90, MOST_VERTICES = 160, MOST_EDGES = 1600 };
+enum { CASES = 60, MOST_VERTICES = 160, MOST_EDGES = 1600 };
 static const double TOLERANCE = 1e-6;
 
 typedef struct drawing {
