@@ -60,6 +60,7 @@ TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
 {
     static const char *const engines[] = {"cpu", "resident", "stream", "coop"};
     static const char edges[] = "0 3 9\n1 3 9\n2 3 9\n3 4 9\n4 5 9\n", inputs[] = "0 3e38\n1 3e38\n2 3e38\n";
+    static const double caps[] = {0, 0, 1, 0.4};
     td_graph *graph = NULL;
     char settings[512];
     test_write_file(test_path("graph.txt"), edges, strlen(edges));
@@ -69,7 +70,7 @@ TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
     for (int e = 0; e < 4; e++) {
         td_run *run = NULL;
         td_run_options options = {.engine = engines[e], .devices = e == 0 ? NULL : narrow_gpu(),
-                                  .gpu_edges = strcmp(engines[e], "stream") == 0 ? 1 : strcmp(engines[e], "coop") == 0 ? 0.4 : 0};
+                                  .gpu_edges = caps[e]};
         CHECK_STATUS(try_run(&run, "nn", graph, options, settings), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "nn: values grew beyond all bounds in iteration 0: the change is inf");
     }
