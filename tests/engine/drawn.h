@@ -37,7 +37,7 @@ static inline td_edge_list *drawn_edges(drawing how)
     CHECK_OK(td_edges_chunk(list, 0, &chunk));
     CHECK_OK(td_chunk_reserve(chunk, 8 * PARTS * PART_EDGES, how.weighted));
     list->weighted = how.weighted;
-    for (uint32_t e = 0; e < PARTS * PART_EDGES; e++) {
+    for (uint32_t e = 0; e < PARTS * PART_EDGES / (how.both_ways ? 2u : 1u); e++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         uint64_t part = e % PARTS, a = random >> 33, b = random >> 45;
         a = id_of(PARTS * (a % PART_VERTICES) + part);
