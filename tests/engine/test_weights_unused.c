@@ -100,10 +100,13 @@ TEST(a_graph_built_out_of_memory_is_symmetric_without_its_weights)
     td_pool_destroy(pool);
 }
 
-/* A ring both ways of more edges than a block of the file has, and one edge that is another near the end, or not. */
-static td_graph *ring(bool whole)
+/* A ring both ways of more edges than a block of the file has. Near the end one edge goes elsewhere, or two exchange
+ * their targets, which leaves all degrees. */
+typedef enum flaw { WHOLE, ELSEWHERE, EXCHANGED, FLAWS } flaw;
+
+static td_graph *ring(flaw which)
 {
-    enum { LENGTH = 40000 };
+    enum { LENGTH = 40000, ONE = LENGTH - 10, OTHER = LENGTH - 20 };
     td_edge_list *list;
     td_edge_chunk *chunk;
     td_graph *graph = NULL;
@@ -112,9 +115,11 @@ static td_graph *ring(bool whole)
     CHECK_OK(td_chunk_reserve(chunk, 2 * LENGTH, true));
     list->weighted = true;
     for (uint32_t v = 0; v < LENGTH; v++) {
-        bool other = !whole && v == LENGTH - 10;
+        uint32_t back = v;
+        if (which == ELSEWHERE && v == ONE) back = v - 1;
+        if (which == EXCHANGED && (v == ONE || v == OTHER)) back = v == ONE ? OTHER : ONE;
         put_edge(chunk, true, v, (v + 1) % LENGTH, 1);
-        put_edge(chunk, true, (v + 1) % LENGTH, other ? v - 1 : v, 2);
+        put_edge(chunk, true, (v + 1) % LENGTH, back, 2);
     }
     CHECK_OK(td_graph_build(&graph, list, NULL, NULL));
     td_edges_destroy(list);
@@ -123,15 +128,15 @@ static td_graph *ring(bool whole)
 
 TEST(a_single_edge_without_its_other_direction_is_seen_in_the_file)
 {
-    for (int whole = 0; whole < 2; whole++) {
-        td_graph *graph = ring(whole), *other = NULL;
+    for (int which = WHOLE; which < FLAWS; which++) {
+        td_graph *graph = ring((flaw)which), *other = NULL;
         CHECK(!graph->symmetric);
-        CHECK_EQ(graph->pattern_symmetric, whole);
-        CHECK_EQ(graph->pattern != NULL, whole);
+        CHECK_EQ(graph->pattern_symmetric, which == WHOLE);
+        CHECK_EQ(graph->pattern != NULL, which == WHOLE);
         CHECK_OK(td_packed_write(graph, test_path("ring.tg"), NULL));
         CHECK_OK(td_packed_load(&other, test_path("ring.tg"), NULL));
-        CHECK_EQ(other->pattern_symmetric, whole);
-        CHECK_EQ(other->pattern != NULL, whole);
+        CHECK_EQ(other->pattern_symmetric, which == WHOLE);
+        CHECK_EQ(other->pattern != NULL, which == WHOLE);
         td_graph_destroy(other);
         td_graph_destroy(graph);
     }
