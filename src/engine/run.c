@@ -8,6 +8,7 @@
 #include "engine/checkpoint.h"
 #include "engine/coop.h"
 #include "engine/cpu.h"
+#include "engine/groups.h"
 #include "engine/hybrid.h"
 #include "engine/resident.h"
 #include "engine/stream.h"
@@ -19,6 +20,11 @@
 #include <string.h>
 
 enum { MOST_ROWS = 1 << 20 };
+
+const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph)
+{
+    return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
+}
 
 void td_run_destroy(td_run *run)
 {
@@ -252,7 +258,9 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
                         .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
                         .weight_bits = weight_bits(info, graph),
                         .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
-                        .source = options->has_source ? options->source : 0};
+                        .source = options->has_source   ? options->source
+                                  : info->takes_source ? td_graph_first(graph)
+                                                       : 0};
 }
 
 static td_status run_program(td_run **out, const td_program *program, const td_graph *graph,
@@ -278,6 +286,7 @@ static td_status run_program(td_run **out, const td_program *program, const td_g
     run->prepare_seconds = td_seconds_since(began);
     TD_TRY(td_checkpoints_open(run, options));
     TD_TRY(run_engine(run, options));
+    TD_TRY(td_run_name_groups(run, options->pool));
     TD_TRY(check_overflow(run, options->pool));
     td_checkpoints_close(run);
     *out = run;
@@ -298,8 +307,9 @@ static td_status name_page(const td_run_options *options, td_status status)
                    td_last_message(), page);
 }
 
-td_status td_run_program(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)
+td_status td_run_program(td_run **out, const td_program *program, const td_graph *given, const td_run_options *options)
 {
+    const td_graph *graph = td_graph_seen_by(program, given);
     td_status status = run_program(out, program, graph, options);
     bool limited = graph->paged != NULL && td_memory().budget > 0 &&
                    strstr(td_last_message(), "needs at least") == NULL &&

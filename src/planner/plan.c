@@ -355,6 +355,7 @@ td_status td_plan_make(td_plan *out, const char *engine, const td_program *progr
     bool own = is_auto(engine) && !sets(options->settings, plan.engine);
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
+    graph = td_graph_seen_by(program, graph);
     if (is_auto(engine) && graph->paged != NULL) td_plan_choose_disk(&plan, graph);
     else if (is_auto(engine)) TD_CHECK(choose(&plan, program, graph, options));
     else snprintf(plan.why, sizeof plan.why, "asked for");

@@ -141,5 +141,5 @@ TD_INLINE uint64_t program_edge(const td_context *c, const program_value *value)
 static const td_program_info program_info = {
     .name = "mst", .summary = "minimum spanning forest of the undirected view", .result = "tree",
     .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32, .vertex_values = true,
-    .largest_weight = TD_UNREACHED - 1, .order_free = true,
+    .any_member = true, .largest_weight = TD_UNREACHED - 1, .order_free = true,
 };

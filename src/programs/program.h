@@ -154,6 +154,7 @@ typedef struct td_program_info {
     bool needs_source;
     bool takes_source;            /* --source means something, but there is a default */
     bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
+    bool any_member;              /* of them: a group comes out under any of its vertices, not its first */
     bool non_negative;            /* negative weights are refused */
     bool positive;                /* and zero as well */
     uint32_t largest_weight;      /* of integer weights; 0: any */
