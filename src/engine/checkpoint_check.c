@@ -179,9 +179,8 @@ static td_status check_flags(const checking *self)
     if (frontier && !state->has_active && !state->converged)
         return refuse(self, "it has no active vertices; a state of %s that is not finished has them",
                       self->run->program->info->name);
-    if (state->by_levels && (!traits->first_hit || self->run->async))
-        return refuse(self, "it is of a search that goes level by level; a%s run of %s does not",
-                      self->run->async ? "n asynchronous" : "", self->run->program->info->name);
+    if (state->by_levels && !traits->first_hit)
+        return refuse(self, "it is of a search that goes level by level; %s is none", self->run->program->info->name);
     if (!isfinite(state->global)) return refuse(self, "its sum over all vertices is %g; allowed are finite numbers",
                                                 state->global);
     if (!(state->change >= 0) || isinf(state->change))
