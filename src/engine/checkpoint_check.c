@@ -175,7 +175,8 @@ static td_status check_flags(const checking *self)
     const td_cpu_kernels *traits = &self->run->program->cpu[TD_WEIGHT_NONE];
     const td_state *state = self->state;
     bool frontier = self->run->program->info->kind == TD_KIND_GAS && traits->fused;
-    if (state->iteration > MOST_ITERATIONS) return refuse_number(self, "iteration", state->iteration, 0, MOST_ITERATIONS);
+    if (state->iteration > MOST_ITERATIONS)
+        return refuse_number(self, "iteration", state->iteration, 0, MOST_ITERATIONS);
     if (frontier && !state->has_active && !state->converged)
         return refuse(self, "it has no active vertices; a state of %s that is not finished has them",
                       self->run->program->info->name);
@@ -225,7 +226,7 @@ static td_status check_edges(const checking *self)
                       " vertices take %" PRIu64, state->edge_count, (uint64_t)self->roots, self->vertices, wanted);
     for (uint64_t i = 0; i < state->edge_count; i++)
         if (state->edges[i] >= self->run->graph->edges)
-            return refuse(self, "edge %" PRIu64 " of its forest is edge number %" PRIu64 "; allowed are 0 to %" PRIu64, i,
+            return refuse(self, "edge %" PRIu64 " of its forest is number %" PRIu64 "; allowed are 0 to %" PRIu64, i,
                           state->edges[i], self->run->graph->edges - 1);
     td_sweep_sort(state->edges, state->edge_count);
     for (uint64_t i = 1; i < state->edge_count; i++)
@@ -234,7 +235,7 @@ static td_status check_edges(const checking *self)
     return TD_OK;
 }
 
-/* Limits that come from the graph. A sum of floats, each rounded to the nearest, grows by less than twice the addend. */
+/* Limits that come from the graph. A sum of floats that is rounded to the nearest grows by at most twice the addend. */
 static void find_limits(checking *self)
 {
     const td_graph *graph = self->run->graph;

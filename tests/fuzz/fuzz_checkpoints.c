@@ -248,7 +248,10 @@ typedef struct dice {
     uint64_t seed, next;
 } dice;
 
-static uint64_t draw(dice *self, uint64_t below) { return td_random_below(td_random_at(self->seed, self->next++), below); }
+static uint64_t draw(dice *self, uint64_t below)
+{
+    return td_random_below(td_random_at(self->seed, self->next++), below);
+}
 
 static uint64_t draw_word(dice *self, const td_identity *of)
 {
