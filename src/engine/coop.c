@@ -425,10 +425,12 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
     run->prepare_seconds = td_seconds_since(began);
     td_gpu_start_counting(&self->gpu);
+    TD_CHECK(td_checkpoints_begin(run));
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
     if (self->leaves) return leave(self, alone);
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);

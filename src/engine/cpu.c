@@ -147,7 +147,7 @@ td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
                          sum));
     job->context.global = from != NULL ? from->global : sum->share;
     if (from != NULL) td_state_clear(from);
-    return TD_OK;
+    return td_checkpoints_begin(job->run);
 }
 
 td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
@@ -441,6 +441,7 @@ td_status td_cpu_run(td_run *run, const td_run_options *options)
     TD_TRY(td_cpu_job_open(&job, run, options));
     job.run_began = td_clock_ns();
     TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(job.run_began);
     if (options->parents) TD_TRY(find_parents(&job));
     TD_TRY(td_cpu_hand_over(&job));

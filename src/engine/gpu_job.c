@@ -228,7 +228,7 @@ td_status td_gpu_init(td_gpu_job *job)
     job->args.resumed = false;
     job->args.context.global = from != NULL ? from->global : job->control->tally.share;
     if (from != NULL) td_state_clear(from);
-    return TD_OK;
+    return td_checkpoints_begin(job->run);
 }
 
 /* Adds a bitmap of the device's to the state's. */

@@ -239,6 +239,7 @@ td_status td_resident_run(td_run *run, const td_run_options *options)
     job.run_began = td_clock_ns();
     td_gpu_start_counting(&job);
     TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_finish(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);

@@ -285,9 +285,9 @@ static td_status run_program(td_run **out, const td_program *program, const td_g
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
     run->prepare_seconds = td_seconds_since(began);
     TD_TRY(td_checkpoints_open(run, options));
-    TD_TRY(run_engine(run, options));
+    TD_TRY(td_checkpoints_explain(run, run_engine(run, options)));
     TD_TRY(td_run_name_groups(run, options->pool));
-    TD_TRY(check_overflow(run, options->pool));
+    TD_TRY(td_checkpoints_explain(run, check_overflow(run, options->pool)));
     td_checkpoints_close(run);
     *out = run;
     run = NULL;

@@ -244,6 +244,7 @@ td_status td_stream_run(td_run *run, const td_run_options *options)
     self.gpu.run_began = td_clock_ns();
     td_gpu_start_counting(&self.gpu);
     TD_TRY(run_schedule(&self));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_finish(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);

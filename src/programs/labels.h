@@ -65,6 +65,7 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 
 static const td_program_info program_info = {
     .name = "labels", .summary = "weakly connected components by label propagation", .result = "component",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .vertex_values = true,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
+    .rule = TD_RULE_LABELS, .vertex_values = true,
     .order_free = true, .renumbers = true,
 };

@@ -126,6 +126,7 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "pagerank", .summary = "PageRank of every vertex", .result = "rank",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32, .sinks_choice = 1 + PAGERANK_DANGLING,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .sinks_choice = 1 + PAGERANK_DANGLING,
     .order_free = true, .renumbers = true, .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
 };

@@ -60,6 +60,7 @@ TD_INLINE uint32_t program_label(const program_value *parents, uint32_t v) { ret
 
 static const td_program_info program_info = {
     .name = "wcc", .summary = "weakly connected components (label: lowest id)", .result = "component",
-    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .vertex_values = true,
+    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
+    .rule = TD_RULE_PARENTS, .vertex_values = true,
     .order_free = true,
 };
