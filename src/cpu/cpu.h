@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
+#include "run/convergence.h"
 #include "run/run.h"
 
 extern const td_setting td_cpu_settings[];
@@ -74,6 +75,9 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active);
  * the last step set aside, in equal pieces. */
 td_status td_cpu_make_heavy_list(td_cpu_job *job);
 td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
+
+/* Decides whether the iteration under way ends the run (convergence.h). */
+td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum);
 
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
 td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);

@@ -31,6 +31,7 @@ td_status td_cpu_run(td_run *run, const td_run_options *options)
     TD_TRY(td_cpu_job_open(&job, run, options));
     job.run_began = td_clock_ns();
     TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(job.run_began);
     if (options->parents) TD_TRY(td_cpu_find_parents(&job));
     TD_TRY(td_cpu_hand_over(&job));

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "run/checkpoint.h"
+#include "run/groups.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +87,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
     TD_CHECK(td_run_check_facts(program, &facts));
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
     plan->program = program;
-    plan->graph = graph;
+    plan->graph = td_graph_seen_by(program, graph);
     plan->options = *options;
     if (options->cache == NULL) plan->options.cache = &plan->own_cache;
     plan->free_bytes = available;
@@ -150,8 +151,9 @@ static td_status run_plan(const td_plan *plan, td_run **out)
     run->engine = plan->reported->name;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
-    TD_TRY(plan->engine->run(plan, run));
-    TD_TRY(td_run_check_overflow(run, plan->options.pool));
+    TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
+    TD_TRY(td_run_name_groups(run, plan->options.pool));
+    TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
     *out = run;

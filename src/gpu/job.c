@@ -16,7 +16,7 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
 {
     td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
     *job = (td_gpu_job){.run = run, .options = options, .graph = run->graph, .traits = &run->program->cpu[kind],
-                        .tolerance = run->tolerance, .has_limit = options->has_iterations};
+                        .has_limit = options->has_iterations};
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->both = td_gpu_view_is_both(run, job->traits) && !run->graph->symmetric;
@@ -230,7 +230,7 @@ td_status td_gpu_init(td_gpu_job *job)
     job->args.resumed = false;
     job->args.context.global = from != NULL ? from->global : job->control->tally.share;
     if (from != NULL) td_state_clear(from);
-    return TD_OK;
+    return td_checkpoints_begin(job->run);
 }
 
 /* Adds a bitmap of the device's to the state's. */

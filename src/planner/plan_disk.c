@@ -48,8 +48,11 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     if (wanted != NULL && !wanted->takes_disk) return TD_OK;
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
-    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
-                      .weights = file->weights};
+    static uint64_t ids; /* it counts that there are some */
+    bool unweighted = file->pattern_symmetric && program->info->weights == TD_WEIGHTS_UNUSED;
+    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
+                      .weights = unweighted ? TD_WEIGHT_NONE : file->weights,
+                      .ids = file->has_ids ? &ids : NULL, .ids_sorted = file->ids_sorted};
     td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
@@ -79,7 +82,7 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_graph *graph = NULL;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
-    td_status status = td_hybrid_too_small(program, graph, &file, options,
+    td_status status = td_hybrid_too_small(program, td_graph_seen_by(program, graph), &file, options,
                                            td_hybrid_use_of(options->settings) >= TD_USE_GPU);
     td_graph_destroy(graph);
     return status;
@@ -104,9 +107,10 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     uint64_t running = 0;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
-    td_status status = td_cpu_bytes(program, graph, options, &running);
-    running += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
-    if (status == TD_OK) status = td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &disk);
+    const td_graph *seen = td_graph_seen_by(program, graph);
+    td_status status = td_cpu_bytes(program, seen, options, &running);
+    running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
+    if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
     td_graph_destroy(graph);
     TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);

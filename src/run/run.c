@@ -15,6 +15,11 @@
 
 enum { MOST_ROWS = 1 << 20 };
 
+const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph)
+{
+    return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
+}
+
 void td_run_destroy(td_run *run)
 {
     if (run == NULL) return;
@@ -228,7 +233,9 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
                         .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
                         .weight_bits = weight_bits(info, graph),
                         .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
-                        .source = options->has_source ? options->source : 0};
+                        .source = options->has_source   ? options->source
+                                  : info->takes_source ? td_graph_first(graph)
+                                                       : 0};
 }
 
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)

@@ -127,6 +127,9 @@ typedef struct td_run {
     td_checkpoint_stats checkpoint_stats;
 } td_run;
 
+/* The graph as the program sees it: without weights where it does not look at them. Runs and plans use this one. */
+const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph);
+
 /* What can be refused before there is a graph. */
 td_status td_run_check_options(const td_program *program, const td_run_options *options);
 

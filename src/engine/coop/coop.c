@@ -357,7 +357,8 @@ static td_status hand_over(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
     TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
-    if (run->program->info->vertex_values) TD_CHECK(name_components(self));
+    bool ranks = run->inputs[0] != NULL; /* labels do not depend on the numbers used in the run */
+    if (run->program->info->vertex_values && !ranks) TD_CHECK(name_components(self));
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
     return TD_OK;
 }
@@ -412,10 +413,12 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
     run->prepare_seconds = td_seconds_since(began);
     td_gpu_start_counting(&self->gpu);
+    TD_CHECK(td_checkpoints_begin(run));
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
     if (self->leaves) return leave(self, alone);
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);

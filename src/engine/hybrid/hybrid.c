@@ -276,6 +276,7 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     note_start(&self);
     self.cpu.run_began = td_clock_ns();
     TD_TRY(run_schedule(&self));
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);

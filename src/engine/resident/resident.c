@@ -198,6 +198,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     job.run_began = td_clock_ns();
     td_gpu_start_counting(&job);
     TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);

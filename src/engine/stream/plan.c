@@ -223,7 +223,7 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
     if (shape->light > 0) bytes += need->offsets + words;
     uint64_t pieces = need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2;
     if (!self->sums) bytes += pieces * sizeof(uint64_t);
-    if (self->changes) bytes += (n + TD_GPU_LEVELS) * sizeof(double); /* residuals */
+    if (self->changes) bytes += (n + TD_GPU_LEVEL_SUMS) * sizeof(double); /* residuals */
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
     if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
     bytes += shape->chunks * (TD_STREAMING_EXTRACTS + 1) * sizeof(td_gpu_extract);

@@ -259,6 +259,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     self.gpu.run_began = td_clock_ns();
     td_gpu_start_counting(&self.gpu);
     TD_TRY(run_schedule(&self));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);

@@ -99,6 +99,8 @@ typedef struct td_streaming_job {
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_streaming_work work;
     bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
+    double change_before;         /* of them: that a round left; negative: no round was */
+    uint32_t rounds_held, rounds_to_hold; /* that hold changes of both signs to each other: left, and after a stall */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;
