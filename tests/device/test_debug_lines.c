@@ -7,7 +7,11 @@
 
 static void needs_libdw(void)
 {
-    if (!td_debug_lines_built()) SKIP("this build has no libdw");
+#ifdef TANDEM_HAVE_LIBDW
+    CHECK(td_debug_lines_available());
+#else
+    SKIP("this build has no libdw");
+#endif
 }
 
 /* The file and base address of the module that has the address. */

@@ -47,7 +47,7 @@ static void expect_message(const char *name, const char *part)
     CHECK_CONTAINS(td_last_message(), " of block ");
     CHECK_CONTAINS(td_last_message(), part);
     if (names_the_line(name, td_last_message())) return;
-    if (td_debug_lines_built()) TEST_FAIL("'%s' names another line", td_last_message());
+    if (td_debug_lines_available()) TEST_FAIL("'%s' names another line", td_last_message());
     if (!names_the_function(name, td_last_message())) TEST_FAIL("'%s' names no function", td_last_message());
 }
 
