@@ -27,7 +27,7 @@ typedef struct td_device_properties {
     char model[96];          /* "NVIDIA H200" */
     uint64_t memory;         /* bytes on the device, all of them */
     uint64_t memory_free;    /* bytes that could be allocated when it was opened */
-    uint64_t cache;          /* bytes of its last-level cache */
+    uint64_t cache;          /* bytes of its last-level cache, 0: unknown */
     int multiprocessors;     /* of a slice: its own */
     int block_threads;       /* most in a block */
     uint64_t shared_bytes;   /* most shared memory of a block */

@@ -29,9 +29,7 @@ static uint64_t free_memory(void)
 {
     td_memory_stats memory = td_memory();
     if (memory.budget > 0) return memory.budget > memory.now ? memory.budget - memory.now : 0;
-    td_machine machine;
-    td_machine_describe(&machine);
-    return machine.memory_free;
+    return td_machine_memory_free();
 }
 
 static void clear(td_plan *plan)

@@ -73,13 +73,11 @@ static uint64_t bytes_to_come(const td_cpu_job *cpu)
 static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
-    td_machine machine;
     if (memory.budget > 0) {
         uint64_t slack = memory.budget / 64 + (64 << 10) + bytes_to_come(cpu);
         return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
     }
-    td_machine_describe(&machine);
-    return machine.memory_free / 10 * 8;
+    return td_machine_memory_free() / 10 * 8;
 }
 
 /* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are

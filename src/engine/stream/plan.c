@@ -76,11 +76,9 @@ static bool uses_beginnings(const wishes *self)
 /* Whether the host has room for so many bytes more and would not be crowded. */
 static bool host_has(const wishes *self, uint64_t bytes)
 {
-    td_machine machine;
     td_memory_stats memory = td_memory();
-    td_machine_describe(&machine);
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    return bytes <= ((memory.budget > 0 ? left : machine.memory_free) + self->held) / 2;
+    return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->held) / 2;
 }
 
 /* What putting lists in order holds for a while (layout/lists.h). */
