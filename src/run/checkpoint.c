@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "run/checkpoint_file.h"
-#include "cpu/cpu.h"
+#include "kernels/cpu/job.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "run/checkpoint_file.h"
 
 #include "base/bitmap.h"
-#include "cpu/cpu.h"
+#include "kernels/cpu/job.h"
 #include "run/sweep.h"
 
 #include <inttypes.h>

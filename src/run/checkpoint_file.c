@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/outfile.h"
 #include "base/words.h"
-#include "cpu/cpu.h"
+#include "kernels/cpu/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

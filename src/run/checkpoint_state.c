@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/bitmap.h"
 #include "base/hash.h"
-#include "cpu/cpu.h"
+#include "kernels/cpu/job.h"
 
 #include <string.h>
 
