@@ -77,7 +77,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
         char key[64];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
         const td_engine *engine = td_engine_named(one->engine);
-        bool uses = engine == &td_streaming_engine ? td_streaming_uses_in(program, mode, key) : engine->uses(program, key);
+        bool uses = engine == &td_stream_engine ? td_streaming_uses_in(program, mode, key) : engine->uses(program, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);
