@@ -119,7 +119,7 @@ TEST(a_graph_that_does_not_fit_is_refused_with_its_size_and_an_engine_that_runs_
         td_gpu_bytes need;
         td_run *run = NULL;
         td_run_options options = options_for(program->info, graph);
-        CHECK_OK(td_gpu_count_bytes(program, graph, &options, &need));
+        CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
         static const double parts[] = {0.01, 0.5, 0.9};
         for (int i = 0; i < 3; i++) {
             options.gpu_memory = (uint64_t)(parts[i] * (double)(need.graph + need.program));

@@ -109,7 +109,7 @@ TEST(lists_of_other_programs_make_way)
     for (int p = 0; p < 7; p++) {
         td_gpu_bytes need;
         td_run_options options = options_for(program_of(programs[p])->info, graph, NULL);
-        CHECK_OK(td_gpu_count_bytes(program_of(programs[p]), graph, &options, &need));
+        CHECK_OK(td_resident_count_bytes(program_of(programs[p]), graph, &options, &need));
         if (need.graph + need.program > alone) alone = need.graph + need.program;
     }
     td_cache kept = {0};
@@ -139,7 +139,7 @@ TEST(a_run_takes_on_the_device_what_was_counted_before)
                 td_run_options options = options_for(program->info, graph, NULL);
                 options.settings = &set;
                 if (options.has_iterations) options.iterations = 2;
-                CHECK_OK(td_gpu_count_bytes(program, graph, &options, &need));
+                CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
                 td_run *run = run_of(program->info->name, graph, options, settings[s]);
                 uint64_t counted = need.graph + need.program;
                 if (run->device_peak > counted || (double)counted > 1.1 * (double)run->device_peak)
