@@ -5,6 +5,7 @@
  * of the header, takes the checksums anew, and has an engine go on from it. A run may refuse or finish; a crash, an
  * endless run, a leak or a refusal without words ends the fuzzer, which prints the options that repeat the attempt.
  * What an attempt does depends on (N, I) alone. */
+#include "engine/engine.h"
 #include "run/checkpoint_file.h"
 #include "cpu/cpu.h"
 #include "run/result.h"
