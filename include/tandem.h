@@ -228,7 +228,7 @@ typedef struct td_request {
     uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
     double gpu_edges;     /* of those for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
     /* A run that is killed, or cancelled, can go on: on any engine and device, with the same graph, program and
-     * parameters. Iterations and tolerance may differ. docs/checkpoints.md */
+     * parameters. Iterations and tolerance may differ. docs/guide/checkpoints.md */
     const char *checkpoint;    /* a folder that the run's state is written to while it runs, or NULL */
     uint32_t checkpoint_every; /* iterations between two writes; 0: every ten seconds at most */
     const char *resume;        /* a folder whose last checkpoint the run goes on from, or NULL */

@@ -1,7 +1,7 @@
 /* The contract between a program and every kernel of every device.
  *
  * A program is one header of small inline functions and compile-time constants,
- * compiled into the kernels by inclusion; docs/programs.md explains it with a
+ * compiled into the kernels by inclusion; docs/guide/writing-a-program.md explains it with a
  * complete example. The header is read by gcc, clang and nvcc: keep to what C11
  * and C++17 share, no function pointers, no host library.
  *
@@ -79,7 +79,7 @@ enum {
  * change although none of its neighbours did; it is then told of its own change. */
 
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
- * proportion to its value: then its changes can be told instead of its value (docs/engines/stream.md). */
+ * proportion to its value: then its changes can be told instead of its value (docs/design/stream.md). */
 
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */
