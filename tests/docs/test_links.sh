@@ -1,5 +1,6 @@
 # The documentation leads somewhere: every relative link of README.md and docs/ names a file, or a heading of a page,
-# that exists; so does every source file that a page names; so does every page that a source file names.
+# that exists; so does every source file that a page names; so does every page that a source file names. The lab book's
+# index has every entry.
 # DOCS_TOP names another tree to check (the last part of this test does that).
 top=${DOCS_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 self=$(cd "$(dirname "$0")" && pwd)/test_links.sh
@@ -77,6 +78,21 @@ check_page() { # PAGE
 pages=$(cd "$top" && echo README.md && find docs -name '*.md' | sort)
 for page in $pages; do check_page "$page"; done
 
+# Every entry of the lab book is in its index, with the date and the commit that it names.
+for page in $(cd "$top" && find docs/lab -name '*.md' ! -name README.md 2>/dev/null | sort); do
+    while IFS=$'\t' read -r anchor dated; do
+        entry=$(grep -F "($(basename "$page")#$anchor)" "$top/docs/lab/README.md")
+        if [ -z "$entry" ]; then bad "$page: '$anchor' is not in the index, docs/lab/README.md"
+        elif [ -z "$dated" ]; then bad "$page: '$anchor' has no line '*DATE, COMMIT. Decision.*' below its title"
+        elif [[ $entry != *"| ${dated%% *} | ${dated#* }"* ]]; then bad "$page: '$anchor' has another date or commit in the index"
+        else good; fi
+    done < <(awk '/^## / { if (title != "") print title "\t"; title = tolower(substr($0, 4)); gsub(/[^a-z0-9 _-]/, "", title)
+            gsub(/ /, "-", title) }
+        title != "" && match($0, /^\*[0-9]+-[0-9]+-[0-9]+, [0-9a-f]+/) {
+            dated = substr($0, 2, RLENGTH - 1); sub(/,/, "", dated); print title "\t" dated; title = "" }
+        END { if (title != "") print title "\t" }' "$top/$page")
+done
+
 # Comments, messages and scripts that name a page.
 while IFS=: read -r file line target; do
     if exists "$target"; then good; else bad "$file:$line: $target does not exist"; fi
@@ -85,14 +101,18 @@ done < <(cd "$top" && grep -rnoE 'docs/[A-Za-z0-9_./%-]+\.md' src cli include sc
 
 # The check itself: in a tree with one of each mistake it finds each of them.
 if [ -z "${DOCS_TOP:-}" ]; then
-    mkdir -p tree/docs tree/src
+    mkdir -p tree/docs/lab tree/src
     printf '# Title\n\n[a](docs/a.md) [b](docs/missing.md) [c](docs/a.md#no-such-part) [d](docs/a.md#a-part-of-it)\n' \
         >tree/README.md
     printf '# A\n\n## A part, of it\n\n`src/there.c` and `src/gone.c`, `there.c` and `lost.c`.\n' >tree/docs/a.md
     printf '/* docs/a.md, docs/b.md */\n' >tree/src/there.c
+    printf '# Lab\n\n| [One](topic.md#one) | 2026-01-02 | abcdef1 |\n| [Three](topic.md#three) | 2026-01-02 | abcdef2 |\n' \
+        >tree/docs/lab/README.md
+    printf '# Topic\n\n## One\n\n*2026-01-02, abcdef1. Kept.*\n\n## Two\n\n*2026-01-02, abcdef1. Kept.*\n\n## Three\n\n%s\n' \
+        '*2026-01-02, abcdef3. Kept.*' >tree/docs/lab/topic.md
     said=$(DOCS_TOP=$PWD/tree bash "$self")
     contains_all "$said" 'a tree with mistakes' 'docs/missing.md, which does not exist' \
         'names a heading that docs/a.md does not have' 'src/gone.c does not exist' 'no source file is called lost.c' \
-        'docs/b.md does not exist' '5 failed'
+        'docs/b.md does not exist' "'two' is not in the index" "'three' has another date or commit" '7 failed'
 fi
 finish
