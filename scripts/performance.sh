@@ -68,8 +68,14 @@ measure() { # in a subshell mostly: that a run failed is left in a file
     echo failed >"$report.failed"
 }
 figure() { sed -n "s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" "$report" | head -n 1; }
-rows() { sed -n "/\"direction\"/s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" "$report" | awk '{ all += $1 } END { printf "%.0f", all }'; }
-milliseconds() { awk -v s="$(figure seconds)" -v n="${1:-1}" 'BEGIN { ms = s * 1e3 / n; printf ms < 9.995 ? "%.2f" : ms < 99.95 ? "%.1f" : "%.0f", ms }'; }
+rows() {
+    sed -n "/\"direction\"/s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" "$report" |
+        awk '{ all += $1 } END { printf "%.0f", all }'
+}
+milliseconds() { # three digits
+    awk -v s="$(figure seconds)" -v n="${1:-1}" \
+        'BEGIN { ms = s * 1e3 / n; printf ms < 9.995 ? "%.2f" : ms < 99.95 ? "%.1f" : "%.0f", ms }'
+}
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a == "" || b == "" || b + 0 == 0) exit; printf "%.2f", a / b }'; }
 
 # arguments PROGRAM: what it is run with; iterations: over how many the time is divided.
@@ -106,8 +112,8 @@ measured_by() { # COMMAND: the line above a table
 what_input='parsing, building, opening, decoding (tandem bench convert)'
 table_input() {
     measured_by 'tandem bench convert --trials 5'
-    if [ -n "${SMALL:-}" ]; then "$tandem" bench convert --scale 12 --trials 1; else "$tandem" bench convert --trials 5; fi |
-        sed 's/^/    /; s/ *$//'
+    if [ -n "${SMALL:-}" ]; then "$tandem" bench convert --scale 12 --trials 1
+    else "$tandem" bench convert --trials 5; fi | sed 's/^/    /; s/ *$//'
 }
 
 what_external='building out of memory beside dd of as many bytes'
@@ -138,10 +144,14 @@ gapbs() { # PROGRAM GRAPH: median ms of its trials; nothing without GAPBS
     wcc) tool=cc ;;
     pagerank) tool=pr options='-i 20 -t 0' average=20 ;;
     esac
-    [ -e "$folder/$2.$suffix" ] ||
-        "$tandem" convert "$folder/$2.tg" -o "$folder/$2.$suffix" --quiet $([ $suffix = sg ] && echo --drop-weights) || return
+    if [ ! -e "$folder/$2.$suffix" ]; then
+        # shellcheck disable=SC2046
+        "$tandem" convert "$folder/$2.tg" -o "$folder/$2.$suffix" --quiet \
+            $([ $suffix = wsg ] || echo --drop-weights) || return
+    fi
     # shellcheck disable=SC2086
-    OMP_PROC_BIND=close GLIBC_TUNABLES=glibc.malloc.hugetlb=1 "$GAPBS/$tool" -f "$folder/$2.$suffix" -n "$repeat" $options |
+    OMP_PROC_BIND=close GLIBC_TUNABLES=glibc.malloc.hugetlb=1 \
+        "$GAPBS/$tool" -f "$folder/$2.$suffix" -n "$repeat" $options |
         awk -v n=$average '/^Trial Time:/ { t[++c] = $3 } END { for (i = 1; i <= c; i++) for (j = i + 1; j <= c; j++)
             if (t[j] < t[i]) { x = t[i]; t[i] = t[j]; t[j] = x } if (c) printf "%.1f", t[int((c + 1) / 2)] * 1e3 / n }'
 }
@@ -156,7 +166,8 @@ table_cpu() {
         [ $name != grid3000 ] || how=hot
         graph $name
         [ -e "$folder/$name-ordered.tg" ] ||
-            "$tandem" reorder "$folder/$name.tg" -o "$folder/$name-ordered.tg" --by $how --quiet || fail "cannot reorder $name"
+            "$tandem" reorder "$folder/$name.tg" -o "$folder/$name-ordered.tg" --by $how --quiet ||
+            fail "cannot reorder $name"
         for program in bfs sssp wcc pagerank; do
             peer=$(gapbs $program $name)
             ours=$(time_of $program $name --engine cpu)
@@ -239,8 +250,8 @@ table_variants() {
     for program in bfs sssp wcc labels; do
         cells=("$program")
         for variant in full lbase hbase hvsp lvsp; do
-            cells+=("$(repeat=1 time_of $program k25 --engine stream --devices "$device" --gpu-edges 25% --set stream.variant=$variant), $(
-                gigabytes)")
+            cells+=("$(repeat=1 time_of $program k25 --engine stream --devices "$device" --gpu-edges 25% \
+                --set stream.variant=$variant), $(gigabytes)")
         done
         row "${cells[@]}"
     done
@@ -281,8 +292,8 @@ table_disk_bytes() {
         # shellcheck disable=SC2046
         measure "$program" "$folder/$name.tg" $(arguments "$program") --engine hybrid --memory "$share"
         row "$program" "$name" "$share" "$(awk -v b="$(rows disk_bytes)" 'BEGIN { printf "%.2f", b / 1e9 }')" \
-            "$(awk -v b="$(rows disk_bytes)" -v e="$(figure edges)" -v each="$([ "$program" = sssp ] && echo 5 || echo 4)" \
-                'BEGIN { printf "%.2f", b / (e * each) }')" \
+            "$(awk -v b="$(rows disk_bytes)" -v e="$(figure edges)" \
+                -v each="$([ "$program" = sssp ] && echo 5 || echo 4)" 'BEGIN { printf "%.2f", b / (e * each) }')" \
             "$(awk -v e="$(figure edges_processed)" 'BEGIN { printf "%.1f", e / 1e6 }')" \
             "$(awk -v s="$(figure seconds)" 'BEGIN { printf "%.2f", s }')"
     done <<'PROGRAMS'
@@ -305,7 +316,8 @@ what_checkpoints='a checkpoint after every iteration of PageRank (scripts/bench_
 table_checkpoints() {
     measured_by 'scripts/bench_checkpoint.sh r24.tg FOLDER 4'
     graph r24
-    TANDEM=$tandem bash "$top/scripts/bench_checkpoint.sh" "$folder/r24.tg" "$folder" "$([ -n "${SMALL:-}" ] && echo 1 || echo 4)"
+    TANDEM=$tandem bash "$top/scripts/bench_checkpoint.sh" "$folder/r24.tg" "$folder" \
+        "$([ -n "${SMALL:-}" ] && echo 1 || echo 4)"
 }
 
 tables='input external cpu cpu_ablation gpu gpu_ablation devices stream variants coop disk disk_bytes both checkpoints'
@@ -346,7 +358,11 @@ update_page() {
         [ -e "$result" ] || continue
         grep -qF "<!-- table $name -->" "$page" || fail "$page has no marker '<!-- table $name -->'"
         awk -v marker="<!-- table $name -->" -v end="$end_marker" -v result="$result" '
-            $0 == marker { print; print ""; while ((getline line < result) > 0) print line; print ""; skipping = 1; next }
+            $0 == marker {
+                print; print ""
+                while ((getline line < result) > 0) print line
+                print ""; skipping = 1; next
+            }
             $0 == end { skipping = 0 }
             !skipping { print }' "$page" >"$page.new" && mv "$page.new" "$page" || exit 1
         echo "performance.sh: $name is in $(basename "$page")" >&2

@@ -8,14 +8,21 @@ self=$(cd "$(dirname "$0")" && pwd)/test_links.sh
 
 # The anchors of a page, as GitHub makes them from its headings.
 anchors() { # PAGE
-    awk '/^ *```/ { fenced = !fenced } !fenced && /^#+ / {
-             sub(/^#+ +/, ""); text = tolower($0); gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text); print text }' "$1"
+    awk '/^ *```/ { fenced = !fenced }
+        !fenced && /^#+ / {
+            sub(/^#+ +/, "")
+            text = tolower($0)
+            gsub(/[^a-z0-9 _-]/, "", text)
+            gsub(/ /, "-", text)
+            print text
+        }' "$1"
 }
 
 # Lines "LINE<tab>link<tab>TARGET", "LINE<tab>path<tab>PATH" (a path from the top of the tree) and
 # "LINE<tab>file<tab>NAME" (a source file's name alone, between backquotes). Fenced code is left out.
 references() { # PAGE
-    awk '/^ *```/ { fenced = !fenced; next }
+    local where='[^A-Za-z0-9_./-](src|cli|tests|scripts|examples|include|share|docs)/[A-Za-z0-9_./%*<>-]*'
+    awk -v where="$where" '/^ *```/ { fenced = !fenced; next }
         fenced { next }
         {
             text = $0
@@ -25,7 +32,7 @@ references() { # PAGE
             }
             text = " " $0
             gsub(/\]\([^)]*\)/, "]", text)
-            while (match(text, /[^A-Za-z0-9_.\/-](src|cli|tests|scripts|examples|include|share|docs)\/[A-Za-z0-9_.\/%*<>-]*/)) {
+            while (match(text, where)) {
                 path = substr(text, RSTART + 1, RLENGTH - 1)
                 sub(/[.\/]+$/, "", path)
                 print FNR "\tpath\t" path
@@ -78,16 +85,31 @@ check_page() { # PAGE
 pages=$(cd "$top" && echo README.md && find docs -name '*.md' | sort)
 for page in $pages; do check_page "$page"; done
 
+# Functions, types and constants that the guide and the design name exist; so do those of the drawing of a run.
+words=$(cd "$top" && cat $(find src cli include tests -name '*.[ch]' -o -name '*.cu' 2>/dev/null) /dev/null |
+    grep -oE '[A-Za-z_][A-Za-z0-9_]+' | sort -u)
+while IFS=: read -r page line name; do
+    if grep -qxF -- "${name#\`}" <<<"$words"; then good; else bad "$page:$line: no source has ${name#\`}"; fi
+done < <(cd "$top" && grep -rnoE '`(td|TD|PROGRAM)_[A-Za-z0-9_]*[A-Za-z0-9]' docs/guide docs/design 2>/dev/null | sort -u
+    awk '/^    .*[└├]/ { sub(/^[^a-z]*/, ""); sub(/  .*/, ""); gsub(/,|->|then/, " "); n = split($0, name)
+            for (i = 1; i <= n; i++) if (name[i] ~ /_/) print FILENAME ":" FNR ":" name[i] }' \
+        docs/design/architecture.md 2>/dev/null)
+
 # Every entry of the lab book is in its index, with the date and the commit that it names.
 for page in $(cd "$top" && find docs/lab -name '*.md' ! -name README.md 2>/dev/null | sort); do
     while IFS=$'\t' read -r anchor dated; do
         entry=$(grep -F "($(basename "$page")#$anchor)" "$top/docs/lab/README.md")
         if [ -z "$entry" ]; then bad "$page: '$anchor' is not in the index, docs/lab/README.md"
         elif [ -z "$dated" ]; then bad "$page: '$anchor' has no line '*DATE, COMMIT. Decision.*' below its title"
-        elif [[ $entry != *"| ${dated%% *} | ${dated#* }"* ]]; then bad "$page: '$anchor' has another date or commit in the index"
+        elif [[ $entry != *"| ${dated%% *} | ${dated#* }"* ]]; then
+            bad "$page: '$anchor' has another date or commit in the index"
         else good; fi
-    done < <(awk '/^## / { if (title != "") print title "\t"; title = tolower(substr($0, 4)); gsub(/[^a-z0-9 _-]/, "", title)
-            gsub(/ /, "-", title) }
+    done < <(awk '/^## / {
+            if (title != "") print title "\t"
+            title = tolower(substr($0, 4))
+            gsub(/[^a-z0-9 _-]/, "", title)
+            gsub(/ /, "-", title)
+        }
         title != "" && match($0, /^\*[0-9]+-[0-9]+-[0-9]+, [0-9a-f]+/) {
             dated = substr($0, 2, RLENGTH - 1); sub(/,/, "", dated); print title "\t" dated; title = "" }
         END { if (title != "") print title "\t" }' "$top/$page")
@@ -96,23 +118,25 @@ done
 # Comments, messages and scripts that name a page.
 while IFS=: read -r file line target; do
     if exists "$target"; then good; else bad "$file:$line: $target does not exist"; fi
-done < <(cd "$top" && grep -rnoE 'docs/[A-Za-z0-9_./%-]+\.md' src cli include scripts share tests Makefile CMakeLists.txt \
-    --exclude=test_links.sh 2>/dev/null)
+done < <(cd "$top" && grep -rnoE 'docs/[A-Za-z0-9_./%-]+\.md' --exclude=test_links.sh \
+    src cli include scripts share tests Makefile CMakeLists.txt 2>/dev/null)
 
 # The check itself: in a tree with one of each mistake it finds each of them.
 if [ -z "${DOCS_TOP:-}" ]; then
-    mkdir -p tree/docs/lab tree/src
+    mkdir -p tree/docs/lab tree/docs/guide tree/docs/design tree/src
     printf '# Title\n\n[a](docs/a.md) [b](docs/missing.md) [c](docs/a.md#no-such-part) [d](docs/a.md#a-part-of-it)\n' \
         >tree/README.md
     printf '# A\n\n## A part, of it\n\n`src/there.c` and `src/gone.c`, `there.c` and `lost.c`.\n' >tree/docs/a.md
-    printf '/* docs/a.md, docs/b.md */\n' >tree/src/there.c
-    printf '# Lab\n\n| [One](topic.md#one) | 2026-01-02 | abcdef1 |\n| [Three](topic.md#three) | 2026-01-02 | abcdef2 |\n' \
-        >tree/docs/lab/README.md
-    printf '# Topic\n\n## One\n\n*2026-01-02, abcdef1. Kept.*\n\n## Two\n\n*2026-01-02, abcdef1. Kept.*\n\n## Three\n\n%s\n' \
-        '*2026-01-02, abcdef3. Kept.*' >tree/docs/lab/topic.md
+    printf '/* docs/a.md, docs/b.md */ td_there go_there\n' >tree/src/there.c
+    printf '`td_there` `td_gone`\n' >tree/docs/guide/c.md
+    printf '    └ go_there, go_away  src/there.c\n' >tree/docs/design/architecture.md
+    printf '%s\n' '| [One](topic.md#one) | 2026-01-02 | abcdef1 |' \
+        '| [Three](topic.md#three) | 2026-01-02 | abcdef2 |' >tree/docs/lab/README.md
+    printf '## %s\n\n*2026-01-02, %s. Kept.*\n' One abcdef1 Two abcdef1 Three abcdef3 >tree/docs/lab/topic.md
     said=$(DOCS_TOP=$PWD/tree bash "$self")
     contains_all "$said" 'a tree with mistakes' 'docs/missing.md, which does not exist' \
         'names a heading that docs/a.md does not have' 'src/gone.c does not exist' 'no source file is called lost.c' \
-        'docs/b.md does not exist' "'two' is not in the index" "'three' has another date or commit" '7 failed'
+        'docs/b.md does not exist' "'two' is not in the index" "'three' has another date or commit" \
+        'no source has td_gone' 'no source has go_away' '9 failed'
 fi
 finish

@@ -3,12 +3,15 @@
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../cli/lib.sh"
 
-performance() { SMALL=1 REPEAT=1 MACHINE='a test' PAGE=$folder/page.md timeout 60 bash "$top/scripts/performance.sh" "$@" 2>.err; }
+performance() {
+    SMALL=1 REPEAT=1 MACHINE='a test' PAGE=$folder/page.md timeout 60 bash "$top/scripts/performance.sh" "$@" 2>.err
+}
 
 listed=$(performance list | awk '{ print $1 }' | sort)
 marked=$(sed -n 's/^<!-- table \(.*\) -->$/\1/p' "$top/docs/performance.md" | sort)
 equal "$marked" "$listed" 'the tables of the page and of the script'
-equal "$(grep -c '^<!-- end of table -->$' "$top/docs/performance.md")" "$(wc -l <<<"$listed" | tr -d ' ')" 'ends of tables'
+ends=$(grep -c '^<!-- end of table -->$' "$top/docs/performance.md")
+equal "$ends" "$(wc -l <<<"$listed" | tr -d ' ')" 'ends of tables'
 
 export COMMIT=1234567
 performance run graphs emu@unchecked cpu variants
