@@ -218,27 +218,26 @@ table_devices() {
     else "$tandem" devices --devices "$device" --largest 8G; fi | sed 's/^/    /; s/ *$//'
 }
 
-what_stream='the stream engine at 25% of the edges beside everything resident'
-table_stream() {
-    local name program streamed moved resident cells kinds
-    measured_by "tandem run P G.tg --engine stream --devices $device --gpu-edges 25% --repeat $repeat"
-    head_of '' bfs sssp wcc labels 'pagerank, iteration' mst kcore
-    for name in k25 web; do
-        graph $name
-        streamed=("$name, ms") moved=("$name, GB over the link") resident=("$name, everything resident, ms")
-        cells=("$name, stream over resident")
-        kinds='bfs sssp wcc labels pagerank mst kcore'
-        for program in $kinds; do
-            streamed+=("$(time_of "$program" $name --engine stream --devices "$device" --gpu-edges 25%)")
-            moved+=("$(gigabytes "$(iterations "$program")")")
-            resident+=("$(time_of "$program" $name --engine resident --devices "$device")")
-            cells+=("$(ratio "${streamed[-1]}" "${resident[-1]}")")
-        done
-        row "${streamed[@]}"
-        row "${moved[@]}"
-        row "${resident[@]}"
-        row "${cells[@]}"
+what_stream_k25='the stream engine at 25% of the edges of k25 beside everything resident'
+what_stream_web='the same of the web-like graph'
+table_stream_k25() { stream_beside_resident k25; }
+table_stream_web() { stream_beside_resident web; }
+stream_beside_resident() { # GRAPH
+    local program streamed=('stream, ms') moved=('GB over the link') resident=('everything resident, ms')
+    local over=('stream over resident (aim 3)')
+    measured_by "tandem run P $1.tg --engine stream --devices $device --gpu-edges 25% --repeat $repeat"
+    head_of "$1" bfs sssp wcc labels 'pagerank, iteration' mst kcore
+    graph "$1"
+    for program in bfs sssp wcc labels pagerank mst kcore; do
+        streamed+=("$(time_of $program "$1" --engine stream --devices "$device" --gpu-edges 25%)")
+        moved+=("$(gigabytes "$(iterations $program)")")
+        resident+=("$(time_of $program "$1" --engine resident --devices "$device")")
+        over+=("$(ratio "${streamed[-1]}" "${resident[-1]}")")
     done
+    row "${streamed[@]}"
+    row "${moved[@]}"
+    row "${resident[@]}"
+    row "${over[@]}"
 }
 
 what_variants="the paper's variants of the stream engine at 25% of k25: ms, GB"
@@ -257,21 +256,22 @@ table_variants() {
     done
 }
 
-what_coop='the coop engine beside stream and cpu, PageRank at 10, 25 and 50%'
-table_coop() {
-    local name share
-    measured_by "tandem run P G.tg --engine E --devices $device --gpu-edges C --repeat $repeat"
-    head_of 'ms' 'coop, pagerank, iteration' 'stream, pagerank, iteration' 'coop, sssp' 'stream, sssp'
-    for name in k25 web; do
-        graph $name
-        for share in 10% 25% 50%; do
-            row "$name at $share" "$(time_of pagerank $name --engine coop --devices "$device" --gpu-edges $share)" \
-                "$(time_of pagerank $name --engine stream --devices "$device" --gpu-edges $share)" \
-                "$(time_of sssp $name --engine coop --devices "$device" --gpu-edges $share)" \
-                "$(time_of sssp $name --engine stream --devices "$device" --gpu-edges $share)"
-        done
-        row "$name, cpu" "$(time_of pagerank $name --engine cpu)" '' "$(time_of sssp $name --engine cpu)" ''
+what_coop_k25='the coop engine beside stream and cpu, PageRank and sssp at 10, 25 and 50% of k25'
+what_coop_web='the same of the web-like graph'
+table_coop_k25() { coop_beside_stream k25; }
+table_coop_web() { coop_beside_stream web; }
+coop_beside_stream() { # GRAPH
+    local share
+    measured_by "tandem run P $1.tg --engine E --devices $device --gpu-edges C --repeat $repeat"
+    head_of "$1, ms" 'coop, pagerank, iteration' 'stream, pagerank, iteration' 'coop, sssp' 'stream, sssp'
+    graph "$1"
+    for share in 10% 25% 50%; do
+        row "at $share" "$(time_of pagerank "$1" --engine coop --devices "$device" --gpu-edges $share)" \
+            "$(time_of pagerank "$1" --engine stream --devices "$device" --gpu-edges $share)" \
+            "$(time_of sssp "$1" --engine coop --devices "$device" --gpu-edges $share)" \
+            "$(time_of sssp "$1" --engine stream --devices "$device" --gpu-edges $share)"
     done
+    row 'cpu engine' "$(time_of pagerank "$1" --engine cpu)" '' "$(time_of sssp "$1" --engine cpu)" ''
 }
 
 what_disk='PageRank from disk beside dd (scripts/bench_hybrid.sh disk)'
@@ -320,7 +320,8 @@ table_checkpoints() {
         "$([ -n "${SMALL:-}" ] && echo 1 || echo 4)"
 }
 
-tables='input external cpu cpu_ablation gpu gpu_ablation devices stream variants coop disk disk_bytes both checkpoints'
+tables='input external cpu cpu_ablation gpu gpu_ablation devices stream_k25 stream_web variants coop_k25 coop_web disk
+disk_bytes both checkpoints'
 
 list() { local name what; for name in $tables; do what=what_$name; printf '%-14s %s\n' "$name" "${!what}"; done; }
 
