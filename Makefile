@@ -13,7 +13,7 @@ help:
 	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
 	@echo 'make test-gpu              the tests that need an NVIDIA GPU and nvcc'
-	@echo 'make fuzz SECONDS=600      every reader against damaged input, that long'
+	@echo 'make fuzz SECONDS=600      every reader, and checkpoints, against forged input, that long each'
 	@echo 'make bench                 tandem bench convert: parsing, building, opening'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo 'make clean                 remove the build folders'
@@ -45,6 +45,7 @@ test-gpu: setup
 fuzz: setup
 	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
 	@build-asan/tests/fuzz_readers --seconds $(SECONDS)
+	@ASAN_OPTIONS=allocator_may_return_null=1 build-asan/tests/fuzz_checkpoints --seconds $(SECONDS)
 
 bench: setup
 	@scripts/build.sh $(BUILD) tandem_cli

@@ -61,7 +61,7 @@ typedef struct bench {
     const char *devices;
     td_gpu_report gpu;
     td_graph *graphs[COPIES];
-    td_kept kept[COPIES];
+    td_cache kept[COPIES];
     double reorder_seconds;
     double gather_rate; /* measured over an array of the messages' size; 0: there is nothing to measure */
     uint32_t sources[MOST_TRIALS];
@@ -147,10 +147,10 @@ static td_status run_once(bench *b, const td_program *program, const contender *
     td_status status = TD_OK;
     td_settings settings = {0};
     td_graph *graph = b->graphs[one->graph];
-    bool resident = strcmp(engine, "resident") == 0;
+    bool resident = td_engine_named(engine) == &td_resident_engine;
     td_run_options options = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
                               .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS, .engine = engine,
-                              .devices = b->devices, .kept = resident ? &b->kept[one->graph] : NULL};
+                              .devices = b->devices, .cache = resident ? &b->kept[one->graph] : NULL};
     for (int i = 0; i < 2; i++)
         if (one->settings[i] != NULL) TD_TRY(td_settings_add(&settings, one->settings[i]));
     if (options.has_source) TD_TRY(td_graph_find(graph, b->sources[trial], &options.source));
@@ -343,7 +343,7 @@ static void drop(void *self)
 {
     bench *b = self;
     for (int which = 0; which < COPIES; which++) {
-        td_kept_release(&b->kept[which]);
+        td_cache_release(&b->kept[which]);
         td_graph_destroy(b->graphs[which]);
         b->graphs[which] = NULL;
     }

@@ -32,7 +32,7 @@ typedef struct bench {
     td_bench_base base;
     const char *gpu; /* NULL: engines on the cpu alone */
     td_graph *graphs[SIDES];
-    td_kept kept[SIDES];
+    td_cache kept[SIDES];
     uint32_t source;
     double reorder_seconds[TD_ORDERS];
     double seconds[MOST_ENGINES][TD_ORDERS][PROGRAMS][SIDES]; /* medians; 0: not measured */
@@ -40,12 +40,19 @@ typedef struct bench {
 
 /* Which engines. */
 
-static bool on_cpu(const td_engine *engine) { return strcmp(engine->name, "cpu") == 0; }
+static int number_of(const td_engine *engine)
+{
+    int number = 0;
+    while (td_engines[number] != engine) number++;
+    return number;
+}
+
+static bool on_cpu(const td_engine *engine) { return engine == &td_cpu_engine; }
 
 /* With everything in memory the others are one of these two. */
 static bool takes_part(const bench *b, const td_engine *engine)
 {
-    return on_cpu(engine) || (b->gpu != NULL && strcmp(engine->name, "resident") == 0);
+    return on_cpu(engine) || (b->gpu != NULL && engine == &td_resident_engine);
 }
 
 static td_status choose_gpu(void *self)
@@ -69,7 +76,7 @@ static td_status run_once(bench *b, const td_engine *engine, const td_program *p
     td_run_options options = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
                               .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS,
                               .engine = engine->name, .devices = on_cpu(engine) ? NULL : b->gpu,
-                              .kept = on_cpu(engine) ? NULL : &b->kept[which]};
+                              .cache = on_cpu(engine) ? NULL : &b->kept[which]};
     TD_CHECK(td_cancel_check());
     if (options.has_source) TD_CHECK(td_graph_find(graph, b->source, &options.source));
     return td_run_program(out, program, graph, &options);
@@ -91,7 +98,7 @@ static td_status run_program(bench *b, const td_engine *engine, td_order order, 
     td_status status = TD_OK;
     td_run *first = NULL, *run = NULL;
     const td_program *program = td_program_named(programs[p]);
-    double trials[SIDES][MOST_TRIALS], *medians = b->seconds[engine - td_engines][order][p];
+    double trials[SIDES][MOST_TRIALS], *medians = b->seconds[number_of(engine)][order][p];
     uint64_t count = b->base.settings->trials;
     medians[INPUT] = medians[ORDERED] = 0;
     if (program->info->weights == TD_WEIGHTS_NEEDED && b->graphs[INPUT]->weights == TD_WEIGHT_NONE) return TD_OK;
@@ -116,7 +123,7 @@ static td_status run_engine(bench *b, const td_engine *engine, td_order order)
 {
     td_status status = TD_OK;
     for (int p = 0; p < PROGRAMS && status == TD_OK; p++) status = run_program(b, engine, order, p);
-    for (int which = 0; which < SIDES; which++) td_kept_release(&b->kept[which]);
+    for (int which = 0; which < SIDES; which++) td_cache_release(&b->kept[which]);
     return status;
 }
 
@@ -160,7 +167,7 @@ static void print_input(const bench *b, const td_engine *engine)
     snprintf(text, sizeof text, "%s, ms", engine->name);
     printf("%-*s", FIRST_COLUMN, text);
     for (int p = 0; p < PROGRAMS; p++) {
-        double seconds = b->seconds[engine - td_engines][TD_ORDER_HOT][p][INPUT];
+        double seconds = b->seconds[number_of(engine)][TD_ORDER_HOT][p][INPUT];
         if (seconds == 0) printf(" %10s", "-");
         else printf(" %10.3f", seconds * 1e3);
     }
@@ -173,14 +180,14 @@ static void print_order(const bench *b, const td_engine *engine, td_order order)
     snprintf(text, sizeof text, "  %s", td_order_name(order));
     printf("%-*s", FIRST_COLUMN, text);
     for (int p = 0; p < PROGRAMS; p++) {
-        const double *medians = b->seconds[engine - td_engines][order][p];
+        const double *medians = b->seconds[number_of(engine)][order][p];
         if (medians[INPUT] == 0) printf(" %10s", "-");
         else printf(" %10.2f", ratio_of(medians));
     }
     snprintf(text, sizeof text, "    %.3f s, paid after", b->reorder_seconds[order]);
     printf("\n%-*s", FIRST_COLUMN, text);
     for (int p = 0; p < PROGRAMS; p++) {
-        const double *medians = b->seconds[engine - td_engines][order][p];
+        const double *medians = b->seconds[number_of(engine)][order][p];
         if (medians[INPUT] == 0) printf(" %10s", "-");
         else td_bench_print_payoff(runs_to_pay(b, order, medians));
     }
@@ -194,10 +201,10 @@ static void print_table(const void *self)
     printf("%s: %s\n%-*s", b->base.name, td_graph_text(text, b->graphs[INPUT]), FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n");
-    for (const td_engine *engine = td_engines; engine->name != NULL; engine++) {
-        if (!takes_part(b, engine)) continue;
-        print_input(b, engine);
-        for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) print_order(b, engine, (td_order)order);
+    for (int e = 0; td_engines[e] != NULL; e++) {
+        if (!takes_part(b, td_engines[e])) continue;
+        print_input(b, td_engines[e]);
+        for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) print_order(b, td_engines[e], (td_order)order);
     }
     printf("\n");
 }
@@ -212,7 +219,7 @@ static void put_figure(const void *self, int variant, int p)
     if (medians[INPUT] == 0) return;
     td_json_row(b->base.json, NULL);
     td_json_string(b->base.json, "graph", b->base.name);
-    td_json_string(b->base.json, "engine", td_engines[engine].name);
+    td_json_string(b->base.json, "engine", td_engines[engine]->name);
     td_json_string(b->base.json, "program", programs[p]);
     td_json_string(b->base.json, "order", td_order_name(order));
     td_json_real(b->base.json, "seconds", medians[ORDERED]);
@@ -234,8 +241,8 @@ static td_status measure(void *self)
     b->source = td_bench_busiest(b->graphs[INPUT]);
     for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) {
         TD_CHECK(make_ordered(b, (td_order)order));
-        for (const td_engine *engine = td_engines; engine->name != NULL; engine++)
-            if (takes_part(b, engine)) TD_CHECK(run_engine(b, engine, (td_order)order));
+        for (int e = 0; td_engines[e] != NULL; e++)
+            if (takes_part(b, td_engines[e])) TD_CHECK(run_engine(b, td_engines[e], (td_order)order));
     }
     return TD_OK;
 }

@@ -46,8 +46,10 @@ static void print_machine(const td_machine *machine)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
     printf("cpu        %s\n", machine->processor);
-    printf("           %d cores, %d of %d threads usable, %d NUMA node%s", machine->cores, machine->usable,
-           machine->processors, machine->numa_nodes, machine->numa_nodes == 1 ? "" : "s");
+    printf("           ");
+    if (machine->cores > 0) printf("%d cores, ", machine->cores);
+    printf("%d of %d threads usable, %d NUMA node%s", machine->usable, machine->processors, machine->numa_nodes,
+           machine->numa_nodes == 1 ? "" : "s");
     if (machine->cache_bytes > 0) printf(", %s cache", td_format_size(a, machine->cache_bytes));
     printf("\nmemory     %s, %s free, transparent huge pages: %s\n", td_format_size(a, machine->memory),
            td_format_size(b, machine->memory_free), machine->huge_pages);
@@ -85,7 +87,8 @@ static void report_machine(td_json *json, const td_machine *machine)
 {
     td_json_object(json, "cpu");
     td_json_string(json, "processor", machine->processor);
-    td_json_i64(json, "cores", machine->cores);
+    if (machine->cores > 0) td_json_i64(json, "cores", machine->cores);
+    else td_json_null(json, "cores");
     td_json_i64(json, "processors", machine->processors);
     td_json_i64(json, "usable", machine->usable);
     td_json_i64(json, "numa_nodes", machine->numa_nodes);

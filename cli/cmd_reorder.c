@@ -119,8 +119,8 @@ const td_command td_cmd_reorder = {
     .run = run_reorder,
     .details =
         "Vertices that stand together in the file stand together in memory and in the cache. The graph stays the "
-        "same and so do the original ids, by which sources are named and results written. A packed file keeps "
-        "the order; formats of plain edges do not.\n"
+        "same and so do the original ids, by which sources are named, defaults chosen and results written. A packed "
+        "file keeps the order; formats of plain edges do not.\n"
         "  hot       breadth-first from the vertex of most in-edges, those without\n"
         "            out-edges last\n"
         "  indegree  by descending in-degree\n"

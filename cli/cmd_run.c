@@ -2,7 +2,6 @@
  *
  * What can be refused without the graph is refused before it is read. Then:
  * load, reorder if asked to, run (several times with --repeat), verify, write, tell. */
-#include "engine/engine.h"
 #include "build_settings.h"
 #include "graph_text.h"
 #include "ordering.h"
@@ -95,9 +94,9 @@ typedef struct job {
     td_ordering ordering;
     td_settings set;
     td_run_options options;
-    td_plan plan;
+    td_plan *plan;
     bool plan_told;
-    td_kept kept;
+    td_cache cache;
     td_pool *pool;
     td_graph *graph;
     td_run *run;
@@ -129,9 +128,9 @@ static td_status check_settings(job *self)
     double huge_pages;
     const td_arg_pairs *set = &self->settings->set;
     for (int i = 0; i < set->count; i++) TD_CHECK(add_setting(&self->set, set->items[i]));
-    const td_engine *engine = td_plan_engine(self->settings->engine, self->settings->devices, &self->set);
+    const td_engine *engine = td_engine_choose(self->settings->engine, self->settings->devices, &self->set);
     TD_CHECK(td_plan_check_settings(engine, self->program, &self->set));
-    TD_CHECK(td_settings_number(&self->set, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
+    TD_CHECK(td_settings_number(&self->set, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
     td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
     return TD_OK;
 }
@@ -202,6 +201,7 @@ static void fill_options(job *self)
     options->checkpoint = s->checkpoint;
     options->every = (uint32_t)s->every;
     options->resume = s->resume;
+    options->cache = &self->cache;
 }
 
 static td_status unknown_program(const char *word, const char *path)
@@ -286,9 +286,9 @@ static td_status set_limit(const job *self, bool is_packed, bool on_disk)
 static bool may_stay_on_disk(const job *self)
 {
     /* By its name or by its settings. */
-    const char *engine = td_plan_engine(self->settings->engine, "cpu", &self->set)->name;
+    const td_engine *engine = td_engine_choose(self->settings->engine, "cpu", &self->set);
     bool automatic = self->settings->engine == NULL || strcmp(self->settings->engine, "auto") == 0;
-    return strcmp(engine, "hybrid") == 0 || (automatic && strcmp(engine, "cpu") == 0);
+    return engine->takes_disk || (automatic && engine == &td_cpu_engine);
 }
 
 static td_status open_on_disk(job *self)
@@ -372,11 +372,12 @@ static bool show_iteration(void *context, const td_iteration *row)
 static void tell_plan(void *context)
 {
     job *self = context;
-    const td_plan *plan = &self->plan;
+    const td_plan *plan = self->plan;
     if (self->plan_told) return;
     self->plan_told = true;
-    if (strcmp(plan->engine, "cpu") == 0 && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
-        td_warn("--gpu-memory and --gpu-edges change nothing: the cpu engine uses no GPU (%s)", plan->why);
+    if (plan->engine->uses_devices == TD_USES_CPU && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
+        td_warn("--gpu-memory and --gpu-edges change nothing: the %s engine uses no GPU (%s)", plan->engine->name,
+                plan->why);
     td_tell_plan(plan);
 }
 
@@ -387,14 +388,12 @@ static td_status run_program(job *self)
     self->options.each = show_iteration;
     self->options.each_context = self;
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
-    self->options.engine = self->plan.engine;
-    self->options.kept = &self->kept;
     td_memory_reset_peak();
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_run_destroy(self->run);
         self->run = NULL;
         begin(&self->report.run_span, self->program->info->name);
-        TD_CHECK(td_plan_ended(&self->plan, td_run_program(&self->run, self->program, self->graph, &self->options)));
+        TD_CHECK(td_plan_ended(self->plan, td_plan_execute(self->plan, &self->run)));
         end(&self->report.run_span);
         self->seconds[i] = self->run->seconds;
     }
@@ -427,9 +426,7 @@ static void fill_report(job *self)
     report->run = self->run;
     report->summary = &self->summary;
     report->options = &self->options;
-    report->plan = &self->plan;
-    report->engine_settings = td_engine_named(self->plan.engine)->settings;
-    report->uses = td_engine_named(self->plan.engine)->uses;
+    report->plan = self->plan;
     report->each = self->seconds;
     report->repeats = self->settings->repeat;
     double sorted[MOST_REPEATS];
@@ -503,7 +500,8 @@ static td_status run_run(const td_args *args, void *settings)
     if (status == TD_OK) status = td_standard_input_take(&self->path, NULL, NULL);
     if (status == TD_OK) status = run_steps(self);
     td_run_destroy(self->run);
-    td_kept_release(&self->kept);
+    td_plan_destroy(self->plan);
+    td_cache_release(&self->cache);
     td_graph_destroy(self->graph);
     td_pool_destroy(self->pool);
     td_settings_clear(&self->set);

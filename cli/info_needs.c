@@ -23,11 +23,13 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
     td_run_options options = {.pool = pool, .settings = &none};
     td_gpu_bytes gpu;
     td_hybrid_bytes disk;
+    uint64_t graph_bytes = td_graph_bytes(graph);
+    graph = td_graph_seen_by(program, graph);
     uint64_t inputs = td_run_input_bytes(program, graph, &options);
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));
     TD_CHECK(td_resident_count_bytes(program, graph, &options, &gpu));
     TD_CHECK(td_hybrid_count_bytes(program, graph, file, &options, file->file_bytes / 4, &disk));
-    out->memory += td_graph_bytes(graph) + inputs;
+    out->memory += graph_bytes + inputs;
     out->gpu = gpu.graph + gpu.program;
     out->least = disk.least;
     out->reads = disk.later;

@@ -58,21 +58,22 @@ static void tell_end(const td_run *run, const td_run_options *options)
 void td_tell_plan(const td_plan *plan)
 {
     char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
-    td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->engine, plan->why,
+    td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->reported->name, plan->why,
             td_format_size(graph, plan->graph_bytes), td_format_size(program, plan->program_bytes),
             td_format_size(room, plan->free_bytes), plan->fits ? "" : ": it may not fit");
     if (plan->device_graph_bytes > 0)
         td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
                 td_format_size(program, plan->device_program_bytes));
-    if (plan->subgraph_edges > 0)
+    uint64_t edges = td_plan_counter(plan, "subgraph_edges"), rooms = td_plan_counter(plan, "room_bytes");
+    if (edges > 0)
         td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s",
-                td_format_count(graph, plan->subgraph_edges), td_format_count(program, plan->subgraph_slots),
-                td_format_size(room, plan->prefix_bytes));
-    if (plan->room_bytes > 0)
-        td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration%s%s",
-                td_format_size(room, plan->room_bytes), td_format_size(graph, plan->disk_bytes),
-                plan->disk_bytes_later < plan->disk_bytes ? ", after the first about " : "",
-                plan->disk_bytes_later < plan->disk_bytes ? td_format_size(program, plan->disk_bytes_later) : "");
+                td_format_count(graph, edges), td_format_count(program, td_plan_counter(plan, "subgraph_slots")),
+                td_format_size(room, td_plan_counter(plan, "prefix_bytes")));
+    if (rooms == 0) return;
+    uint64_t most = td_plan_counter(plan, "disk_bytes_per_iteration"), later = td_plan_counter(plan, "disk_bytes_later");
+    td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration%s%s",
+            td_format_size(room, rooms), td_format_size(graph, most), later < most ? ", after the first about " : "",
+            later < most ? td_format_size(program, later) : "");
 }
 
 /* Of an engine whose edges cross a link. */
@@ -104,7 +105,7 @@ static void tell_shares(const td_run *run)
         all.edges_on_demand += row->edges_on_demand;
     }
     double sum = (double)(all.edges_gpu + all.edges_link + all.edges_cpu + all.edges_on_demand) / 100;
-    if (strcmp(run->engine, "coop") == 0 && sum > 0)
+    if (td_engine_named(run->engine) == &td_coop_engine && sum > 0)
         td_info("edges: %.0f%% by the GPU, %.0f%% by it over the link, %.0f%% by the CPU, %.0f%% by it on demand; %u "
                 "of %u iterations with the GPU",
                 (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum,
@@ -262,7 +263,7 @@ static void print_words(bool gpu)
 
 static void help_engine(const td_engine *engine)
 {
-    bool gpu = strcmp(engine->device, "cpu") != 0;
+    bool gpu = engine->uses_devices & TD_USES_GPU;
     printf("tandem run --engine %s\n\n", engine->name);
     td_print_wrapped(engine->summary, 2, TD_TEXT_WIDTH);
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
@@ -290,7 +291,7 @@ const char *td_run_topic_name(const void *unused, int index)
     int programs = 0;
     for (; td_programs[programs] != NULL; programs++)
         if (programs == index) return td_programs[programs]->info->name;
-    return td_engines[index - programs].name;
+    return td_engines[index - programs] != NULL ? td_engines[index - programs]->name : NULL;
 }
 
 void td_help_programs(void)
@@ -307,9 +308,9 @@ void td_help_engines(void)
 {
     printf("Engines. 'tandem help ENGINE' lists an engine's settings.\n\n");
     td_print_entry("  auto", NAME_COLUMN, "the planner chooses one, and --json says why");
-    for (const td_engine *engine = td_engines; engine->name != NULL; engine++) {
+    for (int e = 0; td_engines[e] != NULL; e++) {
         char head[64];
-        snprintf(head, sizeof head, "  %s", engine->name);
-        td_print_entry(head, NAME_COLUMN, engine->summary);
+        snprintf(head, sizeof head, "  %s", td_engines[e]->name);
+        td_print_entry(head, NAME_COLUMN, td_engines[e]->summary);
     }
 }

@@ -207,6 +207,7 @@ typedef struct td_iteration {
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
     double gpu_idle_seconds, cpu_idle_seconds;
     double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
+    double useful_over_moved; /* of engines whose edges cross a link: bytes of use over bytes that crossed */
 } td_iteration;
 
 /* Called after every iteration by the thread that runs; false cancels. */
@@ -234,35 +235,36 @@ typedef struct td_request {
     const char *resume;        /* a folder whose last checkpoint the run goes on from, or NULL */
 } td_request;
 
-/* What a run would do and need. */
-typedef struct td_plan {
-    size_t size;            /* sizeof(td_plan), set by the caller */
-    const char *engine;
-    char why[192];          /* this engine, in words */
-    uint64_t graph_bytes;   /* the graph's arrays, which are there already */
-    uint64_t program_bytes; /* about what the run takes besides, at its peak; an emulated GPU's memory too */
-    uint64_t free_bytes;    /* what is left of the budget, or of the machine's memory without one */
+/* What a run would do and need, before it does. A plan runs once or several times; graph and session must stay as long
+ * as it does. */
+typedef struct td_plan td_plan;
+
+/* What a run takes of one memory: "host", or a device ("cuda:0"). */
+typedef struct td_plan_memory {
+    size_t size;       /* sizeof(td_plan_memory), set by the caller */
+    const char *place;
+    uint64_t graph;    /* the graph's arrays; at the host they are there already */
+    uint64_t program;  /* what the run takes besides, at its peak; at the host an emulated GPU's memory too */
+    uint64_t emulated; /* of `program`: what an emulated GPU takes */
+    uint64_t free;     /* what is left of the budget, or of the memory without one; of a device: of its cap */
     bool fits;
-    uint64_t device_graph_bytes;   /* on the GPU, of engines that have one: the graph's lists */
-    uint64_t device_program_bytes; /* and the program's own arrays */
-    /* Of the stream engine, where not everything fits; otherwise 0. */
-    uint64_t subgraph_edges;       /* in a subgraph */
-    uint64_t subgraph_slots;       /* subgraphs that the GPU has room for; more if they are compressed */
-    uint64_t chunks;               /* of the same size, for extracted edges */
-    uint64_t prefix_bytes;         /* for the beginnings of all lists */
-    uint64_t kept_edges;           /* room for single edges (mst) */
-    uint64_t room_bytes;           /* of edges that stay on disk: memory that those read may take */
-    uint64_t disk_bytes;           /* what an iteration reads from disk, at most */
-    /* About what one after the first reads, of programs that go over all edges in every one; otherwise disk_bytes. */
-    uint64_t disk_bytes_later;
-    uint64_t least_bytes;          /* of a run from disk: memory that is enough, the process itself included */
-    uint64_t emulated_bytes;       /* of program_bytes: what an emulated GPU takes, its own memory above all */
-    uint64_t subgraph_bytes;       /* of the stream engine: of a subgraph, before it is compressed */
-} td_plan;
+} td_plan_memory;
 
 /* `request` may be NULL. Refused as the run would be, where that is certain. */
 TD_API td_status td_session_plan(td_session *session, const td_graph *graph, const char *program,
-                                 const td_request *request, td_plan *out);
+                                 const td_request *request, td_plan **out);
+TD_API void td_plan_destroy(td_plan *plan); /* NULL is fine */
+
+TD_API const char *td_plan_engine(const td_plan *plan);
+TD_API const char *td_plan_why(const td_plan *plan); /* this engine, in words */
+TD_API bool td_plan_fits(const td_plan *plan);
+/* Row 0 is the host, the others are devices. TD_NOT_FOUND behind the last one. */
+TD_API td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out);
+
+/* Figures that engines state besides, by name: "subgraph_slots", "disk_bytes_per_iteration", ...
+ * (docs/guide/c-api.md). */
+TD_API uint64_t td_plan_counter(const td_plan *plan, const char *name); /* 0 if there is none of that name */
+TD_API const char *td_plan_counter_name(const td_plan *plan, int index); /* NULL behind the last one */
 
 /* Results: one value per vertex, in the order of vertex numbers. The graph must
  * stay as long as its results do. */
@@ -271,6 +273,7 @@ typedef struct td_run td_result;
 
 TD_API td_status td_session_run(td_session *session, const td_graph *graph, const char *program,
                                 const td_request *request, td_result **out);
+TD_API td_status td_plan_run(td_session *session, td_plan *plan, td_result **out); /* the session that planned it */
 TD_API void td_result_destroy(td_result *result); /* NULL is fine */
 
 /* Checks the claims that a right result fulfils; TD_VERIFY naming the one that does not hold. */
@@ -296,6 +299,7 @@ TD_API const td_iteration *td_result_iteration(const td_result *result, uint32_t
 TD_API uint32_t td_result_resumed(const td_result *result); /* iterations done before it went on from a checkpoint */
 TD_API uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes); /* written; `bytes` may be NULL */
 TD_API uint64_t td_result_edges_processed(const td_result *result);
+TD_API uint32_t td_result_device_opens(const td_result *result); /* by the session, up to this run */
 TD_API double td_result_seconds(const td_result *result);
 
 /* The `most` vertices with the largest values, or of programs whose values name

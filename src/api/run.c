@@ -27,7 +27,9 @@ const char *td_program_summary(const char *name)
 }
 
 /* A request as the engines take it. */
+enum { ORDER_TEXTS = 3 }; /* of the request, that its plan keeps */
 typedef struct order {
+    char *texts[ORDER_TEXTS];
     td_request request;
     const td_program *program;
     td_settings settings;
@@ -55,17 +57,16 @@ static td_status take_settings(order *self)
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
     TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
     TD_CHECK(td_plan_check_settings(
-        td_plan_engine(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
-    TD_CHECK(td_settings_number(&self->settings, "cpu", td_engine_named("cpu")->settings, "huge_pages", &huge_pages));
+        td_engine_choose(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
+    TD_CHECK(td_settings_number(&self->settings, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
     self->huge_pages = huge_pages == 0;
     return TD_OK;
 }
 
-static td_status take_order(order *self, const td_session *session, const td_graph *graph, const char *program,
+static td_status take_order(order *self, td_session *session, const td_graph *graph, const char *program,
                             const td_request *given)
 {
     td_request *request = &self->request;
-    *self = (order){0};
     TD_CHECK(find_program(program, &self->program));
     TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
     TD_CHECK(take_settings(self));
@@ -75,7 +76,7 @@ static td_status take_order(order *self, const td_session *session, const td_gra
     if (request->mode < TD_MODE_DEFAULT || request->mode > TD_MODE_ASYNC)
         return td_fail(TD_INVALID, "td_request.mode is %d, which is no mode", (int)request->mode);
     self->options = (td_run_options){
-        .pool = session->pool, .mode = request->mode, .has_iterations = request->has_iterations,
+        .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
         .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
@@ -85,61 +86,121 @@ static td_status take_order(order *self, const td_session *session, const td_gra
     return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
 }
 
-static td_status plan(const td_session *session, const td_graph *graph, const char *program, const td_request *request,
-                      td_plan *out)
+/* An order belongs to its plan, which keeps the texts that the caller's request had. */
+static void free_order(void *owner)
+{
+    order *self = owner;
+    td_settings_clear(&self->settings);
+    for (int i = 0; i < ORDER_TEXTS; i++) td_free(self->texts[i]);
+    td_free(self);
+}
+
+static td_status keep_text(order *self, int which, const char **text)
+{
+    if (*text == NULL) return TD_OK;
+    uint64_t length = strlen(*text) + 1;
+    TD_CHECK(TD_NEW(&self->texts[which], length, "request"));
+    memcpy(self->texts[which], *text, length);
+    *text = self->texts[which];
+    return TD_OK;
+}
+
+static td_status keep_texts(order *self)
+{
+    TD_CHECK(keep_text(self, 0, &self->options.devices));
+    TD_CHECK(keep_text(self, 1, &self->options.checkpoint));
+    return keep_text(self, 2, &self->options.resume);
+}
+
+static td_status plan(td_session *session, const td_graph *graph, const char *program, const td_request *request,
+                      td_plan **out)
 {
     td_status status = TD_OK;
-    order self;
-    TD_TRY(take_order(&self, session, graph, program, request));
-    TD_TRY(td_plan_make(out, self.request.engine, self.program, graph, &self.options));
+    order *self = NULL;
+    td_plan *made = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "request"));
+    TD_TRY(take_order(self, session, graph, program, request));
+    TD_TRY(keep_texts(self));
+    TD_TRY(td_plan_make(&made, self->request.engine, self->program, graph, &self->options));
+    made->owner = self;
+    made->free_owner = free_order;
+    *out = made;
+    self = NULL;
 done:
-    td_settings_clear(&self.settings);
+    if (self != NULL) free_order(self);
     return status;
 }
 
 td_status td_session_plan(td_session *session, const td_graph *graph, const char *program, const td_request *request,
-                          td_plan *out)
+                          td_plan **out)
 {
-    td_plan made = {0};
-    size_t size;
     TD_CHECK(td_need(graph, "the graph"));
     TD_CHECK(td_need(out, "the place for the plan"));
-    TD_CHECK(td_struct_size(out, "td_plan", &size));
     TD_CHECK(td_session_enter(session));
-    td_status status = plan(session, graph, program, request, &made);
+    td_status status = plan(session, graph, program, request, out);
     td_session_leave(session);
-    if (status != TD_OK) return status;
-    made.size = size;
-    memcpy(out, &made, size < sizeof made ? size : sizeof made);
+    return status;
+}
+
+const char *td_plan_engine(const td_plan *plan) { return plan->reported->name; }
+const char *td_plan_why(const td_plan *plan) { return plan->why; }
+bool td_plan_fits(const td_plan *plan) { return plan->fits; }
+
+const char *td_plan_counter_name(const td_plan *plan, int index)
+{
+    return index >= 0 && index < plan->counter_count ? plan->counters[index].name : NULL;
+}
+
+td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out)
+{
+    size_t size;
+    td_plan_memory found = {.place = "host", .graph = plan->graph_bytes, .program = plan->program_bytes,
+                            .emulated = plan->emulated_bytes, .free = plan->free_bytes, .fits = plan->fits};
+    TD_CHECK(td_need(out, "the place for the row"));
+    TD_CHECK(td_struct_size(out, "td_plan_memory", &size));
+    if (row < 0 || row > (plan->device[0] != '\0'))
+        return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
+    if (row == 1)
+        found = (td_plan_memory){.place = plan->device, .graph = plan->device_graph_bytes,
+                                 .program = plan->device_program_bytes, .free = plan->device_free_bytes, .fits = true};
+    found.size = size;
+    memcpy(out, &found, size < sizeof found ? size : sizeof found);
     return TD_OK;
 }
 
-static td_status run(const td_session *session, const td_graph *graph, const char *program, const td_request *request,
-                     td_run **out)
+static td_status run(td_plan *plan, td_run **out)
 {
-    td_status status = TD_OK;
-    order self;
+    const order *self = plan->owner;
     bool huge_pages = td_huge_pages_on();
-    td_plan chosen;
-    TD_TRY(take_order(&self, session, graph, program, request));
-    TD_TRY(td_plan_make(&chosen, self.request.engine, self.program, graph, &self.options));
-    self.options.engine = chosen.engine;
-    TD_TRY(td_cancel_check());
-    td_huge_pages(huge_pages && self.huge_pages);
-    status = td_plan_ended(&chosen, td_run_program(out, self.program, graph, &self.options));
+    TD_CHECK(td_cancel_check());
+    td_huge_pages(huge_pages && self->huge_pages);
+    td_status status = td_plan_ended(plan, td_plan_execute(plan, out));
     td_huge_pages(huge_pages);
-done:
-    td_settings_clear(&self.settings);
+    return status;
+}
+
+td_status td_plan_run(td_session *session, td_plan *plan, td_result **out)
+{
+    TD_CHECK(td_need(plan, "the plan"));
+    TD_CHECK(td_need(out, "the place for the result"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = plan->options.pool == session->pool
+                           ? run(plan, out)
+                           : td_fail(TD_INVALID, "the plan is another session's");
+    td_session_leave(session);
     return status;
 }
 
 td_status td_session_run(td_session *session, const td_graph *graph, const char *program, const td_request *request,
                          td_result **out)
 {
+    td_plan *made = NULL;
     TD_CHECK(td_need(graph, "the graph"));
     TD_CHECK(td_need(out, "the place for the result"));
     TD_CHECK(td_session_enter(session));
-    td_status status = run(session, graph, program, request, out);
+    td_status status = plan(session, graph, program, request, &made);
+    if (status == TD_OK) status = run(made, out);
+    td_plan_destroy(made);
     td_session_leave(session);
     return status;
 }
@@ -213,6 +274,7 @@ uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes)
 }
 
 uint64_t td_result_edges_processed(const td_result *result) { return result->edges_processed; }
+uint32_t td_result_device_opens(const td_result *result) { return result->device_opens; }
 double td_result_seconds(const td_result *result) { return result->seconds; }
 
 td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices, double *values,

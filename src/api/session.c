@@ -36,6 +36,7 @@ done:
 void td_session_destroy(td_session *session)
 {
     if (session == NULL) return;
+    td_cache_release(&session->cache);
     td_pool_destroy(session->pool);
     td_free(session);
 }

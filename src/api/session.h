@@ -4,11 +4,13 @@
 #define TD_API_SESSION_H
 
 #include "base/pool.h"
+#include "run/run.h"
 
 #include <stdatomic.h>
 
 struct td_session {
     td_pool *pool;
+    td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
 

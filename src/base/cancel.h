@@ -13,4 +13,7 @@ td_status td_cancel_check(void); /* TD_CANCELLED with a message, or TD_OK */
 void td_cancel_hold(void);
 void td_cancel_release(void);
 
+/* From here on the calling thread's checks find nothing: for a thread whose work is short and must be whole. */
+void td_cancel_ignore(void);
+
 #endif

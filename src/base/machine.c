@@ -1,6 +1,8 @@
 #include "base/machine.h"
 
 #include "base/alloc.h"
+#include "base/numa.h"
+#include "base/processors.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -10,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { LINE = 512, MAX_PROCESSORS = 4096 };
+enum { LINE = 512 };
 
 /* The first line of a small file of the system, without its end; false if there is none. */
 static bool read_line(const char *path, char line[LINE])
@@ -48,63 +50,17 @@ static bool read_field(const char *path, const char *key, char *value, size_t ro
     return found;
 }
 
-/* How many numbers a list like "0-3,8" names. */
-static int count_list(const char *list)
+static int online_processors(void)
 {
-    int count = 0;
-    for (const char *p = list; *p != '\0';) {
-        char *end;
-        long first = strtol(p, &end, 10), last = first;
-        if (end == p) break;
-        if (*end == '-') last = strtol(end + 1, &end, 10);
-        if (last >= first) count += (int)(last - first + 1);
-        p = *end == ',' ? end + 1 : end;
-        if (p == end && *p != '\0') break;
-    }
-    return count;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
 }
 
 int td_machine_usable(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
-/* A core is counted at the first processor of its list of siblings. */
-static int count_cores(int processors)
-{
-    int cores = 0;
-    for (int i = 0; i < MAX_PROCESSORS; i++) {
-        char path[LINE], line[LINE];
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
-        if (!read_line(path, line)) {
-            if (i >= processors) break;
-            continue;
-        }
-        cores += atoi(line) == i;
-    }
-    return cores > 0 ? cores : processors;
-}
-
-static int count_nodes(void)
-{
-    char line[LINE];
-    int nodes = read_line("/sys/devices/system/node/online", line) ? count_list(line) : 0;
-    return nodes > 0 ? nodes : 1;
-}
-
-static uint64_t largest_cache(void)
-{
-    uint64_t largest = 0;
-    for (int i = 0; i < 8; i++) {
-        char path[LINE];
-        uint64_t kib;
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
-        if (read_number(path, &kib) && kib * 1024 > largest) largest = kib * 1024;
-    }
-    return largest;
+    return online_processors();
 }
 
 /* The smallest limit on the way from this process's control group to the root (version 2), or version 1's. */
@@ -150,16 +106,20 @@ static void huge_page_mode(char *out, size_t room)
     snprintf(out, room, "%s", close != NULL ? open + 1 : "unknown");
 }
 
+void td_machine_processor(char name[TD_MACHINE_TEXT])
+{
+    if (!read_field("/proc/cpuinfo", "model name", name, TD_MACHINE_TEXT)) snprintf(name, TD_MACHINE_TEXT, "unknown");
+}
+
 void td_machine_describe(td_machine *out)
 {
-    *out = (td_machine){.processor = "unknown"};
-    read_field("/proc/cpuinfo", "model name", out->processor, sizeof out->processor);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    out->processors = online > 0 ? (int)online : 1;
-    out->cores = count_cores(out->processors);
-    out->usable = td_machine_usable();
-    out->numa_nodes = count_nodes();
-    out->cache_bytes = largest_cache();
+    td_processors found;
+    *out = (td_machine){.processors = online_processors(), .usable = td_machine_usable()};
+    bool known = td_processors_read(&found, NULL);
+    td_machine_processor(out->processor);
+    out->cores = found.cores;
+    out->cache_bytes = found.cache_bytes;
+    out->numa_nodes = known ? found.nodes : td_numa_here()->nodes;
     out->memory = td_machine_memory();
     out->memory_free = td_machine_memory_free();
     huge_page_mode(out->huge_pages, sizeof out->huge_pages);

@@ -12,17 +12,19 @@ enum { TD_MACHINE_TEXT = 96 };
 typedef struct td_machine {
     char processor[TD_MACHINE_TEXT]; /* model name, "unknown" if the system does not tell */
     int processors;                  /* logical ones that are online */
-    int cores;                       /* physical ones among them */
+    int cores;                       /* physical ones among them, 0: unknown */
     int usable;                      /* logical ones this process may run on */
-    int numa_nodes;
+    int numa_nodes;                  /* without hwloc only those with usable processors */
     uint64_t cache_bytes;     /* the largest cache one processor sees, 0: unknown */
     uint64_t memory;          /* bytes this process may use */
     uint64_t memory_free;     /* bytes that are available now */
     char huge_pages[16];      /* "always", "madvise", "never" or "unknown" */
 } td_machine;
 
+/* All of it, for reports: hwloc takes milliseconds (processors.h). The functions below take microseconds. */
 void td_machine_describe(td_machine *out);
 
+void td_machine_processor(char name[TD_MACHINE_TEXT]);
 int td_machine_usable(void);
 uint64_t td_machine_memory(void);
 uint64_t td_machine_memory_free(void); /* what can still be used without swapping */

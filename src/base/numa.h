@@ -1,6 +1,8 @@
 /* Nodes of a machine whose memory is nearer to some processors than to others. Where there is more than one, workers of
  * pools are spread over them and bound to one each, and memory that all of them use is spread as well. Where there is
- * one, or the system does not tell, nothing is done. TANDEM_NUMA=off in the environment says that there is one. */
+ * one, or the system does not tell, nothing is done. TANDEM_NUMA=off in the environment says that there is one.
+ * Every pool begins with this, so it reads the kernel's list of each node, in microseconds, and leaves hwloc, which takes
+ * milliseconds, to descriptions (processors.h). */
 #ifndef TD_BASE_NUMA_H
 #define TD_BASE_NUMA_H
 

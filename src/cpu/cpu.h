@@ -6,9 +6,12 @@
 
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
+#include "run/convergence.h"
 #include "run/run.h"
 
 extern const td_setting td_cpu_settings[];
+
+/* A whole run: arrays, schedule, results (run.c). */
 td_status td_cpu_run(td_run *run, const td_run_options *options);
 
 /* The arrays of a run and their end. The job is empty but for what an engine that has more than the CPU fills in
@@ -72,6 +75,9 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active);
  * the last step set aside, in equal pieces. */
 td_status td_cpu_make_heavy_list(td_cpu_job *job);
 td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
+
+/* Decides whether the iteration under way ends the run (convergence.h). */
+td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum);
 
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
 td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);

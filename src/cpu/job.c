@@ -144,7 +144,7 @@ td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum)
                          sum));
     job->context.global = from != NULL ? from->global : sum->share;
     if (from != NULL) td_state_clear(from);
-    return TD_OK;
+    return td_checkpoints_begin(job->run);
 }
 
 td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
@@ -389,7 +389,6 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     job->options = options;
     job->run = run;
     job->pool = options->pool;
-    job->tolerance = run->tolerance;
     job->workers = td_pool_threads(options->pool);
     job->has_limit = options->has_iterations;
     job->limit = options->has_iterations ? options->iterations

@@ -9,7 +9,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
-#include <math.h>
 #include <string.h>
 
 static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
@@ -181,16 +180,9 @@ const char *td_cpu_direction_name(td_direction direction)
     return names[direction];
 }
 
-static td_status check_finite(const td_cpu_job *job, const td_cpu_tally *sum)
+td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum)
 {
-    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
-    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
-                   job->run->program->info->name, job->context.iteration);
-}
-
-static bool settled(const td_cpu_job *job, const td_cpu_tally *sum)
-{
-    return job->kernels->measure != TD_MEASURE_NONE && sum->change <= job->tolerance;
+    return td_run_judge(job->run, job->kernels->measure, job->context.iteration, sum->change, sum->share);
 }
 
 td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
@@ -231,6 +223,7 @@ static td_status finish_sinks(td_cpu_job *job)
         if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
     job->defer_sinks = false;
     TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
+    TD_CHECK(td_run_check_change(job->run, job->context.iteration, sum.change, sum.share));
     if (job->next_values != job->values || job->next_messages != job->messages)
         TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
     td_iteration row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
@@ -255,14 +248,13 @@ td_status td_cpu_rounds(td_cpu_job *job)
                             .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
-        TD_CHECK(check_finite(job, &sum));
+        TD_CHECK(td_cpu_judge(job, &sum));
         if (job->partial) sum.share += job->context.global;
         job->global_moved = sum.share != job->context.global;
         job->context.global = sum.share;
         row.edges = sum.edges;
         row.change = sum.change;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
-        job->run->converged = settled(job, &sum);
         TD_CHECK(checkpoint(job, &now));
         if (job->run->converged) break;
     }

@@ -97,6 +97,11 @@ uint64_t td_device_left(const td_device *device)
     return allowed > device->now ? allowed - device->now : 0;
 }
 
+uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool cooperative)
+{
+    return device->ops->host_bytes != NULL ? device->ops->host_bytes(device, device_bytes, cooperative) : 0;
+}
+
 static void close_device(td_device *device)
 {
     if (device->block_count > 0)

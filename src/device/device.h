@@ -27,7 +27,7 @@ typedef struct td_device_properties {
     char model[96];          /* "NVIDIA H200" */
     uint64_t memory;         /* bytes on the device, all of them */
     uint64_t memory_free;    /* bytes that could be allocated when it was opened */
-    uint64_t cache;          /* bytes of its last-level cache */
+    uint64_t cache;          /* bytes of its last-level cache, 0: unknown */
     int multiprocessors;     /* of a slice: its own */
     int block_threads;       /* most in a block */
     uint64_t shared_bytes;   /* most shared memory of a block */
@@ -144,6 +144,9 @@ void td_devices_close(td_device *first);
  * has room for) and so many bytes of its own memory are taken, about: an emulated one has no other. A real one takes
  * none and is not opened. */
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
+
+/* The same of a device that is open. */
+uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool cooperative);
 
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);

@@ -162,16 +162,6 @@ static td_status too_large(const td_program *program, const td_gpu_bytes *need, 
                    td_format_size(c, room), capped ? " under " : "", capped ? td_word("--gpu-memory") : "");
 }
 
-td_status td_gpu_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options,
-                            const td_gpu_choice *choice)
-{
-    td_gpu_bytes need;
-    TD_CHECK(td_gpu_count_bytes(program, graph, options, choice, &need));
-    TD_CHECK(check_edges(options, need.edges, "the GPU"));
-    if (options->gpu_memory == 0 || need.graph + need.program <= options->gpu_memory) return TD_OK;
-    return too_large(program, &need, "the GPU", options->gpu_memory, true);
-}
-
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
 {
     if (graph->vertices <= MOST_VERTICES) return TD_OK;
@@ -179,15 +169,11 @@ td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
                    engine, MOST_VERTICES, graph->vertices);
 }
 
-td_status td_gpu_check_fit(td_gpu_job *job, const td_gpu_choice *choice)
+td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, const td_run_options *options,
+                           const td_device *device)
 {
-    td_gpu_bytes need;
-    TD_CHECK(td_gpu_check_vertices(job->graph, "resident"));
-    TD_CHECK(td_gpu_count_bytes(job->run->program, job->graph, job->options, choice, &need));
-    TD_CHECK(check_edges(job->options, need.edges, job->device->name));
-    if (need.graph + need.program <= td_device_left(job->device)) return TD_OK;
-    td_gpu_drop_others(job);
-    uint64_t room = td_device_left(job->device) + job->device->now; /* what is left there is part of what is needed */
-    if (need.graph + need.program <= room) return TD_OK;
-    return too_large(job->run->program, &need, job->device->name, room, job->device->budget > 0);
+    uint64_t room = td_device_left(device) + device->now; /* what is cached there makes way */
+    TD_CHECK(check_edges(options, need->edges, device->name));
+    if (need->graph + need->program <= room) return TD_OK;
+    return too_large(program, need, device->name, room, device->budget > 0);
 }

@@ -30,11 +30,8 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
                              const td_gpu_choice *choice, td_gpu_bytes *out);
 
 /* Refuses a run that does not fit the device, or that the request's caps on it do not allow. */
-td_status td_gpu_check_fit(td_gpu_job *job, const td_gpu_choice *choice);
-
-/* The same before there is a device, of what the request allows of its memory. */
-td_status td_gpu_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options,
-                            const td_gpu_choice *choice);
+td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, const td_run_options *options,
+                           const td_device *device);
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine);
 
 

@@ -16,7 +16,7 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
 {
     td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
     *job = (td_gpu_job){.run = run, .options = options, .graph = run->graph, .traits = &run->program->cpu[kind],
-                        .tolerance = run->tolerance, .has_limit = options->has_iterations};
+                        .has_limit = options->has_iterations};
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->both = td_gpu_view_is_both(run, job->traits) && !run->graph->symmetric;
@@ -150,6 +150,8 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t bega
     job->run->iterations = job->args.context.iteration;
     job->run->edges_processed += row->edges;
     job->run->final_change = row->change;
+    uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
+    if (moved > 0) row->useful_over_moved = (double)row->bytes_useful / (double)moved;
     TD_CHECK(td_run_add_row(job->run, job->options, row));
     return td_cancel_check();
 }
@@ -228,7 +230,7 @@ td_status td_gpu_init(td_gpu_job *job)
     job->args.resumed = false;
     job->args.context.global = from != NULL ? from->global : job->control->tally.share;
     if (from != NULL) td_state_clear(from);
-    return TD_OK;
+    return td_checkpoints_begin(job->run);
 }
 
 /* Adds a bitmap of the device's to the state's. */

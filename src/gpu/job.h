@@ -5,8 +5,9 @@
 #define TD_GPU_JOB_H
 
 #include "run/checkpoint.h"
+#include "run/convergence.h"
 #include "kernels/cpu/job.h"
-#include "gpu/held.h"
+#include "gpu/set.h"
 #include "run/run.h"
 #include "kernels/gpu/table.h"
 
@@ -32,7 +33,7 @@ typedef struct td_gpu_job {
     bool adds_up;            /* pulls do: td_gpu_accumulates */
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
-    double tolerance, delta;
+    double delta;
     uint64_t tiny, small;    /* edges of a frontier up to which a cluster, or few blocks, do the rounds */
     uint32_t rounds;         /* most in a launch */
     uint32_t blocks_cluster, blocks_few, blocks_many; /* of loops, whose blocks all run at once */
@@ -89,6 +90,12 @@ static inline uint64_t td_gpu_part_threads(const td_gpu_job *job) /* one a verte
 /* The counters to zero; what they are now, with the rows of that many rounds. Reading waits for the device. */
 td_status td_gpu_reset(td_gpu_job *job);
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
+
+/* Decides whether the iteration under way ends the run (convergence.h). */
+static inline td_status td_gpu_judge(td_gpu_job *job, double change, double share)
+{
+    return td_run_judge(job->run, job->traits->measure, job->args.context.iteration, change, share);
+}
 
 /* Ends an iteration: adds its row, tells whoever watches, looks for a cancel. */
 td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds);

@@ -1,5 +1,5 @@
 /* The graph on the device: which of its lists a run needs, brought there once and
- * kept for the runs that follow (td_run_options.kept). The undirected view of a
+ * kept for the runs that follow (td_run_options.cache). The undirected view of a
  * directed graph is one list per vertex, made of both, so that kernels know one
  * kind of list. */
 #include "gpu/lists.h"
@@ -45,7 +45,6 @@ void td_gpu_graph_release(void *state)
         free_shards(held);
     }
     td_stream_close(held->stream);
-    td_gpu_close(&held->gpu);
     td_free(held);
 }
 

@@ -1,4 +1,4 @@
-/* A graph's adjacency lists on the device, loaded once and cached for the runs that follow (td_run_options.kept). */
+/* A graph's adjacency lists on the device, loaded once and cached for the runs that follow (td_run_options.cache). */
 #ifndef TD_GPU_LISTS_H
 #define TD_GPU_LISTS_H
 
@@ -15,7 +15,7 @@ typedef struct td_gpu_adjacency {
 
 /* What stays on the device from run to run of one graph. */
 typedef struct td_gpu_graph {
-    td_gpu_held gpu;
+    td_gpu_cached gpu;
     td_device *device;
     td_stream *stream;
     td_gpu_adjacency out, in, both;

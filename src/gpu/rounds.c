@@ -96,13 +96,6 @@ static td_status pull_open(td_gpu_job *job)
     return td_gpu_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
 }
 
-td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum)
-{
-    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
-    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
-                   job->run->program->info->name, job->args.context.iteration);
-}
-
 static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 {
     uint64_t began = td_clock_ns();
@@ -113,7 +106,7 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
     TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
-    TD_CHECK(td_gpu_check_finite(job, sum));
+    TD_CHECK(td_gpu_judge(job, sum->change, sum->share));
     if (job->traits->fused) td_gpu_swap(&job->args.active, &job->args.next_active);
     job->next_dirty = true;
     *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
@@ -228,11 +221,6 @@ td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-static bool settled(const td_gpu_job *job)
-{
-    return job->traits->measure != TD_MEASURE_NONE && job->control->tally.change <= job->tolerance;
-}
-
 /* Between two iterations: a checkpoint, if one is due. */
 static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
 {
@@ -249,9 +237,7 @@ td_status td_gpu_run_rounds(td_gpu_job *job)
     TD_CHECK(td_gpu_start(job, &now));
     while (job->args.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
-        bool pushes = td_gpu_chooses_push(job, &now);
-        TD_CHECK(pushes ? push(job, &now) : pull(job, &now));
-        job->run->converged = !pushes && settled(job);
+        TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
         TD_CHECK(checkpoint(job, &now));
     }
     if (job->traits->fused && now.vertices == 0) job->run->converged = true;

@@ -25,7 +25,6 @@ td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
 td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left); /* peeling */
 /* Width of a step of distances; delta 0: from the weights. */
 double td_gpu_delta(const td_graph *graph, double delta);
-td_status td_gpu_check_finite(const td_gpu_job *job, const td_gpu_tally *sum);
 
 /* What a program does with every vertex between sweeps; components from a few edges of every vertex,
  * and the one that is then left out. */

@@ -79,7 +79,8 @@ enum {
  * change although none of its neighbours did; it is then told of its own change. */
 
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
- * proportion to its value: then its changes can be told instead of its value (docs/design/stream.md). */
+ * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
+ * its changes can be pushed instead of its value (docs/design/stream.md). */
 
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */
@@ -140,9 +141,31 @@ static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
     })
 #endif
 
+/* The value of programs that grow a forest (TD_RULE_FOREST). */
+#define TD_NO_KEY UINT64_C(0xffffffffffffffff)
+typedef struct td_forest_value {
+    uint32_t component; /* of roots: themselves */
+    uint32_t chosen;    /* of roots: the edge belongs to the forest */
+    uint64_t best[2];   /* of roots: the smallest key, its halves; TD_NO_KEY: none */
+} td_forest_value;
+
 /* The rest is for the host: the descriptor that every header defines as `program_info`. */
 enum { TD_KIND_GAS, TD_KIND_SWEEP };
 enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
+
+
+/* Which values a state of the program may have: what a checkpoint is checked for before an engine begins with it
+ * (run/checkpoint_check.c). Engines use some of them as indices and follow others until they come to an end. */
+typedef enum td_value_rule {
+    TD_RULE_ANY,       /* every bit pattern: values are compared and nothing more */
+    TD_RULE_PARENTS,   /* 32 bits: a vertex's number at most the vertex's own; of a finished run: a root */
+    TD_RULE_LABELS,    /* 32 bits: a rank at most the vertex's own, which is input[0] or, without it, its number */
+    TD_RULE_LEVELS,    /* 32 bits: 0 of the source, of others below the number of vertices, or TD_UNREACHED */
+    TD_RULE_DISTANCES, /* 32 bits: 0 of the source, of others at most what all vertices' heaviest edges add up to */
+    TD_RULE_DEGREES,   /* 32 bits: at most input[0]; of active vertices at most the phase */
+    TD_RULE_REALS,     /* finite */
+    TD_RULE_FOREST,    /* td_forest_value: components that name their roots, nothing chosen */
+} td_value_rule;
 
 typedef struct td_program_info {
     const char *name, *summary;
@@ -150,9 +173,11 @@ typedef struct td_program_info {
     int kind;                     /* TD_KIND_GAS, TD_KIND_SWEEP */
     int weights;                  /* unused, optional (then 1) or needed */
     td_value_kind value;
+    td_value_rule rule;
     bool needs_source;
     bool takes_source;            /* --source means something, but there is a default */
     bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
+    bool any_member;              /* of them: a group comes out under any of its vertices, not its first */
     bool non_negative;            /* negative weights are refused */
     bool positive;                /* and zero as well */
     uint32_t largest_weight;      /* of integer weights; 0: any */

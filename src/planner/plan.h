@@ -2,20 +2,8 @@
 #ifndef TD_PLANNER_PLAN_H
 #define TD_PLANNER_PLAN_H
 
-#include "run/run.h"
+#include "engine/engine.h"
 #include "store/builder.h"
-
-typedef struct td_engine {
-    const char *name, *summary;
-    const char *device;         /* what it needs: "cpu" */
-    const td_setting *settings; /* keys are "<engine>.<name>" */
-    bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
-    td_status (*check)(const td_settings *settings); /* whether they make sense together; NULL: any do */
-    const char *example;        /* behind "tandem run"; NULL: a plain one */
-} td_engine;
-
-extern const td_engine td_engines[]; /* ends with a NULL name */
-const td_engine *td_engine_named(const char *name); /* NULL if there is none */
 
 /* What was asked for: an engine's name, "auto" or NULL; devices separated by
  * commas, or NULL for all there are. TD_USAGE naming those that exist. */
@@ -26,14 +14,14 @@ td_status td_plan_check(const char *engine, const char *devices);
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings);
 
 /* After td_plan_check, once the graph is known. A run that is certain to be refused has no plan, but the refusal.
- * td_plan is in tandem.h. */
-td_status td_plan_make(td_plan *out, const char *engine, const td_program *program, const td_graph *graph,
+ */
+td_status td_plan_make(td_plan **out, const char *engine, const td_program *program, const td_graph *graph,
                        const td_run_options *options);
 
 /* The engine that runs when this one is asked for. "auto" or NULL is Tandem's choice: the engine whose settings
  * are given, resident where there is a GPU among the devices (all there are, if NULL), otherwise cpu. Once the graph is
  * known td_plan_make may still choose cpu instead, because there is little work or the GPU is too small. */
-const td_engine *td_plan_engine(const char *engine, const char *devices, const td_settings *settings);
+const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings);
 
 /* Before a packed file is loaded: what its header says a run is certain to be refused for, whatever memory there is. */
 td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build);
@@ -56,9 +44,6 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
 /* How a planned run ended: of one that found too little memory, the message says about how much is enough. */
 td_status td_plan_ended(const td_plan *plan, td_status status);
 
-/* For td_plan_make, of the engine hybrid (plan_disk.c). */
-td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph,
-                         const td_run_options *options);
-void td_plan_choose_disk(td_plan *plan, const td_graph *graph);
+void td_plan_say_disk(td_plan *plan); /* why the edges stay on disk, for td_plan_make (plan_disk.c) */
 
 #endif

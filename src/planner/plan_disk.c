@@ -44,11 +44,15 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_packed *packed = NULL;
     uint64_t program_bytes;
     *on_disk = false;
-    if (engine != NULL && strcmp(engine, "auto") != 0 && strcmp(engine, "hybrid") != 0) return TD_OK;
+    const td_engine *wanted = engine != NULL ? td_engine_named(engine) : NULL; /* NULL: Tandem's choice */
+    if (wanted != NULL && !wanted->takes_disk) return TD_OK;
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
-    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric,
-                      .weights = file->weights};
+    static uint64_t ids; /* it counts that there are some */
+    bool unweighted = file->pattern_symmetric && program->info->weights == TD_WEIGHTS_UNUSED;
+    td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
+                      .weights = unweighted ? TD_WEIGHT_NONE : file->weights,
+                      .ids = file->has_ids ? &ids : NULL, .ids_sorted = file->ids_sorted};
     td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
@@ -78,7 +82,7 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_graph *graph = NULL;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
-    td_status status = td_hybrid_too_small(program, graph, &file, options,
+    td_status status = td_hybrid_too_small(program, td_graph_seen_by(program, graph), &file, options,
                                            td_hybrid_use_of(options->settings) >= TD_USE_GPU);
     td_graph_destroy(graph);
     return status;
@@ -88,8 +92,8 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
 static bool emulates(const char *engine, const td_run_options *options)
 {
     uint64_t bytes = 0;
-    const td_engine *found = td_plan_engine(engine, options->devices, options->settings);
-    if (strncmp(found->device, "cuda", 4) != 0 || options->devices == NULL) return false;
+    const td_engine *found = td_engine_choose(engine, options->devices, options->settings);
+    if (!found->needs_gpu || options->devices == NULL) return false;
     return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
 }
 
@@ -103,9 +107,10 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     uint64_t running = 0;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
-    td_status status = td_cpu_bytes(program, graph, options, &running);
-    running += td_run_input_bytes(program, graph, options) + td_checkpoint_bytes(program, graph, options);
-    if (status == TD_OK) status = td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &disk);
+    const td_graph *seen = td_graph_seen_by(program, graph);
+    td_status status = td_cpu_bytes(program, seen, options, &running);
+    running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
+    if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
     td_graph_destroy(graph);
     TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);
@@ -119,27 +124,10 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
                    fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
 
-td_status td_plan_hybrid(td_plan *plan, const td_program *program, const td_graph *graph, const td_run_options *options)
-{
-    td_hybrid_bytes need;
-    td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
-    TD_CHECK(td_hybrid_count_bytes(program, graph, &file, options, memory_allowed(), &need));
-    plan->program_bytes = need.arrays + need.tables + need.gpu;
-    plan->emulated_bytes = need.emulated;
-    if (graph->paged == NULL) return TD_OK;
-    plan->graph_bytes = td_paged_open_bytes(&file);
-    plan->room_bytes = need.room;
-    plan->disk_bytes = need.reads;
-    plan->disk_bytes_later = need.later;
-    plan->least_bytes = need.least;
-    return TD_OK;
-}
-
-void td_plan_choose_disk(td_plan *plan, const td_graph *graph)
+void td_plan_say_disk(td_plan *plan)
 {
     char whole[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    plan->engine = "hybrid";
-    td_format_size(whole, loaded_bytes(td_paged_describe(graph->paged)));
+    td_format_size(whole, loaded_bytes(td_paged_describe(plan->graph->paged)));
     td_format_size(has, memory_allowed());
     snprintf(plan->why, sizeof plan->why, "the graph, %s, does not fit the memory of %s beside the program", whole,
              has);

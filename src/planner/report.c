@@ -1,7 +1,6 @@
 #include "planner/report.h"
 
-#include "cpu/cpu.h"
-#include "engine/stream/stream.h"
+#include "kernels/cpu/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,39 +29,20 @@ static const char *given(const td_settings *settings, const char *prefix, const 
     return value;
 }
 
-/* What the settings of the stream engine came to. */
-static void put_sizes(td_json *json, const td_plan *plan)
-{
-    if (plan->subgraph_edges == 0) return;
-    td_json_u64(json, "subgraph_edges", plan->subgraph_edges);
-    td_json_u64(json, "subgraph_slots", plan->subgraph_slots);
-    td_json_u64(json, "chunks", plan->chunks);
-    td_json_u64(json, "prefix_bytes", plan->prefix_bytes);
-    td_json_u64(json, "kept_edges", plan->kept_edges);
-}
-
-/* Sizes that the engine chose, or made smaller than asked for. */
-static double in_effect(const td_run_report *report, const td_setting *entry, double number)
-{
-    const td_plan *plan = report->plan;
-    if (strcmp(report->run->engine, "stream") != 0 || plan->subgraph_edges == 0) return number;
-    bool apart = plan->subgraph_bytes > plan->subgraph_edges * sizeof(uint32_t);
-    if (strcmp(entry->name, "words") == 0) return apart || report->run->graph->weights == TD_WEIGHT_NONE;
-    if (strcmp(entry->name, "subgraph") == 0) return (double)plan->subgraph_bytes;
-    if (strcmp(entry->name, "prefix") == 0) return (double)plan->prefix_bytes / (double)plan->device_graph_bytes;
-    return number;
-}
-
+/* Whether the setting counts: an engine that handed the run over has none that do. */
 static bool changes_anything(const td_run_report *report, const td_setting *entry)
 {
-    bool stream = strcmp(report->run->engine, "stream") == 0, handed_over = stream && report->plan->subgraph_edges == 0;
-    if (handed_over || (stream && !td_streaming_applies(report->options->settings, entry->name))) return false;
-    return report->uses == NULL || report->uses(report->run->program, entry->name);
+    const td_plan *plan = report->plan;
+    const td_engine *engine = plan->engine;
+    if (plan->engine != plan->reported) return false;
+    if (engine->applies != NULL && !engine->applies(report->options->settings, entry->name)) return false;
+    return engine->uses == NULL || engine->uses(report->run->program, entry->name);
 }
 
 static void put_plan(td_json *json, const td_run_report *report)
 {
-    const char *engine = report->plan->engine; /* which may have left the run to another */
+    const td_plan *plan = report->plan;
+    const char *engine = plan->reported->name; /* which may have left the run to another */
     td_json_object(json, "plan");
     td_json_string(json, "engine", engine);
     td_json_string(json, "why", report->plan->why);
@@ -75,19 +55,13 @@ static void put_plan(td_json *json, const td_run_report *report)
         td_json_u64(json, "device_graph_bytes", report->plan->device_graph_bytes);
         td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
     }
-    put_sizes(json, report->plan);
-    if (report->plan->room_bytes > 0) {
-        td_json_u64(json, "room_bytes", report->plan->room_bytes);
-        td_json_u64(json, "disk_bytes_per_iteration", report->plan->disk_bytes);
-        td_json_u64(json, "disk_bytes_later", report->plan->disk_bytes_later);
-        td_json_u64(json, "least_bytes", report->plan->least_bytes);
-    }
+    for (int i = 0; i < plan->counter_count; i++) td_json_u64(json, plan->counters[i].name, plan->counters[i].value);
     td_json_object(json, "settings");
-    for (const td_setting *entry = report->engine_settings; entry->name != NULL; entry++) {
+    for (const td_setting *entry = plan->reported->settings; entry->name != NULL; entry++) {
         double number = entry->fallback;
         if (!changes_anything(report, entry)) continue;
         (void)td_settings_number(report->options->settings, engine, entry, entry->name, &number);
-        number = in_effect(report, entry, number);
+        if (plan->engine->in_effect != NULL) number = plan->engine->in_effect(plan, entry, number);
         put_setting(json, engine, entry, number, given(report->options->settings, engine, entry->name));
     }
     td_json_end_object(json);
@@ -112,51 +86,15 @@ static void put_parameters(td_json *json, const td_run_report *report)
 
 /* What happened. */
 
-/* Of an engine whose edges cross a link. */
-static void put_link(td_json *json, const td_iteration *row)
+/* What the engine adds to a row. */
+static void put_columns(td_json *json, const td_iteration *row, const td_column *columns)
 {
-    uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
-    td_json_u64(json, "subgraphs_resident", row->subgraphs_resident);
-    td_json_u64(json, "subgraphs_whole", row->subgraphs_whole);
-    td_json_u64(json, "subgraphs_extracted", row->subgraphs_extracted);
-    td_json_u64(json, "subgraphs_direct", row->subgraphs_direct);
-    td_json_u64(json, "bytes_whole", row->bytes_whole);
-    td_json_u64(json, "bytes_extracted", row->bytes_extracted);
-    td_json_u64(json, "bytes_direct", row->bytes_direct);
-    td_json_u64(json, "bytes_useful", row->bytes_useful);
-    td_json_real(json, "useful_over_moved", moved > 0 ? (double)row->bytes_useful / (double)moved : 0);
-    td_json_u64(json, "rounds", row->rounds);
-    td_json_u64(json, "evictions", row->evictions);
-    td_json_real(json, "copy_seconds", row->copy_seconds);
-    td_json_real(json, "compute_seconds", row->compute_seconds);
-    td_json_real(json, "both_seconds", row->both_seconds);
-}
-
-/* Of an engine that shares an iteration out between the GPU and the CPU. */
-static void put_shares(td_json *json, const td_iteration *row)
-{
-    td_json_u64(json, "edges_gpu", row->edges_gpu);
-    td_json_u64(json, "edges_link", row->edges_link);
-    td_json_u64(json, "edges_cpu", row->edges_cpu);
-    td_json_u64(json, "edges_on_demand", row->edges_on_demand);
-    td_json_u64(json, "bytes_synchronised", row->bytes_synchronised);
-    td_json_real(json, "gpu_idle_seconds", row->gpu_idle_seconds);
-    td_json_real(json, "cpu_idle_seconds", row->cpu_idle_seconds);
-    td_json_real(json, "cpu_waited_seconds", row->cpu_waited_seconds);
-}
-
-/* Of an engine that goes page by page. */
-static void put_pages(td_json *json, const td_iteration *row)
-{
-    td_json_u64(json, "pages_cpu", row->pages_cpu);
-    td_json_u64(json, "pages_gpu", row->pages_gpu);
-    td_json_u64(json, "pages_skipped", row->pages_skipped);
-    td_json_u64(json, "page_hits", row->page_hits);
-    td_json_u64(json, "page_misses", row->page_misses);
-    td_json_u64(json, "rounds", row->rounds);
-    td_json_u64(json, "disk_reads", row->disk_reads);
-    td_json_u64(json, "disk_bytes", row->disk_bytes);
-    td_json_real(json, "disk_wait_seconds", row->disk_wait_seconds);
+    for (; columns != NULL && columns->name != NULL; columns++) {
+        const char *at = (const char *)row + columns->offset;
+        if (columns->kind == TD_COLUMN_U32) td_json_u64(json, columns->name, *(const uint32_t *)at);
+        else if (columns->kind == TD_COLUMN_U64) td_json_u64(json, columns->name, *(const uint64_t *)at);
+        else td_json_real(json, columns->name, *(const double *)at);
+    }
 }
 
 static void put_disk(td_json *json, const td_run *run)
@@ -186,7 +124,7 @@ static void put_disk(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
-static void put_row(td_json *json, const td_iteration *row, const char *engine)
+static void put_row(td_json *json, const td_iteration *row, const td_column *columns)
 {
     td_json_row(json, NULL);
     td_json_u64(json, "number", row->number);
@@ -197,16 +135,14 @@ static void put_row(td_json *json, const td_iteration *row, const char *engine)
     td_json_real(json, "change", row->change);
     td_json_real(json, "start", row->start);
     td_json_real(json, "seconds", row->seconds);
-    if (strcmp(engine, "stream") == 0) put_link(json, row);
-    if (strcmp(engine, "coop") == 0) put_shares(json, row);
-    if (strcmp(engine, "hybrid") == 0) put_pages(json, row);
+    put_columns(json, row, columns);
     td_json_end_object(json);
 }
 
 static void put_rows(td_json *json, const td_run *run)
 {
     td_json_array(json, "rows");
-    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], run->engine);
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->rows[i], td_engine_named(run->engine)->columns);
     td_json_end_array(json);
 }
 
@@ -334,6 +270,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     if (report->claims != NULL) td_json_string(json, "verified", report->claims);
     else td_json_null(json, "verified");
     put_plan(json, report);
+    td_json_u64(json, "device_opens", run->device_opens);
     put_device(json, run);
     put_disk(json, run);
     put_checkpoints(json, report);

@@ -4,6 +4,7 @@
 #define TD_PLANNER_REPORT_H
 
 #include "base/json.h"
+#include "engine/engine.h"
 #include "run/result.h"
 
 /* One step of the whole command, on the clock of td_clock_ns. */
@@ -18,8 +19,6 @@ typedef struct td_run_report {
     const td_run_summary *summary;
     const td_run_options *options;
     const td_plan *plan;
-    const td_setting *engine_settings;
-    bool (*uses)(const td_program *program, const char *setting); /* which of them count; NULL: all */
     const char *claims;                    /* verified; NULL: it was not asked for */
     const double *each;                    /* seconds of processing, of every repetition */
     uint64_t repeats;

@@ -38,7 +38,8 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "adsorption", .summary = "scores spread from seeds along weighted edges", .result = "score",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F32, .takes_source = true,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .takes_source = true,
     .non_negative = true, .order_free = true, .renumbers = true, .iterations = 1000, .tolerance = 1e-6,
     .parameters = program_parameters,
 };

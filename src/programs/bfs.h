@@ -62,6 +62,6 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 
 static const td_program_info program_info = {
     .name = "bfs", .summary = "levels of a breadth-first search from one vertex", .result = "level",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .rule = TD_RULE_LEVELS,
     .needs_source = true, .gives_parents = true, .order_free = true, .renumbers = true,
 };

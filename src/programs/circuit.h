@@ -38,6 +38,7 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "circuit", .summary = "node voltages of a resistor network", .result = "volts", .kind = TD_KIND_GAS,
-    .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64, .takes_source = true, .non_negative = true, .positive = true,
+    .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F64,
+    .rule = TD_RULE_REALS, .takes_source = true, .non_negative = true, .positive = true,
     .order_free = true, .renumbers = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
 };

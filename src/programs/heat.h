@@ -33,6 +33,7 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "heat", .summary = "explicit steps of the heat equation", .result = "temperature",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F32, .takes_source = true,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .takes_source = true,
     .non_negative = true, .order_free = false, .renumbers = true, .iterations = 10, .parameters = program_parameters,
 };

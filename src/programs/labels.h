@@ -17,10 +17,12 @@ typedef uint32_t program_accum;
 #define PROGRAM_SENDS_VALUE 1
 #define PROGRAM_MEASURE TD_MEASURE_NONE
 
+/* input[0]: the vertex's rank in the graph's own numbering, or NULL where that is its number. Values are ranks; names
+ * of vertices are made of them when the run is over (engine/groups.h). */
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
-    (void)c, (void)degree;
-    return v;
+    (void)degree;
+    return c->input[0] != 0 ? (uint32_t)c->input[0][v] : v;
 }
 
 TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value label)
@@ -63,6 +65,7 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 
 static const td_program_info program_info = {
     .name = "labels", .summary = "weakly connected components by label propagation", .result = "component",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .vertex_values = true,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
+    .rule = TD_RULE_LABELS, .vertex_values = true,
     .order_free = true, .renumbers = true,
 };

@@ -8,11 +8,7 @@
  * flattened. */
 #include "kernels/program.h"
 
-typedef struct program_value {
-    uint32_t component; /* of roots: themselves */
-    uint32_t chosen;    /* of roots: the edge belongs to the forest */
-    uint64_t best[2];   /* of roots: the smallest key, its halves; MST_NONE: none */
-} program_value;
+typedef td_forest_value program_value;
 
 #define PROGRAM_GAS 0
 #define PROGRAM_WEIGHTED 1
@@ -23,7 +19,7 @@ typedef struct program_value {
 #define PROGRAM_ONCE 1 /* every undirected edge is seen once */
 #define PROGRAM_LIGHT_FIRST 1 /* the forest of the light edges is a part of that of all (Filter-Kruskal) */
 
-#define MST_NONE UINT64_C(0xffffffffffffffff)
+#define MST_NONE TD_NO_KEY
 
 /* A word less a bit, so that no key is MST_NONE. */
 TD_INLINE bool mst_fits_word(const td_context *c)
@@ -140,6 +136,7 @@ TD_INLINE uint64_t program_edge(const td_context *c, const program_value *value)
 
 static const td_program_info program_info = {
     .name = "mst", .summary = "minimum spanning forest of the undirected view", .result = "tree",
-    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32, .vertex_values = true,
-    .largest_weight = TD_UNREACHED - 1, .order_free = true,
+    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32,
+    .rule = TD_RULE_FOREST, .vertex_values = true,
+    .any_member = true, .largest_weight = TD_UNREACHED - 1, .order_free = true,
 };

@@ -40,6 +40,7 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "nn", .summary = "forward pass of a weighted network", .result = "value",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_F32, .order_free = false, .renumbers = true,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .order_free = false, .renumbers = true,
     .iterations = 1000, .parameters = program_parameters,
 };

@@ -22,7 +22,7 @@ typedef double program_accum;
 #define PROGRAM_MEASURE TD_MEASURE_SUM
 #define PROGRAM_BEGINS 1 /* program_begin is called on every kernel's context */
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
-#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer */
+#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer, program_arrives */
 
 enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
 
@@ -93,6 +93,12 @@ TD_INLINE double program_answer(const td_context *c, uint32_t v, program_accum s
     return c->parameter[PAGERANK_DAMPING] * (sum + spread);
 }
 
+/* Of a change of rank, the part that arrives at vertices, all together. */
+TD_INLINE double program_arrives(const td_context *c, uint32_t degree)
+{
+    return degree > 0 || c->parameter[PAGERANK_DANGLING] == 0 ? c->parameter[PAGERANK_DAMPING] : 0;
+}
+
 TD_INLINE bool program_activates(const td_context *c, program_value fresh, program_value old)
 {
     (void)c;
@@ -120,6 +126,7 @@ static const td_setting program_parameters[] = {
 
 static const td_program_info program_info = {
     .name = "pagerank", .summary = "PageRank of every vertex", .result = "rank",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32, .sinks_choice = 1 + PAGERANK_DANGLING,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .sinks_choice = 1 + PAGERANK_DANGLING,
     .order_free = true, .renumbers = true, .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
 };

@@ -85,7 +85,7 @@ TD_INLINE uint64_t program_priority(const td_context *c, program_value value, do
 
 static const td_program_info program_info = {
     .name = "sssp", .summary = "shortest distances from one vertex, over edge weights", .result = "distance",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32, .rule = TD_RULE_DISTANCES,
     .needs_source = true, .non_negative = true, .saturates = true, .gives_parents = true, .order_free = true,
     .renumbers = true, .real_follows_weights = true,
 };

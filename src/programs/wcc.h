@@ -2,7 +2,8 @@
  * Sutton, Ben-Nun, Barak, IPDPS'18). A vertex's value points to a vertex of the
  * same component with a smaller number, roots to themselves; an edge hooks the
  * larger of two roots below the smaller. After the sweep every value is its
- * component's smallest vertex. The engine may sample a few edges of every vertex
+ * component's smallest vertex, which a graph in another order than its own renames
+ * afterwards (engine/groups.h). The engine may sample a few edges of every vertex
  * first and then leave out the vertices of the largest component. */
 #include "kernels/program.h"
 
@@ -58,7 +59,8 @@ TD_INLINE bool program_again(const td_context *c, uint64_t total)
 TD_INLINE uint32_t program_label(const program_value *parents, uint32_t v) { return TD_LOAD_LAZY(&parents[v]); }
 
 static const td_program_info program_info = {
-    .name = "wcc", .summary = "weakly connected components (label: smallest vertex)", .result = "component",
-    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .vertex_values = true,
+    .name = "wcc", .summary = "weakly connected components (label: lowest id)", .result = "component",
+    .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
+    .rule = TD_RULE_PARENTS, .vertex_values = true,
     .order_free = true,
 };

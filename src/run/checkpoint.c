@@ -46,6 +46,7 @@ struct td_checkpoints {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool writing, ending;
+    bool holds;                 /* requests to stop wait for the end of an iteration */
     bool told;                  /* that a write failed */
     td_status status;           /* of the last write, and its message */
     char message[TD_MESSAGE_BYTES];
@@ -132,9 +133,33 @@ static bool is_unreadable(td_status status)
     return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO || status == TD_UNSUPPORTED;
 }
 
-/* The newest one that is whole or, where its state is not wanted yet, whose header is. *number 0: there is none at
- * all. */
-static td_status read_newest(const char *folder, td_identity *identity, uint32_t *iteration, td_state *state,
+/* The run that wants a state. */
+typedef struct resuming {
+    td_run *run;
+    const td_run_options *options;
+    const td_identity *mine;
+} resuming;
+
+/* Whose state it is comes first: the arrays of another graph's are not read. */
+static td_status read_state(const char *path, const resuming *by)
+{
+    td_identity written, again;
+    uint32_t iterations;
+    td_state *state = by->run->resumed;
+    TD_CHECK(td_checkpoint_look(path, &written, &iterations));
+    TD_CHECK(td_identity_compare(&written, by->mine, by->run, by->options->pool, path));
+    TD_CHECK(td_checkpoint_read(path, &again, state));
+    td_status status = memcmp(&written, &again, sizeof again) == 0
+                           ? td_state_check(state, by->run, by->options->pool, path)
+                           : td_fail(TD_IO, "%s changed while it was read", path);
+    if (status == TD_OK) return check_iterations(by->options, path, state->iteration);
+    td_state_clear(state);
+    return status;
+}
+
+/* The newest one that is whole and whose state holds or, where no run wants it yet, whose header is whole. *number 0:
+ * there is none at all. */
+static td_status read_newest(const char *folder, td_identity *identity, uint32_t *iteration, const resuming *by,
                              uint64_t *number)
 {
     char path[PATH_MAX];
@@ -142,10 +167,9 @@ static td_status read_newest(const char *folder, td_identity *identity, uint32_t
     for (uint64_t limit = UINT64_MAX;; limit = *number) {
         TD_CHECK(find_newest(folder, limit, number));
         if (*number == 0) return status; /* of the last one tried */
-        if (status != TD_OK && state != NULL) td_warn("%s; the one before it is used", td_last_message());
+        if (status != TD_OK && by != NULL) td_warn("%s; the one before it is used", td_last_message());
         path_of(path, folder, *number);
-        status = state == NULL ? td_checkpoint_look(path, identity, iteration)
-                               : td_checkpoint_read(path, identity, state);
+        status = by == NULL ? td_checkpoint_look(path, identity, iteration) : read_state(path, by);
         if (status == TD_OK || !is_unreadable(status)) return status;
     }
 }
@@ -173,21 +197,13 @@ td_status td_checkpoints_check(const td_program *program, const td_run_options *
     return check_newest(program, options);
 }
 
-static td_status check_edges(const td_run *run, const char *path)
-{
-    for (uint64_t i = 0; i < run->resumed->edge_count; i++)
-        if (run->resumed->edges[i] >= run->graph->edges)
-            return td_fail(TD_CORRUPT, "%s names an edge that is not in the graph", path);
-    return TD_OK;
-}
-
 static td_status resume(td_run *run, const td_run_options *options, const td_identity *mine)
 {
     char path[PATH_MAX];
-    td_identity written;
+    const resuming by = {run, options, mine};
     uint64_t number = 0;
     TD_CHECK(TD_NEW_ZEROED(&run->resumed, 1, "state of a checkpoint"));
-    TD_CHECK(read_newest(options->resume, &written, NULL, run->resumed, &number));
+    TD_CHECK(read_newest(options->resume, NULL, NULL, &by, &number));
     if (number == 0) { /* and so there is none where the run writes its own */
         td_info("there is no checkpoint in %s yet: %s starts from the beginning", options->resume,
                 run->program->info->name);
@@ -196,9 +212,6 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
         return TD_OK;
     }
     path_of(path, options->resume, number);
-    TD_CHECK(td_identity_compare(&written, mine, run, options->pool, path));
-    TD_CHECK(check_iterations(options, path, run->resumed->iteration));
-    TD_CHECK(check_edges(run, path));
     TD_CHECK(td_string_copy(&run->checkpoint_stats.resumed_from, path, "name of a checkpoint"));
     run->checkpoint_stats.resumed_iteration = run->iterations = run->resumed->iteration;
     run->final_change = run->resumed->change;
@@ -242,6 +255,7 @@ static void *writer_main(void *context)
 {
     td_run *run = context;
     struct td_checkpoints *self = run->checkpoints;
+    td_cancel_ignore(); /* a state that is on its way to the disk gets there */
     pthread_mutex_lock(&self->lock);
     for (;;) {
         while (!self->writing && !self->ending) pthread_cond_wait(&self->changed, &self->lock);
@@ -285,7 +299,7 @@ static bool is_time(const struct td_checkpoints *self, uint32_t iteration)
 td_state *td_checkpoint_due(td_run *run, const td_context *context)
 {
     struct td_checkpoints *self = run->checkpoints;
-    if (self == NULL) return NULL;
+    if (self == NULL || !td_state_ends_round(run, context->iteration)) return NULL;
     bool stopping = is_stopping(run);
     uint64_t began = td_clock_ns();
     if (!stopping && (is_writing(self) || !is_time(self, context->iteration))) return NULL;
@@ -389,7 +403,6 @@ static td_status open_writing(td_run *run, const td_run_options *options, const 
     self->folder_fd = -1;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    td_cancel_hold();
     self->identity = *identity;
     self->every = options->every;
     self->last_iteration = run->resumed != NULL ? run->resumed->iteration : 0;
@@ -410,6 +423,34 @@ td_status td_checkpoints_open(td_run *run, const td_run_options *options)
     TD_CHECK(td_identity_of(&identity, run, options->pool));
     if (options->resume != NULL) TD_CHECK(resume(run, options, &identity));
     return options->checkpoint != NULL ? open_writing(run, options, &identity) : TD_OK;
+}
+
+td_status td_checkpoints_begin(td_run *run)
+{
+    struct td_checkpoints *self = run->checkpoints;
+    if (self == NULL || self->holds) return TD_OK;
+    TD_CHECK(td_cancel_check());
+    td_cancel_hold();
+    self->holds = true;
+    return TD_OK;
+}
+
+void td_checkpoints_finish(td_run *run)
+{
+    struct td_checkpoints *self = run->checkpoints;
+    if (self == NULL || !self->holds) return;
+    td_cancel_release();
+    self->holds = false;
+}
+
+td_status td_checkpoints_explain(td_run *run, td_status status)
+{
+    struct td_checkpoints *self = run->checkpoints;
+    if (status != TD_CANCELLED || self == NULL || self->holds) return status;
+    wait_for_writer(self);
+    if (run->checkpoint_stats.written == 0) return status;
+    return td_fail(TD_CANCELLED, "interrupted after the last iteration, before its result was ready; go on with "
+                                 "--resume %s", self->folder);
 }
 
 static void end_writer(td_run *run)
@@ -433,7 +474,7 @@ void td_checkpoints_close(td_run *run)
     run->resumed = NULL;
     if (self == NULL) return;
     if (self->has_writer) end_writer(run);
-    td_cancel_release();
+    td_checkpoints_finish(run);
     td_state_clear(&self->state);
     if (self->folder_fd >= 0) close(self->folder_fd);
     pthread_cond_destroy(&self->changed);

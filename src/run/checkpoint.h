@@ -57,6 +57,12 @@ td_status td_checkpoint_save(td_run *run, td_state *state);
 /* Most iterations that may pass before the next is due: for engines that do many at a time. */
 uint32_t td_checkpoint_rounds(const td_run *run, uint32_t iteration);
 
+/* A run that writes checkpoints stops where it can go on. That is the end of an iteration, so between the two calls a
+ * request to stop waits for one; an engine makes them before its first iteration, when the values are there, and after
+ * its last. While the run is set up and while its result is made ready a request ends it at once. */
+td_status td_checkpoints_begin(td_run *run);
+void td_checkpoints_finish(td_run *run);
+
 /* The arrays of a resumed state, once the engine has what was in them. */
 void td_state_clear(td_state *state);
 
@@ -64,6 +70,7 @@ void td_state_clear(td_state *state);
  * the last write. */
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before there is a graph */
 td_status td_checkpoints_open(td_run *run, const td_run_options *options);
+td_status td_checkpoints_explain(td_run *run, td_status status); /* adds to TD_CANCELLED where the run can go on */
 void td_checkpoints_close(td_run *run);
 
 /* About the bytes that checkpoints of a run take. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/bitmap.h"
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 #include "base/words.h"
@@ -20,7 +21,8 @@
 
 static const char *const part_names[TD_STATE_PARTS] = {"values", "active vertices", "edges"};
 
-enum { PAGE = TD_OUTFILE_PAGE, CHUNK = 16 << 20 }; /* CHUNK: written at once */
+enum { PAGE = TD_OUTFILE_PAGE, CHUNK = 16 << 20 }; /* CHUNK: written or read at once */
+enum { MOST_VALUE_BYTES = 64 }; /* with as many vertices as 32 bits can number, lengths do not wrap */
 
 typedef struct disk_header {
     char magic[8];
@@ -256,11 +258,31 @@ static td_status check_version(const disk_header *header, const char *path)
     return TD_OK;
 }
 
+static bool is_flag(uint32_t word) { return word <= 1; }
+
+/* The fields that no array depends on, and the size of a value, which the arrays' lengths are computed from. */
+static td_status check_words(const disk_header *header, const char *path)
+{
+    const td_identity *identity = &header->identity;
+    static const char *const names[] = {"converged", "has_active", "by_levels", "async", "symmetric", "real_weights"};
+    const uint32_t flags[] = {header->converged, header->has_active, header->by_levels, identity->async,
+                              identity->symmetric, identity->real_weights};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!is_flag(flags[i]))
+            return td_fail(TD_CORRUPT, "%s: the flag %s of its header is %" PRIu32 "; allowed are 0 and 1", path,
+                           names[i], flags[i]);
+    if (identity->value_bytes == 0 || identity->value_bytes > MOST_VALUE_BYTES)
+        return td_fail(TD_CORRUPT, "%s: its header has values of %" PRIu32 " bytes; allowed are 1 to %d", path,
+                       identity->value_bytes, MOST_VALUE_BYTES);
+    return TD_OK;
+}
+
 static td_status check_header(const header_page *page, const char *path, uint64_t length)
 {
     const disk_header *header = &page->header;
     if (header->page_hash != hash_page(page))
         return td_fail(TD_CORRUPT, "%s: its header is damaged: the checksum does not fit", path);
+    TD_CHECK(check_words(header, path));
     const td_identity *identity = &header->identity;
     uint64_t words = td_bitmap_words(identity->vertices) * sizeof(uint64_t),
              most = (uint64_t)identity->vertices * sizeof(uint64_t);
@@ -280,8 +302,12 @@ static td_status read_part(int fd, const char *path, const disk_header *header, 
 {
     uint64_t bytes = header->bytes[part], whole = td_state_padded(bytes), place = place_of(header, part);
     TD_CHECK(td_state_new_part(state, part, bytes));
-    TD_CHECK(read_at(fd, path, place, td_state_data(state, part), whole));
-    td_state_sum_blocks(state, part, 0, whole, whole);
+    for (uint64_t begin = 0, end; begin < whole; begin = end) {
+        end = whole - begin < CHUNK ? whole : begin + CHUNK;
+        TD_CHECK(td_cancel_check());
+        TD_CHECK(read_at(fd, path, place + begin, (char *)td_state_data(state, part) + begin, end - begin));
+        td_state_sum_blocks(state, part, begin, end, whole);
+    }
     if (td_state_sum(state, part, bytes) == header->hashes[part]) return TD_OK;
     return td_fail(TD_CORRUPT, "%s: its %s (bytes %" PRIu64 " to %" PRIu64 ") are damaged: the checksum does not fit",
                    path, part_names[part], place, place + whole - 1);

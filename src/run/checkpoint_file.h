@@ -47,7 +47,15 @@ uint64_t td_state_sum(const td_state *state, td_state_part part, uint64_t bytes)
 /* Writes under a temporary name, syncs and renames; *bytes is the file's length. */
 td_status td_checkpoint_write(const char *path, const td_identity *identity, td_state *state, uint64_t *bytes);
 
-/* Reads and checks a file, or the header alone. TD_CORRUPT, TD_FORMAT, TD_UNSUPPORTED or TD_IO naming the file. */
+/* Checks every field of a state that was read, so that an engine can begin with it whoever wrote the file: TD_CORRUPT
+ * naming the file, the field, the value and what is allowed (checkpoint_check.c). A state of the middle of a forest's
+ * round becomes that of the round's beginning; the forest's edges come sorted. */
+td_status td_state_check(td_state *state, const td_run *run, td_pool *pool, const char *path);
+
+/* Whether the iteration before this one ended a round of a sweep program: states are taken there alone. */
+bool td_state_ends_round(const td_run *run, uint32_t iteration);
+
+/* Reads a file and checks its header and checksums, or reads the header alone. TD_CORRUPT, TD_FORMAT, TD_UNSUPPORTED or TD_IO naming the file. */
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state);
 td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations);
 

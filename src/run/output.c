@@ -89,14 +89,13 @@ static char *print_edges(const void *context, uint64_t begin, uint64_t end, char
     const printing *self = context;
     const td_graph *graph = self->run->graph;
     for (uint64_t i = begin; i < end; i++) {
-        uint64_t edge = self->run->edges[i];
-        td_forest_edge of = td_run_forest_edge(self->run, i);
-        at = td_print_u64(at, td_graph_id(graph, td_edge_source(graph, edge)));
+        td_named_edge edge = td_run_named_edge(self->run, i);
+        at = td_print_u64(at, edge.source);
         *at++ = self->format->separator;
-        at = td_print_u64(at, td_graph_id(graph, of.target));
+        at = td_print_u64(at, edge.target);
         *at++ = self->format->separator;
-        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, of.weight, false)
-                                             : td_print_u64(at, (uint64_t)of.weight);
+        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, edge.weight, false)
+                                             : td_print_u64(at, (uint64_t)edge.weight);
         *at++ = '\n';
     }
     return at;

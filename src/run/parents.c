@@ -1,6 +1,7 @@
 #include "run/parents.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 
 static bool is_free(const td_run *run, const td_adjacency *list, uint32_t value, uint64_t edge)
 {
@@ -38,13 +39,16 @@ uint64_t td_run_parents_open(const td_run *run, const uint32_t *values)
 
 td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const uint32_t *values)
 {
+    enum { CANCEL_EVERY = 1 << 14 };
     uint32_t *stack;
-    uint64_t top = 0, open = td_run_parents_open(run, values);
+    td_status status = TD_OK;
+    uint64_t solved = 0, top = 0, open = td_run_parents_open(run, values);
     TD_CHECK(TD_NEW(&stack, run->graph->vertices, "search for parents"));
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (run->parents[v] != TD_NO_VERTEX) stack[top++] = v;
     while (top > 0 && open > 0) {
         uint32_t u = stack[--top];
+        if (++solved % CANCEL_EVERY == 0 && (status = td_cancel_check()) != TD_OK) break;
         for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++) {
             if (!solves(run, list, values, u, e)) continue;
             stack[top++] = list->targets[e];
@@ -52,5 +56,5 @@ td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const uint
         }
     }
     td_free(stack);
-    return TD_OK;
+    return status;
 }

@@ -300,14 +300,13 @@ done:
 }
 
 /* The node at 0 V: the one given, or without a file of sources the last vertex
- * that is not the source. */
+ * by the graph's own numbering that is not the source. */
 static td_status ground_node(const td_run *run, const char *ground, bool *has_ground, uint32_t *node)
 {
     uint64_t id;
     *has_ground = true;
-    *node = run->graph->vertices - 1;
     if (ground == NULL) {
-        if (*node == run->context.source && *node > 0) *node -= 1;
+        *node = td_graph_last_but(run->graph, run->context.source);
         *has_ground = *node != run->context.source;
         return TD_OK;
     }
@@ -334,6 +333,19 @@ static td_status prepare_circuit(td_run *run, const td_run_options *options, con
     return silence_unreached(run);
 }
 
+/* Ranks in the graph's own numbering, where vertices are numbered otherwise. */
+static td_status prepare_labels(td_run *run)
+{
+    uint32_t *order, vertices = run->graph->vertices;
+    if (!td_graph_reordered(run->graph)) return TD_OK;
+    TD_CHECK(TD_NEW(&run->inputs[0], vertices, "ranks of vertices"));
+    TD_CHECK(TD_NEW(&order, vertices, "order of vertices"));
+    td_graph_own_order(run->graph, order, (uint32_t *)run->inputs[0]); /* not yet in use */
+    for (uint32_t i = 0; i < vertices; i++) run->inputs[0][order[i]] = i;
+    td_free(order);
+    return TD_OK;
+}
+
 uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, const td_run_options *options)
 {
     static const struct {
@@ -343,6 +355,7 @@ uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, co
     uint64_t inputs = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].program, program->info->name) == 0) inputs = table[i].inputs;
+    if (strcmp(program->info->name, "labels") == 0 && td_graph_reordered(graph)) inputs = 1;
     for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++)
         if (strcmp(options->settings->keys[i], "pagerank.personal") == 0) inputs = 1;
     return graph->vertices * inputs * sizeof(double);
@@ -356,6 +369,7 @@ td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, cons
     if (strcmp(name, "nn") == 0) return prepare_nn(run, texts[1]);
     if (strcmp(name, "heat") == 0) return prepare_heat(run, options, texts[1]);
     if (strcmp(name, "circuit") == 0) return prepare_circuit(run, options, texts[0], texts[1]);
+    if (strcmp(name, "labels") == 0) return prepare_labels(run);
     if (strcmp(name, "kcore") == 0)
         return fill_sums(run, 0, options->pool, run->context.parameter[0] == 0, NEIGHBOURS);
     return TD_OK;

@@ -60,16 +60,23 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
     return TD_OK;
 }
 
+td_named_edge td_run_named_edge(const td_run *run, uint64_t i)
+{
+    td_forest_edge of = td_run_forest_edge(run, i);
+    uint64_t source = td_graph_id(run->graph, td_edge_source(run->graph, run->edges[i]));
+    uint64_t target = td_graph_id(run->graph, of.target);
+    bool turned = run->graph->symmetric && source > target;
+    return (td_named_edge){turned ? target : source, turned ? source : target, of.weight};
+}
+
 static uint64_t digest_edges(const td_run *run)
 {
     uint64_t digest = 0;
     for (uint64_t i = 0; i < run->edge_count; i++) {
-        uint64_t edge = run->edges[i];
-        uint64_t source = td_graph_id(run->graph, td_edge_source(run->graph, edge));
-        td_forest_edge of = td_run_forest_edge(run, i);
-        uint64_t target = td_graph_id(run->graph, of.target), bits;
-        memcpy(&bits, &of.weight, sizeof bits);
-        digest += td_random_at(td_random_at(source, target), bits);
+        td_named_edge edge = td_run_named_edge(run, i);
+        uint64_t bits;
+        memcpy(&bits, &edge.weight, sizeof bits);
+        digest += td_random_at(td_random_at(edge.source, edge.target), bits);
     }
     return digest;
 }
@@ -145,16 +152,22 @@ done:
 typedef struct best {
     td_top *rows;
     uint64_t count, most;
+    const td_graph *graph;
 } best;
 
-static bool worse(td_top a, td_top b) { return a.value < b.value || (a.value == b.value && a.vertex > b.vertex); }
+/* Of equal values the vertex that comes first in the graph's own numbering is the better one. */
+static bool worse(const best *self, td_top a, td_top b)
+{
+    if (a.value != b.value) return a.value < b.value;
+    return td_graph_id(self->graph, a.vertex) > td_graph_id(self->graph, b.vertex);
+}
 
 static void sink(best *self, uint64_t at)
 {
     td_top row = self->rows[at];
     for (uint64_t child; (child = 2 * at + 1) < self->count; at = child) {
-        if (child + 1 < self->count && worse(self->rows[child + 1], self->rows[child])) child++;
-        if (!worse(self->rows[child], row)) break;
+        if (child + 1 < self->count && worse(self, self->rows[child + 1], self->rows[child])) child++;
+        if (!worse(self, self->rows[child], row)) break;
         self->rows[at] = self->rows[child];
     }
     self->rows[at] = row;
@@ -163,13 +176,13 @@ static void sink(best *self, uint64_t at)
 static void offer(best *self, td_top row)
 {
     if (self->count == self->most) {
-        if (!worse(self->rows[0], row)) return;
+        if (!worse(self, self->rows[0], row)) return;
         self->rows[0] = row;
         sink(self, 0);
         return;
     }
     uint64_t at = self->count++;
-    for (; at > 0 && worse(row, self->rows[(at - 1) / 2]); at = (at - 1) / 2) self->rows[at] = self->rows[(at - 1) / 2];
+    for (; at > 0 && worse(self, row, self->rows[(at - 1) / 2]); at = (at - 1) / 2) self->rows[at] = self->rows[(at - 1) / 2];
     self->rows[at] = row;
 }
 
@@ -190,7 +203,7 @@ td_status td_run_top(const td_run *run, td_pool *pool, uint64_t most, td_top **o
 {
     uint32_t vertices = run->graph->vertices, *sizes = NULL;
     td_status status = TD_OK;
-    best self = {.most = most < vertices ? most : vertices};
+    best self = {.most = most < vertices ? most : vertices, .graph = run->graph};
     if (run->program->info->vertex_values) TD_TRY(count_groups(run, pool, &sizes));
     TD_TRY(TD_NEW(&self.rows, self.most, "best vertices"));
     for (uint32_t v = 0; v < vertices && self.most > 0; v++) {

@@ -15,6 +15,11 @@
 
 enum { MOST_ROWS = 1 << 20 };
 
+const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph)
+{
+    return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
+}
+
 void td_run_destroy(td_run *run)
 {
     if (run == NULL) return;
@@ -197,11 +202,20 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
     return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
 }
 
-void td_kept_release(td_kept *kept)
+void td_cache_release_layout(td_cache *cache)
 {
-    if (kept == NULL) return;
-    if (kept->release != NULL) kept->release(kept->state);
-    *kept = (td_kept){0};
+    if (cache == NULL) return;
+    if (cache->release != NULL) cache->release(cache->state);
+    cache->release = NULL;
+    cache->state = NULL;
+}
+
+void td_cache_release(td_cache *cache)
+{
+    if (cache == NULL) return;
+    td_cache_release_layout(cache);
+    if (cache->gpus != NULL) cache->close(cache->gpus);
+    cache->gpus = NULL;
 }
 
 /* Bits that hold all numbers below `count`; one at least. */
@@ -219,7 +233,9 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
                         .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
                         .weight_bits = weight_bits(info, graph),
                         .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
-                        .source = options->has_source ? options->source : 0};
+                        .source = options->has_source   ? options->source
+                                  : info->takes_source ? td_graph_first(graph)
+                                                       : 0};
 }
 
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options)

@@ -9,13 +9,17 @@
 #include "kernels/program.h"
 #include "store/graph.h"
 
-/* What an engine keeps from run to run of one graph: a device and what lies on it. To be released before the graph is
- * destroyed. */
-typedef struct td_kept {
+/* What a session keeps between runs: its GPUs, opened once, and what an engine has prepared of one graph (gpu/set.h). To
+ * be released before the graph is destroyed. */
+typedef struct td_cache {
+    struct td_gpu_set *gpus;
+    void (*close)(struct td_gpu_set *gpus);
     void *state;
     void (*release)(void *state);
-} td_kept;
-void td_kept_release(td_kept *kept);
+    uint32_t opens; /* of GPUs, so far */
+} td_cache;
+void td_cache_release(td_cache *cache);
+void td_cache_release_layout(td_cache *cache); /* the GPUs stay open */
 
 /* What happened on a lane besides iterations, for traces: copies, extraction, kernels. */
 typedef enum td_lane { TD_LANE_COPIES, TD_LANE_KERNELS, TD_LANE_WORKERS, TD_LANES } td_lane;
@@ -40,7 +44,7 @@ typedef struct td_run_options {
     uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
     double gpu_edges;     /* most of it for edges: up to 1 a share of the edge bytes, above 1 bytes; 0: no cap */
     const char *engine;   /* "cpu", "resident"; NULL: cpu */
-    td_kept *kept;        /* or NULL */
+    td_cache *cache;      /* of the session; never NULL once a run has begun */
     bool traces;          /* events are kept */
     const char *checkpoint; /* the folder that the run's state is written to, or NULL (checkpoint.h) */
     uint32_t every;       /* iterations between two of them; 0: by time */
@@ -115,12 +119,16 @@ typedef struct td_run {
     td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
     int counter_count;
     td_run_disk disk;
+    uint32_t device_opens; /* by the session, so far */
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
     struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
     struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
     bool stop;                          /* whoever watches wants it to end where it can go on */
     td_checkpoint_stats checkpoint_stats;
 } td_run;
+
+/* The graph as the program sees it: without weights where it does not look at them. Runs and plans use this one. */
+const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph);
 
 /* What can be refused before there is a graph. */
 td_status td_run_check_options(const td_program *program, const td_run_options *options);

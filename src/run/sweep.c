@@ -35,7 +35,12 @@ static int by_edge(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void td_sweep_sort_edges(td_run *run) { qsort(run->edges, run->edge_count, sizeof *run->edges, by_edge); }
+void td_sweep_sort(uint64_t *edges, uint64_t count)
+{
+    if (count > 0) qsort(edges, count, sizeof *edges, by_edge);
+}
+
+void td_sweep_sort_edges(td_run *run) { td_sweep_sort(run->edges, run->edge_count); }
 
 void td_sweep_end_forest(td_run *run)
 {

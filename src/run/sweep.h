@@ -11,7 +11,8 @@ uint32_t td_sweep_drawn(const td_graph *graph, uint64_t i);
 /* The commonest of the labels, which are sorted for it. */
 uint32_t td_sweep_commonest(uint32_t *labels, uint64_t count);
 
-/* The forest's edges in ascending order. */
+/* Edge numbers in ascending order; the same of a run's forest. */
+void td_sweep_sort(uint64_t *edges, uint64_t count);
 void td_sweep_sort_edges(td_run *run);
 
 /* The forest's edges in ascending order, and what they weigh together. */

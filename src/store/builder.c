@@ -490,6 +490,7 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
     job.vertices = graph->vertices;
     choose_buckets(&job, td_edges_count(list) * (job.mirror ? 2 : 1));
     TD_TRY(build_rows(&job, graph, options, real));
+    TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
 done:

@@ -332,8 +332,10 @@ td_status td_graph_fold_symmetric(td_graph *graph, td_pool *pool)
     bool alike = true;
     TD_CHECK(same(graph->out.offsets, graph->in.offsets, ((uint64_t)graph->vertices + 1) * 8, pool, &alike));
     if (alike) TD_CHECK(same(graph->out.targets, graph->in.targets, graph->edges * 4, pool, &alike));
+    bool pattern = alike;
     if (alike && graph->out.weights != NULL)
         TD_CHECK(same(graph->out.weights, graph->in.weights, graph->edges * 4, pool, &alike));
+    graph->pattern_symmetric = pattern && !alike;
     if (!alike) return TD_OK;
     clear(&graph->in);
     graph->in = graph->out;

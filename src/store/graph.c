@@ -32,7 +32,76 @@ void td_graph_destroy(td_graph *graph)
         td_free(graph->ids);
     }
     td_free(graph->name);
+    td_free(graph->pattern); /* all that it points to is the graph's */
     td_free(graph);
+}
+
+td_status td_graph_share_pattern(td_graph *graph)
+{
+    if (!graph->pattern_symmetric) return TD_OK;
+    if (graph->pattern == NULL) TD_CHECK(TD_NEW(&graph->pattern, 1, "graph without weights"));
+    td_graph *pattern = graph->pattern;
+    *pattern = *graph;
+    pattern->pattern = NULL;
+    pattern->pattern_symmetric = false;
+    pattern->symmetric = true;
+    pattern->weights = TD_WEIGHT_NONE;
+    pattern->weight_min = pattern->weight_max = 0;
+    pattern->out.weights = NULL;
+    pattern->in = pattern->out;
+    return TD_OK;
+}
+
+const td_graph *td_graph_without_weights(const td_graph *graph)
+{
+    return graph->pattern != NULL ? graph->pattern : graph;
+}
+
+uint32_t td_graph_first(const td_graph *graph)
+{
+    uint32_t first = 0;
+    for (uint32_t v = 1; td_graph_reordered(graph) && v < graph->vertices; v++)
+        if (graph->ids[v] < graph->ids[first]) first = v;
+    return first;
+}
+
+uint32_t td_graph_last_but(const td_graph *graph, uint32_t except)
+{
+    uint32_t last = except;
+    for (uint32_t v = 0; td_graph_reordered(graph) && v < graph->vertices; v++)
+        if (v != except && (last == except || graph->ids[v] > graph->ids[last])) last = v;
+    if (td_graph_reordered(graph) || graph->vertices < 2) return last;
+    return graph->vertices - 1 == except ? except - 1 : graph->vertices - 1;
+}
+
+/* A stable sort by one byte of the ids; false if all are equal in it and nothing was moved. */
+static bool sort_by_byte(const td_graph *graph, int byte, const uint32_t *from, uint32_t *to)
+{
+    enum { CLASSES = 256 };
+    uint32_t begins[CLASSES] = {0}, sum = 0;
+    for (uint32_t i = 0; i < graph->vertices; i++) begins[graph->ids[i] >> (8 * byte) & (CLASSES - 1)]++;
+    for (int c = 0; c < CLASSES; c++) {
+        if (begins[c] == graph->vertices) return false;
+        uint32_t count = begins[c];
+        begins[c] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < graph->vertices; i++)
+        to[begins[graph->ids[from[i]] >> (8 * byte) & (CLASSES - 1)]++] = from[i];
+    return true;
+}
+
+void td_graph_own_order(const td_graph *graph, uint32_t *order, uint32_t *spare)
+{
+    uint32_t *from = order, *to = spare;
+    for (uint32_t v = 0; v < graph->vertices; v++) order[v] = v;
+    for (int byte = 0; td_graph_reordered(graph) && byte < 8; byte++) {
+        if (!sort_by_byte(graph, byte, from, to)) continue;
+        uint32_t *turned = from;
+        from = to;
+        to = turned;
+    }
+    if (from != order) memcpy(order, from, graph->vertices * sizeof *order);
 }
 
 const char *td_weight_name(td_weight_kind kind)

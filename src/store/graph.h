@@ -9,7 +9,10 @@
  * td_graph_destroy and td_graph_find are in tandem.h.
  *
  * Original ids: vertex v was called ids[v] in the input, or id_base + v when
- * `ids` is NULL. Every output uses them.
+ * `ids` is NULL. Every output uses them. Their ascending order is the graph's
+ * own numbering: builders number vertices by it, and a reordered graph keeps the
+ * ids and with them that order. Defaults, names of groups and ties go by it, so
+ * that they do not depend on where a vertex stands in memory.
  */
 #ifndef TD_STORE_GRAPH_H
 #define TD_STORE_GRAPH_H
@@ -48,6 +51,8 @@ struct td_graph {
     void *mapping;   /* the file mapping the arrays lie in, or NULL */
     size_t mapping_bytes;
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are here */
+    bool pattern_symmetric;   /* not symmetric, but for its weights: both directions of every edge are there */
+    struct td_graph *pattern; /* then the same graph without weights, which is symmetric; shares all arrays */
     uint64_t build_id; /* of the packed file it came from as it is; 0: none */
 };
 
@@ -69,6 +74,24 @@ uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
 
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);
+
+/* True if vertices stand in memory in another order than that of their ids. */
+static inline bool td_graph_reordered(const td_graph *graph) { return graph->ids != NULL && !graph->ids_sorted; }
+
+/* The first and last vertex by the graph's own numbering; the last one but `except`, or `except` where it is alone. */
+uint32_t td_graph_first(const td_graph *graph);
+uint32_t td_graph_last_but(const td_graph *graph, uint32_t except);
+
+/* Ranks of vertices in the graph's own numbering. `order` and `spare` have room for all vertices;
+ * order[i] becomes the vertex of rank i. */
+void td_graph_own_order(const td_graph *graph, uint32_t *order, uint32_t *spare);
+
+/* Makes `pattern` where the graph is pattern_symmetric, or makes it again after a change of arrays or ids. */
+td_status td_graph_share_pattern(td_graph *graph);
+
+/* The graph as a program sees it that does not look at weights: without them, and so symmetric if only weights differ
+ * between the two directions. It lives as long as the graph. */
+const td_graph *td_graph_without_weights(const td_graph *graph);
 
 /* Bytes of all arrays together. */
 uint64_t td_graph_bytes(const td_graph *graph);

@@ -112,6 +112,7 @@ td_packed_info td_packed_plan(const td_graph *graph)
         .has_in = graph->symmetric || graph->in.offsets != NULL,
         .has_ids = graph->ids != NULL,
         .ids_sorted = graph->ids != NULL && graph->ids_sorted,
+        .pattern_symmetric = graph->pattern_symmetric,
         .weights = graph->weights,
         .weight_min = graph->weight_min,
         .weight_max = graph->weight_max,
@@ -288,6 +289,35 @@ td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t
     return TD_OK;
 }
 
+/* Compares the checksums of two sections of one length, from the first on: most graphs that are not symmetric differ
+ * in the first. */
+static td_status sections_alike(const td_packed *packed, td_section_kind a, td_section_kind b, bool *alike)
+{
+    enum { AT_A_TIME = 512 };
+    uint64_t sums[2][AT_A_TIME], blocks = td_section_blocks(&packed->info.sections[a]), count = 1;
+    const td_section_kind kinds[] = {a, b};
+    for (uint64_t at = 0; *alike && at < blocks; at += count, count = AT_A_TIME) {
+        if (count > blocks - at) count = blocks - at;
+        for (int i = 0; i < 2; i++) {
+            uint64_t place = (td_packed_first_block(&packed->info, kinds[i]) + at) * sizeof **sums;
+            TD_CHECK(td_packed_read(packed, TD_SECTION_CHECKSUMS, place, sums[i], count * sizeof **sums));
+        }
+        *alike = memcmp(sums[0], sums[1], count * sizeof **sums) == 0;
+    }
+    return TD_OK;
+}
+
+/* Weights alone may make a graph unsymmetric. The checksums tell it, in files of any age. */
+static td_status compare_patterns(td_packed *packed)
+{
+    td_packed_info *info = &packed->info;
+    bool alike = info->has_in && !info->symmetric && info->weights != TD_WEIGHT_NONE;
+    TD_CHECK(sections_alike(packed, TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, &alike));
+    TD_CHECK(sections_alike(packed, TD_SECTION_OUT_TARGETS, TD_SECTION_IN_TARGETS, &alike));
+    info->pattern_symmetric = alike;
+    return TD_OK;
+}
+
 /* A FIFO must not be waited for, hence O_NONBLOCK. */
 td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *bytes)
 {
@@ -313,6 +343,7 @@ td_status td_packed_open(td_packed **out, const char *path)
     TD_TRY(td_packed_file_read(&packed->files[0], 0, &header, sizeof header, &got));
     TD_TRY(check_header(packed, &header, got, bytes));
     TD_TRY(td_stripes_open(packed, &header));
+    TD_TRY(compare_patterns(packed));
     *out = packed;
     packed = NULL;
 done:
@@ -348,6 +379,7 @@ td_status td_packed_new_graph(td_graph **out, const td_packed *packed)
     graph->vertices = info->vertices;
     graph->edges = info->edges;
     graph->symmetric = info->symmetric;
+    graph->pattern_symmetric = info->pattern_symmetric;
     graph->weights = info->weights;
     graph->weight_min = info->weight_min;
     graph->weight_max = info->weight_max;
@@ -431,6 +463,7 @@ td_status td_packed_map(td_graph **out, const char *path)
     TD_TRY(check_ends(packed));
     TD_TRY(td_packed_new_graph(&graph, packed));
     TD_TRY(map_sections(graph, packed));
+    TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
 done:

@@ -58,6 +58,7 @@ typedef struct td_packed_info {
     uint32_t vertices;
     uint64_t edges;
     bool symmetric, has_in, has_ids, ids_sorted; /* has_in: also true when symmetric */
+    bool pattern_symmetric; /* not symmetric, but for its weights; the file says it by its checksums */
     td_weight_kind weights;
     double weight_min, weight_max;
     uint64_t id_base;

@@ -196,6 +196,8 @@ td_status td_packed_load(td_graph **out, const char *path, td_pool *pool)
     TD_TRY(td_packed_new_graph(&graph, packed));
     TD_TRY(load_sections(&self, pool));
     td_packed_attach(graph, self.into);
+    memset(self.into, 0, sizeof self.into); /* they are the graph's */
+    TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
 done:

@@ -83,6 +83,7 @@ td_status td_paged_open(td_graph **out, const char *path, td_pool *pool, const t
     }
     TD_TRY(read_vertices(self, graph, pool));
     TD_TRY(make_spaces(self, graph));
+    TD_TRY(td_graph_share_pattern(graph));
     td_paged_start_spares(self);
     TD_TRY(td_loop_create(&self->loop));
     TD_TRY(td_loop_reserve(self->loop, 2 * TD_PAGED_READS));

@@ -149,8 +149,11 @@ static td_status replace(td_graph **graph, const uint32_t *place, const td_build
     built->ids = list->listed;
     built->ids_sorted = ids_sorted || list->listed == NULL;
     list->listed = NULL;
+    TD_TRY(td_graph_share_pattern(built)); /* with the ids */
     *graph = built;
+    built = NULL;
 done:
+    td_graph_destroy(built);
     td_edges_destroy(list);
     td_graph_destroy(old);
     return status;

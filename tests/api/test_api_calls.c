@@ -207,7 +207,7 @@ static td_status whole_story(const char *path)
     td_session *session = NULL;
     td_graph *graph = NULL;
     td_result *result = NULL;
-    td_plan plan = {.size = sizeof plan};
+    td_plan *plan = NULL;
     td_request request = {.size = sizeof request, .has_source = true, .source = 10, .parents = true};
     uint32_t vertices[3];
     double values[3];
@@ -219,11 +219,15 @@ static td_status whole_story(const char *path)
     graph = NULL;
     TD_TRY(td_graph_open(session, path, NULL, &graph));
     TD_TRY(td_session_plan(session, graph, "sssp", &request, &plan));
+    TD_TRY(td_plan_run(session, plan, &result));
+    td_result_destroy(result);
+    result = NULL;
     TD_TRY(td_session_run(session, graph, "sssp", &request, &result));
     TD_TRY(td_result_verify(session, result));
     TD_TRY(td_result_top(session, result, 3, vertices, values, &count));
     TD_TRY(td_result_save(session, result, path, NULL));
 done:
+    td_plan_destroy(plan);
     td_result_destroy(result);
     td_graph_destroy(graph);
     td_session_destroy(session);

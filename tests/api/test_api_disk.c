@@ -112,15 +112,17 @@ TEST(a_plan_says_what_is_read)
 {
     td_session *session = session_of(1);
     td_graph *graph = opened(session, city_of(session), TD_PLACE_DISK);
-    td_plan plan = {.size = sizeof plan};
+    td_plan *plan = NULL;
     CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &plan));
-    CHECK(plan.fits); /* there is no limit */
+    CHECK(td_plan_fits(plan)); /* there is no limit */
+    td_plan_destroy(plan);
     td_memory_set_budget(td_memory_held() + (6 << 20));
     CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &plan));
     td_memory_set_budget(0);
-    CHECK_STR(plan.engine, "hybrid");
-    CHECK(plan.disk_bytes > 0);
-    CHECK(plan.room_bytes > 0);
+    CHECK_STR(td_plan_engine(plan), "hybrid");
+    CHECK(td_plan_counter(plan, "disk_bytes_per_iteration") > 0);
+    CHECK(td_plan_counter(plan, "room_bytes") > 0);
+    td_plan_destroy(plan);
     td_request request = {.size = sizeof request, .engine = "cpu"};
     td_result *result = NULL;
     CHECK_STATUS(td_session_run(session, graph, "pagerank", &request, &result), TD_USAGE);

@@ -227,21 +227,28 @@ TEST(a_plan_says_what_a_run_needs_without_running)
 {
     td_session *session = session_of(2);
     td_graph *graph = map_of(session);
-    td_plan plan = {.size = sizeof plan};
+    td_plan *plan = NULL;
+    td_plan_memory row = {.size = sizeof row};
     uint64_t held = td_memory_held();
     CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &plan));
+    CHECK_STR(td_plan_engine(plan), "cpu");
+    CHECK(strlen(td_plan_why(plan)) > 10);
+    CHECK(td_plan_fits(plan));
+    CHECK_OK(td_plan_memory_row(plan, 0, &row));
+    CHECK_STR(row.place, "host");
+    CHECK(row.graph > 0);
+    CHECK(row.program > 0);
+    CHECK(row.fits);
+    CHECK_STATUS(td_plan_memory_row(plan, 1, &row), TD_NOT_FOUND); /* the cpu engine uses no device */
+    row.size = 0;
+    CHECK_STATUS(td_plan_memory_row(plan, 0, &row), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "sizeof(td_plan_memory)");
+    CHECK_EQ(td_plan_counter(plan, "subgraph_slots"), 0);
+    CHECK(td_plan_counter_name(plan, 0) == NULL);
+    td_plan_destroy(plan);
     CHECK_EQ(td_memory_held(), held);
-    CHECK_STR(plan.engine, "cpu");
-    CHECK(strlen(plan.why) > 10);
-    CHECK(plan.graph_bytes > 0);
-    CHECK(plan.program_bytes > 0);
-    CHECK(plan.fits);
-    CHECK_EQ(plan.size, sizeof plan);
     CHECK_STATUS(td_session_plan(session, graph, "sssp", NULL, &plan), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "source");
-    plan.size = 0;
-    CHECK_STATUS(td_session_plan(session, graph, "pagerank", NULL, &plan), TD_INVALID);
-    CHECK_CONTAINS(td_last_message(), "sizeof(td_plan)");
     td_graph_destroy(graph);
     td_session_destroy(session);
 }
@@ -252,7 +259,7 @@ TEST(a_plan_is_refused_where_its_run_is_certain_to_be)
     td_edges bare = map_edges;
     td_graph *graph = NULL;
     td_result *result = NULL;
-    td_plan plan = {.size = sizeof plan};
+    td_plan *plan = NULL;
     td_request request = {.size = sizeof request, .has_source = true, .source = 10};
     bare.whole_weights = NULL;
     CHECK_OK(td_graph_from_edges(session, &bare, NULL, &graph));
@@ -264,17 +271,49 @@ TEST(a_plan_is_refused_where_its_run_is_certain_to_be)
     td_session_destroy(session);
 }
 
-/* What was added since is behind what it knows, and is not written. */
-TEST(a_program_built_for_an_older_version_has_its_plan_filled_as_far_as_it_knows)
+/* The texts of a request are the plan's own: the caller's may be gone when it runs. */
+TEST(a_plan_runs_several_times_after_its_request_is_gone)
+{
+    td_session *session = session_of(2);
+    td_graph *graph = map_of(session);
+    td_plan *plan = NULL;
+    td_result *results[2] = {NULL};
+    td_plan_memory row = {.size = sizeof row};
+    char *devices = strdup("emu");
+    td_request request = {.size = sizeof request, .devices = devices, .has_iterations = true, .iterations = 5};
+    CHECK_OK(td_session_plan(session, graph, "pagerank", &request, &plan));
+    memset(devices, 'x', strlen(devices));
+    free(devices);
+    CHECK_STR(td_plan_engine(plan), "resident");
+    CHECK_OK(td_plan_memory_row(plan, 1, &row));
+    CHECK_STR(row.place, "emu:0");
+    CHECK(row.graph > 0 && row.program > 0 && row.free > row.graph + row.program);
+    for (int i = 0; i < 2; i++) CHECK_OK(td_plan_run(session, plan, &results[i]));
+    for (uint32_t v = 0; v < td_graph_vertices(graph); v++)
+        CHECK(td_result_f32(results[0])[v] == td_result_f32(results[1])[v]);
+    td_session *other = session_of(1);
+    td_result *none = NULL;
+    CHECK_STATUS(td_plan_run(other, plan, &none), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "another session's");
+    td_session_destroy(other);
+    for (int i = 0; i < 2; i++) td_result_destroy(results[i]);
+    td_plan_destroy(plan);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+/* The session keeps its devices open and the graph on them. */
+TEST(three_runs_of_a_session_open_the_device_once)
 {
     td_session *session = session_of(1);
     td_graph *graph = map_of(session);
-    td_plan old = {.size = offsetof(td_plan, emulated_bytes), .emulated_bytes = 77, .subgraph_bytes = 78};
-    CHECK_OK(td_session_plan(session, graph, "pagerank", NULL, &old));
-    CHECK_STR(old.engine, "cpu");
-    CHECK(old.program_bytes > 0);
-    CHECK_EQ(old.emulated_bytes, 77);
-    CHECK_EQ(old.subgraph_bytes, 78);
+    td_request request = {.size = sizeof request, .devices = "emu", .engine = "resident"};
+    for (int i = 0; i < 3; i++) {
+        td_result *result = NULL;
+        CHECK_OK(td_session_run(session, graph, i == 1 ? "wcc" : "kcore", &request, &result));
+        CHECK_EQ(td_result_device_opens(result), 1);
+        td_result_destroy(result);
+    }
     td_graph_destroy(graph);
     td_session_destroy(session);
 }

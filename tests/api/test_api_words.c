@@ -54,9 +54,10 @@ TEST(a_plan_says_why_in_the_words_of_the_api)
     td_session *session = session_of(1);
     td_graph *graph = map_of(session);
     td_request request = {.size = sizeof request, .devices = "emu"};
-    td_plan plan = {.size = sizeof plan};
+    td_plan *plan = NULL;
     CHECK_OK(td_session_plan(session, graph, "wcc", &request, &plan));
-    CHECK_STR(plan.why, "a GPU is among td_request.devices");
+    CHECK_STR(td_plan_why(plan), "a GPU is among td_request.devices");
+    td_plan_destroy(plan);
     td_graph_destroy(graph);
     td_session_destroy(session);
 }

@@ -45,6 +45,40 @@ for program in 'bfs --source 3' 'sssp --source 3'; do
         equal "$(sort ordered.tsv | cksum)" "$(sort plain.tsv | cksum)" "$program --order $order"
     done
 done
+
+# Nor does an order choose other defaults or names: the first and last vertex, components and ties go by the ids.
+digest() { "$TANDEM" run "$@" --quiet --json - | key digest; }
+table() { "$TANDEM" run "$@" --quiet --top 9; }
+printf '%s\n' '907 31 4' '31 560 9' '560 907 2' '560 12 7' '880 45 3' '45 777 6' '777 880 8' '31 12 5' >names.txt
+for program in wcc labels kcore mst; do
+    wanted=$(digest $program names.txt) top=$(table $program names.txt)
+    for order in hot indegree random rcm; do
+        equal "$(digest $program names.txt --order $order)" "$wanted" "the digest of $program --order $order"
+        equal "$(table $program names.txt --order $order)" "$top" "$program --top --order $order"
+        succeeds reorder names.txt -o names.tg --by $order
+        equal "$(digest $program names.tg)" "$wanted" "the digest of $program on a file ordered by $order"
+    done
+done
+for program in adsorption heat circuit; do
+    "$TANDEM" run $program names.txt --quiet --iterations 7 -o - | sort | sed 's/\(\.[0-9]\{5\}\)[0-9]*/\1/' >plain.tsv
+    for order in hot indegree random rcm; do
+        "$TANDEM" run $program names.txt --quiet --iterations 7 --order $order -o - | sort |
+            sed 's/\(\.[0-9]\{5\}\)[0-9]*/\1/' >ordered.tsv
+        equal "$(cat ordered.tsv)" "$(cat plain.tsv)" "$program --order $order"
+    done
+done
+
+# Programs that do not look at weights do not care that they differ between the directions.
+printf '%s\n' '1 2 5' '2 1 6' '2 3 1' '3 2 2' '3 1 9' '1 3 8' '3 4 1' '4 3 7' '1 2 3' '2 1 3' >apart.txt
+wanted=$(digest kcore apart.txt --drop-weights)
+equal "$(digest kcore apart.txt)" "$wanted" 'cores of a text'
+succeeds convert apart.txt -o inside.tg
+equal "$(digest kcore inside.tg)" "$wanted" 'cores of a .tg'
+equal "$(digest kcore inside.tg --engine hybrid)" "$wanted" 'cores of a .tg on hybrid'
+for engine in resident stream coop; do
+    equal "$(digest kcore apart.txt --engine $engine --devices emu)" "$wanted" "cores on $engine"
+done
+
 succeeds run pagerank g.tg --order hot --verify --json
 contains "$out" '"order": "hot"' 'the order in the report'
 if [[ $err == *'prepare '*' s of it to reorder)'* ]]; then good; else bad "run --order tells: $err"; fi

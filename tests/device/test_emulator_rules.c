@@ -1,5 +1,6 @@
-/* Every broken rule is told: with the kernel's name, the file and the line, the thread
- * and its block; and the device goes on. */
+/* Every broken rule is told: with the kernel's name, the file and the line, the thread and its block; and the device goes
+ * on. Builds without libdw name the function instead of the line where an access broke the rule. */
+#include "device/emulator/debug_lines.h"
 #include "device/emulator/sanitizer.h"
 #include "device/emulator/watch.h"
 #include "emulator_bench.h"
@@ -26,6 +27,17 @@ static bool names_the_line(const char *kernel, const char *message)
     return found;
 }
 
+/* Whether the message names a place inside the kernel: no kernel of this test has 4 KiB of code. */
+static bool names_the_function(const char *kernel, const char *message)
+{
+    char wanted[96];
+    snprintf(wanted, sizeof wanted, ", %s+", kernel);
+    const char *place = strstr(message, wanted);
+    if (place == NULL) return false;
+    unsigned long offset = strtoul(place + strlen(wanted), NULL, 16);
+    return offset > 0 && offset < 4096;
+}
+
 static void expect_message(const char *name, const char *part)
 {
     char kernel[96];
@@ -34,7 +46,9 @@ static void expect_message(const char *name, const char *part)
     CHECK_CONTAINS(td_last_message(), "thread ");
     CHECK_CONTAINS(td_last_message(), " of block ");
     CHECK_CONTAINS(td_last_message(), part);
-    if (!names_the_line(name, td_last_message())) TEST_FAIL("'%s' names another line", td_last_message());
+    if (names_the_line(name, td_last_message())) return;
+    if (td_debug_lines_available()) TEST_FAIL("'%s' names another line", td_last_message());
+    if (!names_the_function(name, td_last_message())) TEST_FAIL("'%s' names no function", td_last_message());
 }
 
 /* Caught whatever the order of threads; and the next kernel runs. */

@@ -48,7 +48,7 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
     options.pool = place->pool;
     options.engine = "coop";
     options.devices = place->devices;
-    options.kept = keeps ? &place->kept : NULL;
+    options.cache = keeps ? &place->kept : NULL;
     options.gpu_edges = coop_caps[number % 5];
     if (together)
         snprintf(settings, sizeof settings, "coop.extract=%s %s coop.invoke=%s", extract, coop_hands[number / 75 % 4],

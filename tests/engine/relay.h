@@ -76,11 +76,8 @@ static inline void settings_of(char *out, size_t room, const td_program *program
         const char *name = strchr(word, '.') + 1;
         char key[64];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
-        bool uses = strcmp(one->engine, "cpu") == 0        ? td_cpu_uses(program, key)
-                    : strcmp(one->engine, "resident") == 0 ? td_resident_uses(program, key)
-                    : strcmp(one->engine, "hybrid") == 0   ? td_hybrid_uses(program, key)
-                    : strcmp(one->engine, "coop") == 0     ? td_coop_uses(program, key)
-                                                           : td_streaming_uses_in(program, mode, key);
+        const td_engine *engine = td_engine_named(one->engine);
+        bool uses = engine == &td_streaming_engine ? td_streaming_uses_in(program, mode, key) : engine->uses(program, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);

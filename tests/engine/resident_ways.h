@@ -69,7 +69,7 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     options.mode = one.mode;
     options.engine = "resident";
     options.devices = place->devices;
-    options.kept = one.keeps ? &place->kept : NULL;
+    options.cache = one.keeps ? &place->kept : NULL;
     td_run *run = run_of(of->program, about->graph, options,
                          table_settings(text, sizeof text, of, "resident", settings));
     if (strcmp(run->engine, "resident") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);

@@ -112,7 +112,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     options.mode = one.mode;
     options.engine = "stream";
     options.devices = place->devices;
-    options.kept = one.keeps ? &place->kept : NULL;
+    options.cache = one.keeps ? &place->kept : NULL;
     options.gpu_edges = one.cap;
     table_settings(with_rows, sizeof with_rows, of, "stream", settings);
     stream_settings_used_in(text, sizeof text, program, one.mode, with_rows);

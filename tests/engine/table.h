@@ -249,10 +249,10 @@ typedef struct table_ways {
 typedef struct table_place {
     const char *devices;
     td_pool *pool;
-    td_kept kept;
+    td_cache kept;
 } table_place;
 
-static inline void table_leave(void *place) { td_kept_release(&((table_place *)place)->kept); }
+static inline void table_leave(void *place) { td_cache_release(&((table_place *)place)->kept); }
 
 static inline td_run_options table_options(const row *of, const td_graph *graph)
 {

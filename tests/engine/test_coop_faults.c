@@ -203,13 +203,14 @@ TEST(async_changes_nothing_where_two_share_an_iteration_and_that_is_told)
     for (int i = 0; i < 3; i++) {
         char said[256] = "";
         td_settings settings = settings_from("coop.invoke=always");
-        td_plan plan;
+        td_plan *plan = NULL;
         td_run_options options = options_for("pagerank", graph);
         options.mode = TD_MODE_ASYNC;
         options.gpu_edges = cases[i].cap;
         options.settings = &settings;
         CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
-        if (cases[i].cap != 1e-9) CHECK_EQ(strstr(plan.why, "are synchronous") == NULL, cases[i].async);
+        if (cases[i].cap != 1e-9) CHECK_EQ(strstr(plan->why, "are synchronous") == NULL, cases[i].async);
+        td_plan_destroy(plan);
         td_settings_clear(&settings);
         td_log_set_sink(note_line, said);
         td_run *run = run_of("pagerank", graph, options, "coop.invoke=always");

@@ -21,12 +21,12 @@ static td_run_options options_for(const td_program_info *info, const td_graph *g
 static const char *const ways_to_fail[] = {"", "resident.gather=shards resident.rounds=1"};
 
 /* The nth operation of the device is its last, for every n until a run gets through. */
-static void check_every_operation(const char *program, const td_graph *graph, const char *settings_text, td_kept *kept)
+static void check_every_operation(const char *program, const td_graph *graph, const char *settings_text, td_cache *kept)
 {
     td_settings settings = settings_from(settings_text);
     td_run_options options = options_for(program_of(program)->info, graph);
     options.settings = &settings;
-    options.kept = kept;
+    options.cache = kept;
     uint64_t held = td_memory().now;
     for (uint64_t nth = 1;; nth += nth < 40 ? 1 : 7) {
         td_run *run = NULL;
@@ -44,7 +44,7 @@ static void check_every_operation(const char *program, const td_graph *graph, co
         CHECK(kept == NULL || kept->state == NULL); /* nothing of a lost device is used again */
         CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
     }
-    if (kept != NULL) td_kept_release(kept);
+    if (kept != NULL) td_cache_release(kept);
     CHECK_EQ(td_memory().now, held);
     td_settings_clear(&settings);
 }
@@ -54,7 +54,7 @@ TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++)
         for (int s = 0; s < (td_programs[p]->info->kind == TD_KIND_GAS ? 2 : 1); s++) {
-            td_kept kept = {0};
+            td_cache kept = {0};
             check_every_operation(td_programs[p]->info->name, graph, ways_to_fail[s], s == 0 ? &kept : NULL);
         }
     td_graph_destroy(graph);
@@ -64,9 +64,9 @@ TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
 TEST(after_a_lost_device_the_next_run_starts_anew)
 {
     td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U8, NULL);
-    td_kept kept = {0};
+    td_cache kept = {0};
     td_run_options options = options_for(program_of("sssp")->info, graph);
-    options.kept = &kept;
+    options.cache = &kept;
     td_run *first = run_of("sssp", graph, options, ""), *none = NULL;
     for (uint64_t nth = 1; nth < 30; nth += 4) {
         td_device_fail_at(nth);
@@ -78,7 +78,7 @@ TEST(after_a_lost_device_the_next_run_starts_anew)
         td_run_destroy(again);
     }
     td_run_destroy(first);
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
 }
 
@@ -119,7 +119,7 @@ TEST(a_graph_that_does_not_fit_is_refused_with_its_size_and_an_engine_that_runs_
         td_gpu_bytes need;
         td_run *run = NULL;
         td_run_options options = options_for(program->info, graph);
-        CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
+        CHECK_OK(td_gpu_count_bytes(program, graph, &options, &need));
         static const double parts[] = {0.01, 0.5, 0.9};
         for (int i = 0; i < 3; i++) {
             options.gpu_memory = (uint64_t)(parts[i] * (double)(need.graph + need.program));

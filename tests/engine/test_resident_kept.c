@@ -1,18 +1,18 @@
-/* What stays on the device from run to run of one graph (td_run_options.kept), and
+/* What stays on the device from run to run of one graph (td_run_options.cache), and
  * that a run on the emulator is the same every time. */
 #include "engine/ways.h"
 
 #include "engine/resident/resident.h"
 #include "run/result.h"
 
-static td_run_options options_for(const td_program_info *info, const td_graph *graph, td_kept *kept)
+static td_run_options options_for(const td_program_info *info, const td_graph *graph, td_cache *kept)
 {
-    return (td_run_options){.engine = "resident", .devices = "emu", .kept = kept, .has_source = info->needs_source,
+    return (td_run_options){.engine = "resident", .devices = "emu", .cache = kept, .has_source = info->needs_source,
                             .source = busiest(graph), .parents = info->gives_parents,
                             .has_iterations = strcmp(info->name, "circuit") == 0, .iterations = 20};
 }
 
-static uint64_t digest_of(const char *program, const td_graph *graph, td_kept *kept, const char *settings)
+static uint64_t digest_of(const char *program, const td_graph *graph, td_cache *kept, const char *settings)
 {
     td_run_summary summary;
     td_run *run = run_of(program, graph, options_for(program_of(program)->info, graph, kept), settings);
@@ -23,7 +23,7 @@ static uint64_t digest_of(const char *program, const td_graph *graph, td_kept *k
     return summary.digest;
 }
 
-static td_device *device_of(const td_kept *kept) { return ((td_gpu_graph *)kept->state)->device; }
+static td_device *device_of(const td_cache *kept) { return ((td_gpu_graph *)kept->state)->device; }
 
 /* Lists come when a program first needs them: edges, in-edges, weights, both as one. */
 TEST(programs_one_after_another_find_the_same_as_alone)
@@ -33,14 +33,14 @@ TEST(programs_one_after_another_find_the_same_as_alone)
     static const char *const settings[] = {"", "resident.gather=shards"};
     td_graph *graph = test_graph(test_graph_named("multigraph"), TEST_U8, NULL);
     for (int s = 0; s < 2; s++) {
-        td_kept kept = {0};
+        td_cache kept = {0};
         for (int p = 0; p < 10; p++) {
             uint64_t alone = digest_of(programs[p], graph, NULL, settings[s]);
             uint64_t behind = digest_of(programs[p], graph, &kept, settings[s]);
             if (alone != behind)
                 TEST_FAIL("%s with '%s' finds something else after other programs", programs[p], settings[s]);
         }
-        td_kept_release(&kept);
+        td_cache_release(&kept);
     }
     td_graph_destroy(graph);
 }
@@ -50,7 +50,7 @@ TEST(the_graph_is_copied_once_and_nothing_of_a_run_stays)
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++) {
         const char *name = td_programs[p]->info->name;
-        td_kept kept = {0};
+        td_cache kept = {0};
         uint64_t first = digest_of(name, graph, &kept, "");
         uint64_t held = device_of(&kept)->now, sent = device_of(&kept)->counts.bytes_to_device;
         if (held == 0) TEST_FAIL("%s keeps nothing", name);
@@ -58,7 +58,7 @@ TEST(the_graph_is_copied_once_and_nothing_of_a_run_stays)
         CHECK_EQ(device_of(&kept)->now, held);
         sent = device_of(&kept)->counts.bytes_to_device - sent;
         if (sent >= graph->edges * sizeof(uint32_t)) TEST_FAIL("%s sends %" PRIu64 " bytes again", name, sent);
-        td_kept_release(&kept);
+        td_cache_release(&kept);
         CHECK(kept.state == NULL);
     }
     td_graph_destroy(graph);
@@ -67,12 +67,12 @@ TEST(the_graph_is_copied_once_and_nothing_of_a_run_stays)
 TEST(weights_follow_when_a_program_asks_for_them)
 {
     td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U16, NULL);
-    td_kept kept = {0};
+    td_cache kept = {0};
     (void)digest_of("bfs", graph, &kept, "resident.direction=push"); /* parents are pulled: both lists */
     uint64_t unweighted = device_of(&kept)->now;
     (void)digest_of("sssp", graph, &kept, "");
     CHECK_EQ(device_of(&kept)->now, unweighted + 2 * graph->edges * sizeof(uint16_t));
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
 }
 
@@ -80,7 +80,7 @@ TEST(another_graph_device_or_budget_is_another_start)
 {
     td_graph *graph = test_graph(test_graph_named("web"), TEST_UNWEIGHTED, NULL);
     td_graph *other = test_graph(test_graph_named("dag"), TEST_UNWEIGHTED, NULL);
-    td_kept kept = {0};
+    td_cache kept = {0};
     td_run_options options = options_for(program_of("bfs")->info, graph, &kept);
     for (int i = 0; i < 4; i++) {
         const td_graph *on = i == 3 ? other : graph;
@@ -91,10 +91,11 @@ TEST(another_graph_device_or_budget_is_another_start)
         CHECK_STR(run->device, "emu:0");
         CHECK(((td_gpu_graph *)kept.state)->gpu.graph == on);
         CHECK_EQ(device_of(&kept)->budget, i >= 2 ? 64 << 20 : 0);
-        CHECK_STR(((td_gpu_graph *)kept.state)->gpu.devices, i >= 1 ? "cpu,emu:2" : "emu");
+        CHECK_STR(kept.gpus->devices, i >= 1 ? "cpu,emu:2" : "emu");
+        CHECK_EQ(kept.opens, i == 3 ? 3 : i + 1); /* another graph needs no other device */
         td_run_destroy(run);
     }
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
     td_graph_destroy(other);
 }
@@ -108,10 +109,10 @@ TEST(lists_of_other_programs_make_way)
     for (int p = 0; p < 7; p++) {
         td_gpu_bytes need;
         td_run_options options = options_for(program_of(programs[p])->info, graph, NULL);
-        CHECK_OK(td_resident_count_bytes(program_of(programs[p]), graph, &options, &need));
+        CHECK_OK(td_gpu_count_bytes(program_of(programs[p]), graph, &options, &need));
         if (need.graph + need.program > alone) alone = need.graph + need.program;
     }
-    td_kept kept = {0};
+    td_cache kept = {0};
     for (int p = 0; p < 7; p++) {
         td_run_options options = options_for(program_of(programs[p])->info, graph, &kept);
         options.gpu_memory = alone;
@@ -119,7 +120,7 @@ TEST(lists_of_other_programs_make_way)
         CHECK(run->device_peak <= alone);
         td_run_destroy(run);
     }
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
 }
 
@@ -138,7 +139,7 @@ TEST(a_run_takes_on_the_device_what_was_counted_before)
                 td_run_options options = options_for(program->info, graph, NULL);
                 options.settings = &set;
                 if (options.has_iterations) options.iterations = 2;
-                CHECK_OK(td_resident_count_bytes(program, graph, &options, &need));
+                CHECK_OK(td_gpu_count_bytes(program, graph, &options, &need));
                 td_run *run = run_of(program->info->name, graph, options, settings[s]);
                 uint64_t counted = need.graph + need.program;
                 if (run->device_peak > counted || (double)counted > 1.1 * (double)run->device_peak)

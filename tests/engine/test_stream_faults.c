@@ -77,14 +77,14 @@ static void check_anew(const char *program, const td_graph *graph, td_run_option
     if (*right != 0) CHECK_EQ(digest_of(run), *right);
     *right = digest_of(run);
     td_run_destroy(run);
-    if (options.kept == NULL) return;
-    CHECK(options.kept->state != NULL);
+    if (options.cache == NULL) return;
+    CHECK(options.cache->state != NULL);
     run = NULL;
     td_device_fail_at(10);
     td_status status = try_run(&run, program, graph, options, settings);
     td_device_fail_at(0);
     CHECK_STATUS(status, TD_DEVICE);
-    CHECK(options.kept->state == NULL);
+    CHECK(options.cache->state == NULL);
 }
 
 /* The nth operation of the device is its last, for every n until a run gets through. */
@@ -94,9 +94,9 @@ static void check_every_operation(const char *program, const char *variant, bool
     const char *settings = settings_of(program, variant);
     td_graph *graph = graph_for(program);
     td_run_options options = options_for(program, graph, settings);
-    td_kept kept = {0};
+    td_cache kept = {0};
     uint64_t held = td_memory().now, right = 0, nth = 1;
-    if (keeps) options.kept = &kept;
+    if (keeps) options.cache = &kept;
     for (;; nth++) {
         td_run *run = NULL;
         td_device_fail_at(nth);
@@ -112,7 +112,7 @@ static void check_every_operation(const char *program, const char *variant, bool
         if (nth % BETWEEN == 0) check_anew(program, graph, options, settings, &right);
     }
     CHECK(nth > BETWEEN);
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     CHECK_EQ(td_memory().now, held);
     td_graph_destroy(graph);
 }
@@ -297,13 +297,13 @@ static void check_cancel(const char *program, const char *variant, td_iteration_
     const char *settings = settings_of(program, variant);
     td_graph *graph = graph_for(program);
     td_run *run = NULL;
-    td_kept kept = {0};
+    td_cache kept = {0};
     calls count = {0, strcmp(program, "wcc") == 0 ? 1 : 2}; /* one sweep is enough for wcc */
     uint64_t held = td_memory().now;
     td_run_options options = options_for(program, graph, settings);
     options.each = each;
     options.each_context = &count;
-    options.kept = &kept;
+    options.cache = &kept;
     td_status status = try_run(&run, program, graph, options, settings);
     td_cancel_clear();
     if (status != TD_CANCELLED) TEST_FAIL("%s %s gives %s", program, variant, td_status_name(status));
@@ -315,7 +315,7 @@ static void check_cancel(const char *program, const char *variant, td_iteration_
     run = run_of(program, graph, options, settings);
     check_right(program, run);
     td_run_destroy(run);
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
 }
 
@@ -341,12 +341,12 @@ TEST(programs_and_settings_one_after_another_find_the_same_as_alone)
         {"sssp", "", 0.4},
     };
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
-    td_kept kept = {0};
+    td_cache kept = {0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         td_run_options options = options_for(all[i].program, graph, all[i].settings);
         options.gpu_edges = all[i].share;
         td_run *alone = run_of(all[i].program, graph, options, all[i].settings);
-        options.kept = &kept;
+        options.cache = &kept;
         td_run *behind = run_of(all[i].program, graph, options, all[i].settings);
         check_right(all[i].program, behind);
         if (digest_of(alone) != digest_of(behind))
@@ -354,7 +354,7 @@ TEST(programs_and_settings_one_after_another_find_the_same_as_alone)
         td_run_destroy(alone);
         td_run_destroy(behind);
     }
-    td_kept_release(&kept);
+    td_cache_release(&kept);
     td_graph_destroy(graph);
 }
 
@@ -362,9 +362,9 @@ TEST(the_same_run_again_sends_no_lists_again)
 {
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
     for (int p = 0; p < PROGRAMS; p++) {
-        td_kept kept = {0};
+        td_cache kept = {0};
         td_run_options options = options_for(programs[p], graph, "");
-        options.kept = &kept;
+        options.cache = &kept;
         td_run_destroy(run_of(programs[p], graph, options, ""));
         const td_streaming_graph *held = kept.state;
         const uint32_t *lists = held->lists[0].targets;
@@ -375,7 +375,7 @@ TEST(the_same_run_again_sends_no_lists_again)
         CHECK_EQ(held->device->now, taken);
         check_right(programs[p], again);
         td_run_destroy(again);
-        td_kept_release(&kept);
+        td_cache_release(&kept);
     }
     td_graph_destroy(graph);
 }

@@ -8,20 +8,21 @@ static void check_plan(const char *program, const td_graph *graph, td_run_option
 {
     td_settings settings = settings_from(settings_text);
     td_run *run = NULL;
-    td_plan plan;
+    td_plan *plan = NULL;
     options.settings = &settings;
     CHECK_OK(td_plan_make(&plan, "cpu", program_of(program), graph, &options));
     uint64_t held = td_memory().now;
     td_memory_reset_peak();
-    CHECK_OK(td_run_program(&run, program_of(program), graph, &options));
-    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    CHECK_OK(td_plan_execute(plan, &run));
+    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     double slack = strcmp(run->rows[0].direction, "bucket") == 0 ? 2 : 1.3; /* how full buckets get is a guess */
     if (said < 0.95 * took || said > slack * took + 20000)
         TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took,
                   said);
-    CHECK(plan.graph_bytes == td_graph_bytes(graph));
-    CHECK_STR(plan.engine, run->engine);
+    CHECK(plan->graph_bytes == td_graph_bytes(graph));
+    CHECK_STR(plan->engine->name, run->engine);
     td_run_destroy(run);
+    td_plan_destroy(plan);
     td_settings_clear(&settings);
 }
 
@@ -65,18 +66,19 @@ static void check_emulated_plan(const td_program *program, const td_graph *graph
 {
     td_run_options options = options_for(program, graph, NULL);
     td_run *run = NULL;
-    td_plan plan;
+    td_plan *plan = NULL;
     options.devices = devices;
     options.engine = "resident";
-    CHECK_OK(td_plan_make(&plan, "resident", program, graph, &options));
     uint64_t held = td_memory().now;
+    CHECK_OK(td_plan_make(&plan, "resident", program, graph, &options));
     td_memory_reset_peak();
-    CHECK_OK(td_run_program(&run, program, graph, &options));
-    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    CHECK_OK(td_plan_execute(plan, &run));
+    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     if (said < 0.95 * took || said > 1.25 * took + 0x1p21)
         TEST_FAIL("%s on %s takes %.0f bytes, the plan says %.0f", program->info->name, devices, took, said);
-    CHECK(took > (double)(plan.device_graph_bytes + plan.device_program_bytes));
+    CHECK(took > (double)(plan->device_graph_bytes + plan->device_program_bytes));
     td_run_destroy(run);
+    td_plan_destroy(plan);
 }
 
 TEST(runs_on_an_emulated_gpu_take_what_their_plan_says)
@@ -95,7 +97,7 @@ TEST(a_plan_for_devices_that_cannot_be_had_says_so)
 {
     td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
     td_run_options options = {.devices = "emu:2@nowhere"};
-    td_plan plan;
+    td_plan *plan = NULL;
     CHECK_STATUS(td_plan_make(&plan, "resident", program_of("wcc"), graph, &options), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "there is no topology 'nowhere'");
     td_graph_destroy(graph);
@@ -105,18 +107,21 @@ TEST(what_fits_is_measured_by_the_budget)
 {
     td_graph *graph = test_graph(test_graph_named("web"), TEST_U8, NULL);
     td_run_options options = {0};
-    td_plan plan;
+    td_plan *plan = NULL;
     td_memory_set_budget(td_memory().now + 1000);
     CHECK_OK(td_plan_make(&plan, "auto", program_of("wcc"), graph, &options));
-    CHECK_EQ(plan.free_bytes, 1000);
-    CHECK(!plan.fits);
+    CHECK_EQ(plan->free_bytes, 1000);
+    CHECK(!plan->fits);
+    td_plan_destroy(plan);
     td_memory_set_budget(td_memory().now + (1 << 20));
     CHECK_OK(td_plan_make(&plan, "cpu", program_of("wcc"), graph, &options));
-    CHECK(plan.fits);
-    CHECK_STR(plan.why, "asked for");
+    CHECK(plan->fits);
+    CHECK_STR(plan->why, "asked for");
+    td_plan_destroy(plan);
     td_memory_set_budget(0);
     CHECK_OK(td_plan_make(&plan, NULL, program_of("wcc"), graph, &options));
-    CHECK(plan.free_bytes > 1 << 20);
+    CHECK(plan->free_bytes > 1 << 20);
+    td_plan_destroy(plan);
     td_graph_destroy(graph);
 }
 
@@ -130,16 +135,17 @@ TEST(the_engine_follows_devices_settings_and_work)
     } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among --devices", 0},
                  {"emu", "resident", "a GPU is among", 0}, {"cpu,emu:2", "resident", "a GPU is among", 0},
                  {"emu", "cpu", "the settings are this engine's", 1},
-                 {"cpu", "resident", "the settings are this engine's", 2}};
+                 {"emu", "resident", "the settings are this engine's", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        td_plan plan;
+        td_plan *plan = NULL;
         const td_settings *settings[] = {&none, &cpu, &resident};
         td_run_options options = {.devices = cases[i].devices, .settings = settings[cases[i].settings],
                                   .has_iterations = true, .iterations = 3};
         CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
-        CHECK_STR(plan.engine, cases[i].engine);
-        CHECK_CONTAINS(plan.why, cases[i].why);
-        CHECK((plan.device_graph_bytes > 0) == (strcmp(plan.engine, "resident") == 0));
+        CHECK_STR(plan->engine->name, cases[i].engine);
+        CHECK_CONTAINS(plan->why, cases[i].why);
+        CHECK((plan->device_graph_bytes > 0) == (plan->engine == &td_resident_engine));
+        td_plan_destroy(plan);
     }
     td_settings_clear(&cpu);
     td_settings_clear(&resident);
@@ -150,14 +156,16 @@ TEST(a_cap_on_edges_makes_them_cross)
 {
     td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_UNWEIGHTED, NULL);
     td_run_options options = {.devices = "emu@unchecked", .gpu_edges = 0.25, .has_iterations = true, .iterations = 3};
-    td_plan plan;
+    td_plan *plan = NULL;
     CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
-    CHECK_STR(plan.engine, "stream");
-    CHECK_CONTAINS(plan.why, "--gpu-edges");
-    CHECK(plan.subgraph_slots > 0);
+    CHECK_STR(plan->engine->name, "stream");
+    CHECK_CONTAINS(plan->why, "--gpu-edges");
+    CHECK(td_plan_counter(plan, "subgraph_slots") > 0);
+    td_plan_destroy(plan);
     options.gpu_edges = 0;
     CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
-    CHECK_STR(plan.engine, "resident");
+    CHECK_STR(plan->engine->name, "resident");
+    td_plan_destroy(plan);
     td_graph_destroy(graph);
 }
 
@@ -169,21 +177,24 @@ TEST(runs_of_the_coop_engine_take_no_more_than_their_plan_says)
     td_run_options options = {.engine = "coop", .devices = "emu@unchecked", .gpu_edges = 0.5, .settings = &settings,
                               .has_iterations = true, .iterations = 2};
     td_run *run = NULL;
-    td_plan plan, resident;
-    CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
+    td_plan *plan = NULL, *resident = NULL;
     uint64_t held = td_memory().now;
+    CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
     td_memory_reset_peak();
-    CHECK_OK(td_run_program(&run, program_of("pagerank"), graph, &options));
+    CHECK_OK(td_plan_execute(plan, &run));
     CHECK_STR(run->engine, "coop");
-    double took = (double)(td_memory().peak - held), said = (double)plan.program_bytes;
+    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     if (said < 0.9 * took || said > 2 * took) TEST_FAIL("it takes %.0f bytes, the plan says %.0f", took, said);
     td_run_destroy(run);
+    td_plan_destroy(plan);
     options.gpu_edges = 0;
     options.settings = NULL;
     CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
     CHECK_OK(td_plan_make(&resident, "resident", program_of("pagerank"), graph, &options));
-    CHECK_EQ(plan.program_bytes, resident.program_bytes);
-    CHECK_EQ(plan.device_graph_bytes, resident.device_graph_bytes);
+    CHECK_EQ(plan->program_bytes, resident->program_bytes);
+    CHECK_EQ(plan->device_graph_bytes, resident->device_graph_bytes);
+    td_plan_destroy(plan);
+    td_plan_destroy(resident);
     td_settings_clear(&settings);
     td_graph_destroy(graph);
 }

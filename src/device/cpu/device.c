@@ -342,12 +342,11 @@ static const td_device_ops cpu_ops = {
 
 static void describe(td_device_properties *out, const td_pool *pool)
 {
-    td_machine machine;
-    td_machine_describe(&machine);
-    snprintf(out->model, sizeof out->model, "%s", machine.processor);
-    out->memory = machine.memory;
-    out->memory_free = machine.memory_free;
-    out->cache = machine.cache_bytes;
+    char processor[TD_MACHINE_TEXT];
+    td_machine_processor(processor);
+    snprintf(out->model, sizeof out->model, "%s", processor);
+    out->memory = td_machine_memory();
+    out->memory_free = td_machine_memory_free();
     out->multiprocessors = td_pool_threads(pool);
     out->block_threads = 1;
     out->cooperative = true;

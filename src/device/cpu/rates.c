@@ -126,9 +126,8 @@ done:
 
 td_status td_cpu_measure(td_pool *pool, uint64_t largest, td_cpu_rates *out)
 {
-    td_machine machine;
-    td_machine_describe(&machine);
-    if (largest > machine.memory_free / 4) largest = machine.memory_free / 4;
+    uint64_t available = td_machine_memory_free();
+    if (largest > available / 4) largest = available / 4;
     *out = (td_cpu_rates){.threads = td_pool_threads(pool)};
     TD_CHECK(measure_streams(pool, largest < STREAM_BYTES ? largest : STREAM_BYTES, out));
     for (int i = 0; i < TD_GATHER_RANGES && ranges[i] <= largest; i++) {

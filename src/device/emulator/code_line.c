@@ -1,7 +1,9 @@
 #include "device/emulator/code_line.h"
 
 #include "device/emulator/debug_lines.h"
+#include "device/emulator/machine.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 
@@ -34,19 +36,37 @@ static int look_in_module(struct dl_phdr_info *module, size_t bytes, void *conte
     return 0;
 }
 
-/* The address is where a call returns to: the call stands before it. */
+static const char *path_of(const module_search *module)
+{
+    return module->path[0] != '\0' ? module->path : "/proc/self/exe";
+}
+
+/* Without debugging information and symbol table: a function that the module exports, or else the distance from the
+ * kernel's first instruction, which a disassembler shows. */
+static void name_function(uintptr_t at, const module_search *module, char *name, size_t room)
+{
+    Dl_info exported;
+    if (dladdr((void *)at, &exported) != 0 && exported.dli_sname != NULL) {
+        snprintf(name, room, "%s+0x%zx", exported.dli_sname, (size_t)(at - (uintptr_t)exported.dli_saddr));
+        return;
+    }
+    uintptr_t kernel = td_emu_now != NULL ? (uintptr_t)td_emu_now->code : 0;
+    bool same_module = kernel >= module->part && kernel < module->part_end;
+    if (same_module && at >= kernel) snprintf(name, room, "%s+0x%zx", td_emu_now->kernel, (size_t)(at - kernel));
+    else if (same_module) snprintf(name, room, "%s-0x%zx", td_emu_now->kernel, (size_t)(kernel - at));
+    else snprintf(name, room, "%s+0x%zx", path_of(module), (size_t)(at - module->base));
+}
+
+/* `code` is the return address of a call: the call itself stands before it. */
 td_site td_code_line(const void *code, char *name, size_t room)
 {
     uintptr_t at = (uintptr_t)code - 1;
-    module_search search = {.begin = at, .end = at};
+    module_search module = {.begin = at, .end = at};
     int line = 0;
-    if (dl_iterate_phdr(look_in_module, &search) == 0) {
+    if (dl_iterate_phdr(look_in_module, &module) == 0)
         snprintf(name, room, "unknown code");
-        return (td_site){name, 0};
-    }
-    const char *path = search.path[0] != '\0' ? search.path : "/proc/self/exe";
-    if (!td_debug_line(path, at - search.base, name, room, &line))
-        snprintf(name, room, "%s+0x%zx", path, (size_t)(at - search.base));
+    else if (!td_debug_line(path_of(&module), module.base, at, name, room, &line))
+        name_function(at, &module, name, room);
     return (td_site){name, line};
 }
 

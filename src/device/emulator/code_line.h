@@ -1,4 +1,5 @@
-/* Which line of source a place in the code came from, for messages of the watch. */
+/* Which line of source an address of the code came from, for messages of the watch, and which addresses are constants
+ * of the program. Lines are looked up for reports only; constants at accesses outside of device memory. */
 #ifndef TD_DEVICE_EMULATOR_CODE_LINE_H
 #define TD_DEVICE_EMULATOR_CODE_LINE_H
 
@@ -6,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* `name` keeps the file's name. Without debugging information: the function's or the module's name, line 0. */
+/* `name` keeps the file's name. Without libdw or debugging information: FUNCTION+0xOFFSET and line 0, where the function
+ * is the kernel if the symbol table does not tell more. */
 td_site td_code_line(const void *code, char *name, size_t room);
 
 /* Whether all these bytes are constants of the program. */

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "engine/resident/resident.h"
 #include "run/checkpoint.h"
 
 #include <stdio.h>
@@ -320,7 +319,7 @@ static void tear_down(td_coop_job *self, td_status status)
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
     td_pool_destroy(self->crew);
-    td_gpu_let_go(&td_coop_keeper, self->gpu.options, held, status != TD_OK);
+    td_gpu_let_go(self->gpu.options, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
@@ -358,7 +357,8 @@ static td_status hand_over(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
     TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
-    if (run->program->info->vertex_values) TD_CHECK(name_components(self));
+    bool ranks = run->inputs[0] != NULL; /* labels do not depend on the numbers used in the run */
+    if (run->program->info->vertex_values && !ranks) TD_CHECK(name_components(self));
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
     return TD_OK;
 }
@@ -374,6 +374,7 @@ static td_status run_together(td_coop_job *self)
 static td_status stand_aside(td_run *run, const td_run_options *options, const char *why)
 {
     td_info("coop: %s; the CPU does it alone", why);
+    run->engine = td_cpu_engine.name;
     return td_cpu_run(run, options);
 }
 
@@ -382,19 +383,6 @@ static bool walks_alone(const td_coop_job *self)
 {
     return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED &&
            self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
-}
-
-/* The edges that the GPU can have: none, all, or so many bytes of them. */
-static td_status find_room(td_coop_job *self, uint64_t *room, bool *all)
-{
-    td_coop_bytes bytes;
-    td_gpu_job *gpu = &self->gpu;
-    td_device *device = self->held->device;
-    uint64_t held = self->held->split.out != NULL ? device->now : 0; /* what a run before left there is counted anew */
-    TD_CHECK(td_coop_plan(gpu->run->program, gpu->run->graph, gpu->options, td_device_left(device) + held, &bytes));
-    *room = bytes.room;
-    *all = bytes.all;
-    return TD_OK;
 }
 
 /* A GPU that is lost does not take the run with it. */
@@ -425,10 +413,12 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
     run->prepare_seconds = td_seconds_since(began);
     td_gpu_start_counting(&self->gpu);
+    TD_CHECK(td_checkpoints_begin(run));
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
     if (self->leaves) return leave(self, alone);
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     restore_inputs(self);
@@ -436,36 +426,49 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
 }
 
-td_status td_coop_run(td_run *run, const td_run_options *options)
+/* The CPU ends what a lost GPU, or frontiers that stay small, left. */
+static td_status end_alone(td_run *run, const td_run_options *options)
+{
+    double seconds = run->seconds;
+    uint32_t rows = run->row_count;
+    TD_CHECK(td_cpu_run(run, options));
+    for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
+    run->seconds += seconds;
+    return TD_OK;
+}
+
+/* Once the graph is cut: why the GPU has no part in the run, or NULL. */
+static const char *find_reason_against(const td_coop_job *self)
+{
+    const td_split *split = &self->held->split;
+    if (split->inside == 0) return "no vertex and its edges fit what the GPU may hold";
+    if (self->gpu.traits->fused || td_coop_invokes(self, split->edges, split->hot_edges)) return NULL;
+    return self->invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
+}
+
+static td_status run_plan(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
-    uint64_t began = td_clock_ns(), room = 0;
+    const td_coop_bytes *bytes = plan->shape;
+    const td_run_options *options = &plan->options;
+    uint64_t began = td_clock_ns();
     double prepared = run->prepare_seconds;
-    bool all = false, async = run->async;
+    bool async = run->async, alone = false;
     td_coop_job self = {0};
-    bool alone = false;
     const char *aside = NULL;
-    if (!td_coop_cooperates(run->program))
-        return stand_aside(run, options, "the two cannot share an iteration of this program");
     if (run->resumed != NULL && run->resumed->converged)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
-    TD_CHECK(td_gpu_check_vertices(run->graph, "coop"));
-    run->engine = "coop";
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.source = run->context.source;
     TD_TRY(read_settings(&self));
-    TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
-    TD_TRY(find_room(&self, &room, &all));
-    if (all) goto done;
     if (walks_alone(&self)) {
         aside = "neighbours have near numbers, so a search's frontiers stay small";
         goto done;
     }
-    TD_TRY(td_coop_hold(&self, room));
-    if (self.held->split.inside == 0) aside = "no vertex and its edges fit what the GPU may hold";
-    else if (!self.gpu.traits->fused && !td_coop_invokes(&self, self.held->split.edges, self.held->split.hot_edges))
-        aside = self.invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
+    TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
+    TD_TRY(td_coop_hold(&self, bytes->room));
+    aside = find_reason_against(&self);
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
     TD_TRY(set_up(&self));
@@ -473,23 +476,54 @@ td_status td_coop_run(td_run *run, const td_run_options *options)
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:
-    if (status == TD_OK && self.held == NULL) status = TD_INTERNAL;
     restore_inputs(&self);
     tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
-    if (all || aside != NULL || alone) run->async = async; /* another engine's */
-    if (status == TD_OK && all) {
-        td_info("coop: the graph fits the GPU; the resident engine does it");
-        if (options->kept != NULL && options->kept->release == td_coop_release) td_kept_release(options->kept);
-        return td_resident_run(run, options);
-    }
-    if (status == TD_OK && alone) {
-        double seconds = run->seconds;
-        uint32_t rows = run->row_count;
-        status = td_cpu_run(run, options);
-        for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
-        run->seconds += seconds;
-        run->engine = "coop";
-        return status;
-    }
+    if (aside != NULL || alone) run->async = async; /* the CPU's */
+    if (status == TD_OK && alone) return end_alone(run, options);
     return status == TD_OK && aside != NULL ? stand_aside(run, options, aside) : status;
 }
+
+static td_status plan_coop(td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    td_coop_bytes *need;
+    td_gpu_set *gpus;
+    if (!td_coop_cooperates(plan->program)) {
+        td_info("coop: the two cannot share an iteration of this program; the CPU does it alone");
+        return td_plan_hand_over(plan, &td_cpu_engine, NULL);
+    }
+    TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
+    TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
+    TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
+    uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
+    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
+    if (need->all) {
+        td_info("coop: the graph fits the GPU; the resident engine does it");
+        return td_plan_hand_over(plan, &td_resident_engine, NULL);
+    }
+    if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
+    plan->program_bytes = need->host;
+    td_plan_on_device(plan, gpus->gpu[0], need->room, need->vertices, false);
+    return TD_OK;
+}
+
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_iteration, field)}
+static const td_column columns[] = {
+    COLUMN(U64, edges_gpu), COLUMN(U64, edges_link), COLUMN(U64, edges_cpu), COLUMN(U64, edges_on_demand),
+    COLUMN(U64, bytes_synchronised), COLUMN(REAL, gpu_idle_seconds), COLUMN(REAL, cpu_idle_seconds),
+    COLUMN(REAL, cpu_waited_seconds), {0},
+};
+
+const td_engine td_coop_engine = {
+    .name = "coop",
+    .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of "
+               "every iteration",
+    .device = "cuda or emu",
+    .uses_devices = TD_USES_CPU | TD_USES_GPU,
+    .needs_gpu = true,
+    .settings = td_coop_settings,
+    .uses = td_coop_uses,
+    .plan = plan_coop,
+    .run = run_plan,
+    .columns = columns,
+};

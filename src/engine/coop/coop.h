@@ -17,6 +17,7 @@
 
 #include "gpu/job.h"
 #include "cpu/cpu.h"
+#include "engine/engine.h"
 #include "gpu/bytes.h"
 #include "gpu/rounds.h"
 #include "gpu/link_list.h"
@@ -39,7 +40,7 @@ typedef struct td_coop_narrow {
 
 /* What stays from run to run of one graph. */
 typedef struct td_coop_graph {
-    td_gpu_held gpu;
+    td_gpu_cached gpu;
     td_split_wish wish;
     td_split split;
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
@@ -149,7 +150,6 @@ typedef struct td_coop_job {
 } td_coop_job;
 
 extern const td_setting td_coop_settings[];
-td_status td_coop_run(td_run *run, const td_run_options *options);
 bool td_coop_uses(const td_program *program, const char *setting);
 
 /* Whether the CPU and a GPU can work on the program together; otherwise the CPU does it alone. */

@@ -59,7 +59,6 @@ void td_coop_release(void *state)
     td_stream_close(held->hot_stream);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
-    td_gpu_close(&held->gpu);
     td_free(held);
 }
 

@@ -164,7 +164,6 @@ static td_status apply(td_coop_job *self, td_coop_range vertices)
 static td_status end_values(td_coop_job *self)
 {
     TD_CHECK(td_gpu_read(&self->gpu, 0));
-    TD_CHECK(td_gpu_check_finite(&self->gpu, &self->gpu.control->tally));
     td_gpu_turn_values(&self->gpu);
     return TD_OK;
 }
@@ -194,6 +193,7 @@ static td_status pull(td_coop_job *self)
     TD_CHECK(apply(self, low));
     TD_CHECK(apply(self, high));
     TD_CHECK(end_values(self));
+    TD_CHECK(td_gpu_judge(gpu, gpu->control->tally.change, gpu->control->tally.share));
     gpu->args.context.global = gpu->control->tally.share;
     row.change = gpu->control->tally.change;
     TD_CHECK(fetch(self, gpu->args.context.iteration + 1, low, high));
@@ -213,7 +213,7 @@ static uint64_t first_sink(const td_coop_job *self)
 
 static td_status wait_for_messages(td_coop_job *self)
 {
-    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.loop));
+    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.set->loop));
     return self->status == TD_OK ? TD_OK : td_fail(self->status, "%s", self->message);
 }
 
@@ -235,6 +235,8 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, (td_coop_range){first, n}));
     TD_CHECK(end_values(self));
+    const td_gpu_tally *sum = &self->gpu.control->tally;
+    TD_CHECK(td_run_check_change(self->gpu.run, self->gpu.args.context.iteration, sum->change, sum->share));
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
 
@@ -297,7 +299,6 @@ td_status td_coop_pulls(td_coop_job *self)
     TD_CHECK(send_messages(self, gpu->args.values, self->taking, n)); /* and at the host, where values are sent */
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
-        gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
         if (gpu->run->checkpoints == NULL) continue;
         TD_CHECK(td_stream_synchronize(self->held->copies)); /* the values are here */
         TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[self->last_snapshot]));

@@ -31,7 +31,7 @@ void td_coop_note(td_coop_job *self, td_status status)
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    td_loop_stop(self->held->gpu.loop);
+    td_loop_stop(self->held->gpu.set->loop);
 }
 
 /* Taking. */
@@ -154,7 +154,7 @@ static td_status fly(td_coop_job *self)
 /* When the completion under way was posted: the host may have been at work since. */
 static uint64_t arrival(const td_coop_job *self)
 {
-    const td_loop *loop = self->held->gpu.loop;
+    const td_loop *loop = self->held->gpu.set->loop;
     return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
 }
 
@@ -197,7 +197,7 @@ static void on_turn(void *context, td_status status, uint64_t value);
 static void post_turn(td_coop_job *self)
 {
     td_device *device = self->held->device;
-    td_loop *loop = self->held->gpu.loop;
+    td_loop *loop = self->held->gpu.set->loop;
     uint64_t time = device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0;
     self->cpu_posted = true;
     td_loop_expect(loop);
@@ -271,7 +271,7 @@ td_status td_coop_share(td_coop_job *self)
     if (self->gpu_takes) TD_CHECK(fly(self));
     if (!self->cpu_waits) post_turn(self);
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
-        TD_CHECK(td_loop_run(self->held->gpu.loop));
+        TD_CHECK(td_loop_run(self->held->gpu.set->loop));
     if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
     self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;

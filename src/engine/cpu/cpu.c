@@ -1,42 +1,22 @@
 /* The cpu engine: Garaph's edge-balanced dual-mode engine and CGgraph's two-level stealing, on a graph in memory. The
  * schedules are those of src/cpu. */
 #include "cpu/cpu.h"
+#include "engine/engine.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "run/sweep.h"
-
-/* A checkpoint of a run that was through. */
-static td_status take_over(td_cpu_job *job)
+static td_status plan_cpu(td_plan *plan)
 {
-    td_cpu_tally sum;
-    job->run->converged = true;
-    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, job->graph->vertices, "edges of the forest"));
-    TD_CHECK(td_cpu_init(job, &sum));
-    if (job->kernels->edge != NULL) td_sweep_end_forest(job->run);
-    return TD_OK;
+    return td_cpu_bytes(plan->program, plan->graph, &plan->options, &plan->program_bytes);
 }
 
-static td_status run_schedule(td_cpu_job *job)
-{
-    if (job->run->resumed != NULL && job->run->resumed->converged) return take_over(job);
-    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_cpu_sweep(job);
-    if (job->bucketed) return td_cpu_bucket(job);
-    return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);
-}
+static td_status run_cpu(const td_plan *plan, td_run *run) { return td_cpu_run(run, &plan->options); }
 
-td_status td_cpu_run(td_run *run, const td_run_options *options)
-{
-    td_status status = TD_OK;
-    td_cpu_job job = {0};
-    run->engine = "cpu";
-    TD_TRY(td_cpu_job_open(&job, run, options));
-    job.run_began = td_clock_ns();
-    TD_TRY(run_schedule(&job));
-    run->seconds = td_seconds_since(job.run_began);
-    if (options->parents) TD_TRY(td_cpu_find_parents(&job));
-    TD_TRY(td_cpu_hand_over(&job));
-done:
-    td_cpu_job_close(&job);
-    return status;
-}
+const td_engine td_cpu_engine = {
+    .name = "cpu",
+    .summary = "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration",
+    .device = "cpu",
+    .uses_devices = TD_USES_CPU,
+    .settings = td_cpu_settings,
+    .uses = td_cpu_uses,
+    .plan = plan_cpu,
+    .run = run_cpu,
+};

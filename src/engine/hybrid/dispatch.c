@@ -156,7 +156,7 @@ static void on_worked(void *context, td_status status, uint64_t value)
     td_hybrid_add(self->sum, &self->found, job->cpu.kernels->measure);
     job->row.pages_cpu++;
     td_hybrid_gpu_note(job->gpu, td_paged_leave(job->paged, self->place, 1));
-    td_loop_stop(job->gpu->held.loop);
+    td_loop_stop(job->gpu->set->loop);
 }
 
 static td_status feed_cpu(dispatch *self)
@@ -167,7 +167,7 @@ static td_status feed_cpu(dispatch *self)
     TD_CHECK(td_paged_wait(job->paged, self->place));
     self->began = td_device_clock(job->gpu->job.device);
     self->at_work = true;
-    self->task = (td_task){.loop = job->gpu->held.loop, .work = work_on_page, .handler = on_worked, .context = self};
+    self->task = (td_task){.loop = job->gpu->set->loop, .work = work_on_page, .handler = on_worked, .context = self};
     td_task_start(&self->task);
     return TD_OK;
 }
@@ -185,7 +185,7 @@ static td_status go(dispatch *self)
     while (self->next < job->order_count || gpu->flights > 0 || self->at_work || !gpu->ready) {
         TD_CHECK(feed_gpu(self));
         TD_CHECK(feed_cpu(self));
-        if (gpu->flights > 0 || self->at_work || !gpu->ready) TD_CHECK(td_loop_run(gpu->held.loop));
+        if (gpu->flights > 0 || self->at_work || !gpu->ready) TD_CHECK(td_loop_run(gpu->set->loop));
         TD_CHECK(failed(gpu));
         TD_CHECK(td_cancel_check());
     }

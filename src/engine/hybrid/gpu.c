@@ -218,12 +218,13 @@ void td_hybrid_gpu_unpin(td_hybrid_gpu *self)
 td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
 {
     td_hybrid_gpu *self = NULL;
-    td_device *device = NULL;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "GPU of the hybrid engine"));
     hybrid->gpu = self;
     self->hybrid = hybrid;
     TD_CHECK(td_gpu_job_open(&self->job, hybrid->cpu.run, hybrid->cpu.options));
-    TD_CHECK(td_gpu_open(&self->held, hybrid->cpu.options, "hybrid", &device));
+    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's: both may not fit */
+    TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
+    td_device *device = self->set->gpu[0];
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
     TD_CHECK(make_vertices(self));
@@ -251,7 +252,7 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
     td_stream *stream = self->job.stream;
     td_gpu_job_close(&self->job);
     if (stream != NULL) td_stream_close(stream);
-    td_gpu_close(&self->held);
+    if (self->flights > 0 || self->status != TD_OK || !hybrid->through) td_gpu_set_drop(hybrid->cpu.options);
     td_free(self->piece_of);
     td_free(self->list_of);
     td_free(self);
@@ -274,8 +275,8 @@ void td_hybrid_gpu_note(td_hybrid_gpu *self, td_status status)
 
 uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *self)
 {
-    uint64_t time = td_loop_time(self->held.loop);
-    return time > 0 ? time : td_loop_arrived(self->held.loop);
+    uint64_t time = td_loop_time(self->set->loop);
+    return time > 0 ? time : td_loop_arrived(self->set->loop);
 }
 
 static void on_ready(void *context, td_status status, uint64_t value)
@@ -287,7 +288,7 @@ static void on_ready(void *context, td_status status, uint64_t value)
     self->ready = true;
     self->free_at = now;
     self->setup_ns = now > self->begun ? (double)(now - self->begun) : 0;
-    td_loop_stop(self->held.loop);
+    td_loop_stop(self->set->loop);
 }
 
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
@@ -336,7 +337,7 @@ static void on_landed(void *context, td_status status, uint64_t value)
     td_hybrid_gpu_note(self, status);
     mark_changed(self, &self->hybrid->pull->pages[self->hybrid->order[slot->place]]);
     td_hybrid_gpu_note(self, td_paged_leave(self->hybrid->paged, slot->place, 1));
-    td_loop_stop(self->held.loop);
+    td_loop_stop(self->set->loop);
 }
 
 /* The results of a page: what a pull writes on the host. */

@@ -23,7 +23,7 @@ typedef struct td_hybrid_slot {
 typedef struct td_hybrid_gpu {
     td_hybrid_job *hybrid;
     td_gpu_job job;
-    td_gpu_held held;     /* its loop is not the disk's: what is left in it goes with the run */
+    td_gpu_set *set;      /* its loop is not the disk's */
     td_hybrid_slot slots[TD_HYBRID_SLOTS];
     uint64_t slot_edges;
     uint32_t flights;

@@ -73,13 +73,11 @@ static uint64_t bytes_to_come(const td_cpu_job *cpu)
 static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
-    td_machine machine;
     if (memory.budget > 0) {
         uint64_t slack = memory.budget / 64 + (64 << 10) + bytes_to_come(cpu);
         return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
     }
-    td_machine_describe(&machine);
-    return machine.memory_free / 10 * 8;
+    return td_machine_memory_free() / 10 * 8;
 }
 
 /* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are
@@ -265,24 +263,89 @@ static void note_disk(td_hybrid_job *self)
     if (self->paged != NULL) note_readers(self, disk);
 }
 
-td_status td_hybrid_run(td_run *run, const td_run_options *options)
+static td_status run_hybrid(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
+    const td_run_options *options = &plan->options;
     td_hybrid_job self = {.paged = run->graph->paged};
-    run->engine = "hybrid";
     self.cpu.by_pages = true;
     TD_TRY(td_cpu_job_open(&self.cpu, run, options));
     TD_TRY(set_up(&self));
     note_start(&self);
     self.cpu.run_began = td_clock_ns();
     TD_TRY(run_schedule(&self));
+    td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_hybrid_gpu_unpin(self.gpu);
     TD_TRY(td_cpu_hand_over(&self.cpu));
+    self.through = true;
 done:
     tear_down(&self);
     return status;
 }
+
+static uint64_t memory_allowed(void)
+{
+    uint64_t budget = td_memory().budget;
+    return budget > 0 ? budget : td_machine_memory_free();
+}
+
+static td_status plan_hybrid(td_plan *plan)
+{
+    td_hybrid_bytes need;
+    const td_graph *graph = plan->graph;
+    td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
+    TD_CHECK(td_hybrid_count_bytes(plan->program, graph, &file, &plan->options, memory_allowed(), &need));
+    plan->program_bytes = need.arrays + need.tables + need.gpu;
+    plan->emulated_bytes = need.emulated;
+    if (graph->paged == NULL) return TD_OK;
+    plan->graph_bytes = td_paged_open_bytes(&file);
+    td_plan_count(plan, "room_bytes", need.room);
+    td_plan_count(plan, "disk_bytes_per_iteration", need.reads);
+    td_plan_count(plan, "disk_bytes_later", need.later);
+    td_plan_count(plan, "least_bytes", need.least);
+    return TD_OK;
+}
+
+/* The size of pages is the run's choice, or the user's: then that may be why they do not fit. */
+static td_status name_page(const td_run_options *options, td_status status)
+{
+    if (status != TD_NO_MEMORY || !td_settings_given(options->settings, "hybrid.page")) return status;
+    return td_fail(TD_NO_MEMORY, "%s; hybrid.page=%llu is the size of its pages, and smaller ones need less",
+                   td_last_message(), (unsigned long long)td_hybrid_page_of(options->settings));
+}
+
+static td_status explain(const td_plan *plan, td_status status)
+{
+    const td_graph *graph = plan->graph;
+    bool limited = graph->paged != NULL && td_memory().budget > 0 &&
+                   strstr(td_last_message(), "needs at least") == NULL && !td_message_names("--gpu-memory");
+    if (status == TD_NO_MEMORY && limited)
+        status = td_hybrid_too_small(plan->program, graph, td_paged_describe(graph->paged), &plan->options,
+                                     td_hybrid_use_of(plan->options.settings) >= TD_USE_GPU);
+    return graph->paged != NULL ? name_page(&plan->options, status) : status;
+}
+
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_iteration, field)}
+static const td_column columns[] = {
+    COLUMN(U32, pages_cpu), COLUMN(U32, pages_gpu), COLUMN(U32, pages_skipped), COLUMN(U32, page_hits),
+    COLUMN(U32, page_misses), COLUMN(U32, rounds), COLUMN(U64, disk_reads), COLUMN(U64, disk_bytes),
+    COLUMN(REAL, disk_wait_seconds), {0},
+};
+
+const td_engine td_hybrid_engine = {
+    .name = "hybrid",
+    .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
+    .device = "cpu, with cuda or emu beside it",
+    .uses_devices = TD_USES_CPU | TD_USES_GPU,
+    .takes_disk = true,
+    .settings = td_hybrid_settings,
+    .uses = td_hybrid_uses,
+    .plan = plan_hybrid,
+    .run = run_hybrid,
+    .explain = explain,
+    .columns = columns,
+};

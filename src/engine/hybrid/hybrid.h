@@ -11,6 +11,7 @@
 #define TD_ENGINE_HYBRID_HYBRID_H
 
 #include "cpu/cpu.h"
+#include "engine/engine.h"
 #include "store/paged.h"
 
 typedef enum td_hybrid_use { TD_USE_AUTO, TD_USE_CPU, TD_USE_GPU, TD_USE_BOTH } td_hybrid_use;
@@ -29,6 +30,7 @@ typedef struct td_hybrid_job {
     uint64_t active_ranges[TD_SUMMARY_WORDS]; /* a bit per range of the pages' summaries: an active vertex is in it */
     td_page *directory[2]; /* the file's pages with their summaries, of the lists pushed and pulled along; or NULL */
     uint64_t directory_count[2];
+    bool through;          /* the run has ended well */
     struct td_hybrid_gpu *gpu; /* hybrid_gpu.h; NULL: there is none, or it has nothing to do */
     bool by_levels;            /* a search, all of whose active vertices have the same value */
     bool pulled;               /* in the last iteration */
@@ -45,7 +47,6 @@ typedef struct td_hybrid_job {
 } td_hybrid_job;
 
 extern const td_setting td_hybrid_settings[];
-td_status td_hybrid_run(td_run *run, const td_run_options *options);
 bool td_hybrid_uses(const td_program *program, const char *setting);
 
 td_hybrid_use td_hybrid_use_of(const td_settings *settings); /* TD_USE_AUTO: a GPU that is too dear is left out */

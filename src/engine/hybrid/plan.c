@@ -41,7 +41,9 @@ static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
 /* In- and out-edges alike. */
 static bool looks_at_both(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
 {
-    return program->info->kind == TD_KIND_GAS && k->view == TD_VIEW_BOTH && !file->symmetric;
+    bool unweighted = program->info->weights == TD_WEIGHTS_UNUSED;
+    bool symmetric = file->symmetric || (file->pattern_symmetric && unweighted);
+    return program->info->kind == TD_KIND_GAS && k->view == TD_VIEW_BOTH && !symmetric;
 }
 
 static uint64_t section_bytes(const td_packed_info *file, td_section_kind kind)

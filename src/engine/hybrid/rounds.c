@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#include <math.h>
 #include <string.h>
 
 void td_hybrid_swap(void *a, void *b)
@@ -291,13 +290,6 @@ static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
     return td_cpu_step(cpu, cpu->kernels->commit_marked, words, 64, words, NULL);
 }
 
-static td_status check_finite(const td_cpu_job *cpu, const td_cpu_tally *sum)
-{
-    if (isfinite(sum->change) && isfinite(sum->share)) return TD_OK;
-    return td_fail(TD_LIMIT, "%s: values grew beyond all bounds in iteration %u; use smaller weights or inputs",
-                   cpu->run->program->info->name, cpu->context.iteration);
-}
-
 /* Garaph: f <= 1/2 in memory, f <= 1/(2k) from disk. */
 static bool few_hear(const td_hybrid_job *self)
 {
@@ -314,7 +306,7 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
                   (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
     cpu->partial = notify;
     TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, everyone, sum));
-    TD_CHECK(check_finite(cpu, sum));
+    TD_CHECK(td_cpu_judge(cpu, sum));
     if (cpu->partial) sum->share += cpu->context.global;
     cpu->global_moved = sum->share != cpu->context.global;
     cpu->context.global = sum->share;
@@ -334,7 +326,6 @@ td_status td_hybrid_pull_rounds(td_hybrid_job *self)
         TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
         if (cpu->track && self->row.active_vertices == 0) break;
         TD_CHECK(pull_iteration(self, &sum));
-        cpu->run->converged = cpu->kernels->measure != TD_MEASURE_NONE && sum.change <= cpu->tolerance;
         TD_CHECK(td_hybrid_checkpoint(self, cpu->track ? cpu->active : NULL));
         if (cpu->run->converged) return TD_OK;
     }

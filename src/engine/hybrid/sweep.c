@@ -61,6 +61,7 @@ static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 static td_status note_forest(td_hybrid_job *self)
 {
     td_cpu_tally sum;
+    td_checkpoints_finish(self->cpu.run);
     td_sweep_sort_edges(self->cpu.run);
     self->cpu.run->total_weight = 0;
     if (self->paged != NULL) TD_CHECK(TD_NEW(&self->cpu.run->forest, self->cpu.run->edge_count, "edges of the forest"));

@@ -72,20 +72,6 @@ td_status td_resident_count_bytes(const td_program *program, const td_graph *gra
     return td_gpu_count_bytes(program, graph, options, &choice, out);
 }
 
-td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options)
-{
-    td_gpu_choice choice;
-    TD_CHECK(read_choice(options->settings, &choice));
-    return td_gpu_check_caps(program, graph, options, &choice);
-}
-
-static td_status check_fit(td_gpu_job *job)
-{
-    td_gpu_choice choice;
-    TD_CHECK(read_choice(job->options->settings, &choice));
-    return td_gpu_check_fit(job, &choice);
-}
-
 /* Setting up. */
 
 static td_status read_settings(td_gpu_job *job)
@@ -155,7 +141,7 @@ static td_status fill_args(td_gpu_job *job)
     return job->shards ? td_gpu_make_shards(job) : td_gpu_load_heads(job);
 }
 
-static td_status set_up(td_gpu_job *job)
+static td_status set_up(td_gpu_job *job, const td_plan *plan)
 {
     bool push, pull;
     TD_CHECK(read_settings(job));
@@ -165,7 +151,7 @@ static td_status set_up(td_gpu_job *job)
     job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
     job->push = !push ? NULL : job->both ? &job->held->both : &job->held->out;
     job->pull = !pull ? NULL : job->both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
-    TD_CHECK(check_fit(job));
+        if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job, push, pull));
     TD_CHECK(fill_args(job));
     TD_CHECK(td_gpu_make_arrays(job));
@@ -176,7 +162,7 @@ static td_status set_up(td_gpu_job *job)
 static void tear_down(td_gpu_job *job, bool failed)
 {
     td_gpu_job_close(job);
-    td_gpu_let_go(&td_gpu_graph_keeper, job->options, job->held, failed);
+    td_gpu_let_go(job->options, failed);
 }
 
 static td_status find_parents(td_gpu_job *job)
@@ -200,18 +186,19 @@ static td_status run_schedule(td_gpu_job *job)
     return job->traits->schedule == TD_SCHEDULE_PEEL ? td_gpu_run_peeling(job) : td_gpu_run_rounds(job);
 }
 
-td_status td_resident_run(td_run *run, const td_run_options *options)
+static td_status run_resident(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
+    const td_run_options *options = &plan->options;
     td_gpu_job job;
     uint64_t began = td_clock_ns();
-    run->engine = "resident";
     TD_CHECK(td_gpu_job_open(&job, run, options));
-    TD_TRY(set_up(&job));
+    TD_TRY(set_up(&job, plan));
     run->prepare_seconds += td_seconds_since(began);
     job.run_began = td_clock_ns();
     td_gpu_start_counting(&job);
     TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);
@@ -221,3 +208,34 @@ done:
     tear_down(&job, status != TD_OK);
     return status;
 }
+
+/* The engine holds the result in the host's memory, and for a while what it sends; an emulated GPU's memory is the
+ * host's too. */
+static td_status plan_resident(td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    td_gpu_choice choice;
+    td_gpu_bytes need;
+    td_gpu_set *gpus;
+    TD_CHECK(td_gpu_check_vertices(plan->graph, "resident"));
+    TD_CHECK(read_choice(options->settings, &choice));
+    TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
+    TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
+    TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
+    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
+    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) + need.host;
+    td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
+    return TD_OK;
+}
+
+const td_engine td_resident_engine = {
+    .name = "resident",
+    .summary = "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch",
+    .device = "cuda or emu",
+    .uses_devices = TD_USES_GPU,
+    .needs_gpu = true,
+    .settings = td_resident_settings,
+    .uses = td_resident_uses,
+    .plan = plan_resident,
+    .run = run_resident,
+};

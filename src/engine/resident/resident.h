@@ -2,18 +2,17 @@
 #ifndef TD_ENGINE_RESIDENT_RESIDENT_H
 #define TD_ENGINE_RESIDENT_RESIDENT_H
 
+#include "engine/engine.h"
 #include "gpu/bytes.h"
 #include "gpu/rounds.h"
 
 extern const td_setting td_resident_settings[];
-td_status td_resident_run(td_run *run, const td_run_options *options);
 
 /* Whether a run of the program can feel the setting, one of td_resident_settings. */
 bool td_resident_uses(const td_program *program, const char *setting);
 
-/* What a run with these settings takes on the device, and whether the request allows it, before there is a device. */
+/* What a run with these settings takes on the device. */
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_gpu_bytes *out);
-td_status td_resident_check_caps(const td_program *program, const td_graph *graph, const td_run_options *options);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 
+#include <math.h>
+
 /* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab/stream.md). */
 static const double TOLD = 0.3;
 
@@ -20,19 +22,49 @@ td_status td_streaming_make_changes(td_streaming_job *self)
         return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
     TD_CHECK(td_gpu_new(gpu, &a->pieces, pieces, sizeof(uint64_t), "pieces of heavy vertices"));
     TD_CHECK(td_gpu_new(gpu, &a->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
-    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVELS, sizeof(double), "levels of residuals"));
+    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals"));
     a->offsets_times = 1;
+    self->change_before = -1;
     return TD_OK;
 }
 
-/* The lowest level that tells, from what there is on each. */
-static uint32_t least_level(const double *levels)
+/* A round that leaves more than this of the change has stalled; and the part of the scale that a round may lose. */
+static const double STALLED = 0.9, MOST_LOST = 0.3;
+
+enum { POSITIVE, NEGATIVE };
+
+/* Lowers the least level of a sign until its changes from there on, and those of vertices without edges, are enough. */
+static double lower_until(td_gpu_args *a, const double *sums, int sign, double pushed, double enough)
 {
-    double all = 0, told = 0;
+    const double *levels = sums + sign * TD_GPU_SIGN_SUMS;
+    while (a->least_level[sign] > 0 && pushed < enough) pushed += levels[--a->least_level[sign]];
+    return pushed;
+}
+
+/* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where that would lower the
+ * scale noticeably, or the last round stalled, negative changes must not outweigh positive ones (changes.h): more
+ * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative
+ * ones as well, which leaves the scale where it is and has a lower bound to what the round gains. */
+static void choose(td_gpu_args *a, const double *sums, double offsets, bool stalled)
+{
+    double pushed[2], all[2] = {0}, told = 0, of_levels;
     uint32_t level = TD_GPU_LEVELS;
-    for (uint32_t l = 0; l < TD_GPU_LEVELS; l++) all += levels[l];
-    while (level > 0 && told < TOLD * all) told += levels[--level];
-    return level;
+    for (int sign = 0; sign < 2; sign++)
+        for (uint32_t l = 0; l < TD_GPU_SIGN_SUMS; l++) all[sign] += sums[sign * TD_GPU_SIGN_SUMS + l];
+    for (int sign = 0; sign < 2; sign++) pushed[sign] = sums[sign * TD_GPU_SIGN_SUMS + TD_GPU_LEVELS];
+    of_levels = all[POSITIVE] + all[NEGATIVE] - pushed[POSITIVE] - pushed[NEGATIVE];
+    while (level > 0 && told < TOLD * of_levels) {
+        level--;
+        for (int sign = 0; sign < 2; sign++) pushed[sign] += sums[sign * TD_GPU_SIGN_SUMS + level];
+        told += sums[level] + sums[TD_GPU_SIGN_SUMS + level];
+    }
+    a->least_level[POSITIVE] = a->least_level[NEGATIVE] = level;
+    a->residual_part[POSITIVE] = a->residual_part[NEGATIVE] = 1;
+    int less = pushed[POSITIVE] < pushed[NEGATIVE] ? POSITIVE : NEGATIVE, more = 1 - less;
+    bool falls = pushed[NEGATIVE] - pushed[POSITIVE] > MOST_LOST * a->offsets_times * offsets;
+    if (!stalled && !falls) return;
+    pushed[less] = lower_until(a, sums, less, pushed[less], fmin(pushed[more], TOLD * all[less]));
+    if (pushed[less] > 0 && pushed[less] < pushed[more]) a->residual_part[more] = pushed[less] / pushed[more];
 }
 
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
@@ -62,27 +94,48 @@ static td_status tell(td_streaming_job *self, td_iteration *row)
     return TD_OK;
 }
 
-/* What was told is in the residuals, which are balanced and weighed. */
+/* Whether the next round is to hold both signs to each other: after one that stalled, and longer every time, so that
+ * rounds with a bound to what they gain outnumber the others where those gain nothing. */
+static bool stalls(td_streaming_job *self, double change)
+{
+    bool held = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
+    self->change_before = change;
+    if (held) self->rounds_held--;
+    if (held || !stalled) return held;
+    self->rounds_held = self->rounds_to_hold;
+    if (self->rounds_to_hold < 1 << 16) self->rounds_to_hold = 2 * self->rounds_to_hold + 1;
+    return true;
+}
+
+/* The scale for which residuals add up to 0. A value that rounding made of no use leaves the scale as it is. */
+static void balance(td_gpu_args *a, const td_gpu_tally *sum)
+{
+    double times = sum->lost / sum->offset;
+    if (sum->offset > 0 && times >= 0x1p-20 && times <= 0x1p20) a->offsets_times = times;
+}
+
+/* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping
+ * 1) the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the
+ * values. */
 static td_status settle(td_streaming_job *self, double *change)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_args *a = &gpu->args;
-    const td_gpu_tally *sum = &gpu->control->tally;
-    double levels[TD_GPU_LEVELS];
+    double sums[TD_GPU_LEVEL_SUMS];
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
-    a->offsets_more = sum->offset > 0 ? -sum->residual / sum->offset : 0;
-    a->offsets_times += a->offsets_more;
+    balance(a, &gpu->control->tally);
+    double offsets = gpu->control->tally.offset;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof levels));
+    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof sums));
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
-    TD_CHECK(td_stream_copy(gpu->stream, levels, a->levels, sizeof levels, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, sums, a->levels, sizeof sums, TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
-    TD_CHECK(td_gpu_check_finite(gpu, sum));
-    *change = sum->change / a->offsets_times;
-    a->least_level = least_level(levels);
-    return TD_OK;
+    *change = gpu->control->tally.change / a->offsets_times;
+    choose(a, sums, offsets, stalls(self, *change));
+    if (offsets <= 0) a->least_level[POSITIVE] = a->least_level[NEGATIVE] = 0;
+    return td_gpu_judge(gpu, *change, 0);
 }
 
 /* A round; the first, and the first after a checkpoint, tells whole values. */
@@ -96,7 +149,6 @@ static td_status go_round(td_streaming_job *self, bool whole)
     TD_CHECK(tell(self, &row));
     gpu->args.whole_values = whole;
     TD_CHECK(settle(self, &row.change));
-    gpu->run->converged = row.change <= gpu->tolerance;
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 

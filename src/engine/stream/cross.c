@@ -249,7 +249,7 @@ void td_streaming_note(td_streaming_job *self, td_status status)
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    td_loop_stop(self->held->gpu.loop);
+    td_loop_stop(self->held->gpu.set->loop);
 }
 
 static void on_copied(void *context, td_status status, uint64_t slot)
@@ -352,7 +352,7 @@ static td_status run_iteration(td_streaming_job *self)
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(read_directly(self));
     while ((self->flights + self->copies_under_way > 0 || td_streaming_is_extracting(self)) && self->status == TD_OK)
-        TD_CHECK(td_loop_run(self->held->gpu.loop));
+        TD_CHECK(td_loop_run(self->held->gpu.set->loop));
     return self->status;
 }
 

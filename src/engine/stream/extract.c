@@ -247,7 +247,7 @@ static void fill_next(struct td_extracting *self)
     self->chunk = chunk;
     self->working = true;
     self->began = td_device_clock(self->job->gpu.device);
-    self->task = (td_task){.loop = self->job->held->gpu.loop, .work = fill_chunk, .handler = on_filled, .context = self,
+    self->task = (td_task){.loop = self->job->held->gpu.set->loop, .work = fill_chunk, .handler = on_filled, .context = self,
                            .value = (uint64_t)chunk};
     td_task_start(&self->task);
 }

@@ -80,7 +80,6 @@ void td_streaming_release(void *state)
     if (held->device != NULL) free_lists(held);
     td_stream_close(held->copies);
     td_stream_close(held->stream);
-    td_gpu_close(&held->gpu);
     td_free(held);
 }
 

@@ -32,7 +32,7 @@ static bool fit_a_word(const td_graph *graph)
 
 static uint64_t held_at_host(const td_run_options *options)
 {
-    const td_kept *kept = options->kept;
+    const td_cache *kept = options->cache;
     if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
     return ((const td_streaming_graph *)kept->state)->host_bytes;
 }
@@ -76,11 +76,9 @@ static bool uses_beginnings(const wishes *self)
 /* Whether the host has room for so many bytes more and would not be crowded. */
 static bool host_has(const wishes *self, uint64_t bytes)
 {
-    td_machine machine;
     td_memory_stats memory = td_memory();
-    td_machine_describe(&machine);
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    return bytes <= ((memory.budget > 0 ? left : machine.memory_free) + self->held) / 2;
+    return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->held) / 2;
 }
 
 /* What putting lists in order holds for a while (layout/lists.h). */
@@ -224,7 +222,7 @@ static uint64_t count_vertices(const wishes *self, const td_graph *graph, const 
     if (shape->light > 0) bytes += need->offsets + words;
     uint64_t pieces = need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2;
     if (!self->sums) bytes += pieces * sizeof(uint64_t);
-    if (self->changes) bytes += (n + TD_GPU_LEVELS) * sizeof(double); /* residuals */
+    if (self->changes) bytes += (n + TD_GPU_LEVEL_SUMS) * sizeof(double); /* residuals */
     bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
     if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
     bytes += shape->chunks * (TD_STREAMING_EXTRACTS + 1) * sizeof(td_gpu_extract);

@@ -40,7 +40,7 @@ static td_status pull(td_streaming_job *self)
     TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->apply, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
     const td_gpu_tally *sum = &gpu->control->tally;
-    TD_CHECK(td_gpu_check_finite(gpu, sum));
+    TD_CHECK(td_gpu_judge(gpu, sum->change, sum->share));
     td_gpu_turn_values(gpu);
     a->context.global = sum->share;
     row.edges = td_gpu_view_edges(gpu);
@@ -55,7 +55,6 @@ td_status td_streaming_pulls(td_streaming_job *self)
     TD_CHECK(td_gpu_start(gpu, &now));
     while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
-        gpu->run->converged = gpu->traits->measure != TD_MEASURE_NONE && gpu->control->tally.change <= gpu->tolerance;
         TD_CHECK(td_gpu_checkpoint(gpu));
     }
     return TD_OK;

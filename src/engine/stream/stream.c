@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/resident/resident.h"
 #include "run/parents.h"
 
 #include <stdio.h>
@@ -154,7 +153,7 @@ static void tear_down(td_streaming_job *self, td_status status)
     td_free(self->part_kept);
     td_free(self->part_found);
     td_free(self->part_of);
-    td_gpu_let_go(&td_streaming_keeper, self->gpu.options, held, status != TD_OK);
+    td_gpu_let_go(self->gpu.options, status != TD_OK);
     if (status != TD_OK) (void)td_fail(status, "%s", message);
 }
 
@@ -196,18 +195,11 @@ static td_status run_schedule(td_streaming_job *self)
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
 }
 
-/* Whether what a run before left on a GPU says that everything fits. */
-static bool fits_as_before(td_run *run, const td_run_options *options)
-{
-    const td_kept *kept = options->kept;
+/* What the plan decided. */
+typedef struct streaming_plan {
     td_streaming_bytes bytes;
     td_streaming_shape shape;
-    if (kept == NULL || kept->release != td_gpu_graph_release) return false;
-    const td_gpu_graph *held = kept->state;
-    uint64_t room = td_device_left(held->device) + held->device->now;
-    return td_gpu_serves(&held->gpu, run->graph, options) &&
-           td_streaming_plan(run->program, run->graph, options, room, &bytes, &shape) == TD_OK && bytes.all;
-}
+} streaming_plan;
 
 static bool has_settings(const td_settings *settings)
 {
@@ -216,35 +208,58 @@ static bool has_settings(const td_settings *settings)
     return false;
 }
 
-/* Nothing has to cross. */
-static td_status run_resident(td_run *run, const td_run_options *options)
+/* Nothing has to cross the link: it is a run of the resident engine, under this one's name. */
+static td_status plan_resident(td_plan *plan)
 {
-    TD_CHECK(td_resident_run(run, options));
-    run->engine = "stream";
+    if (has_settings(plan->options.settings))
+        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
+                "nothing; --gpu-edges and --gpu-memory make room scarce");
+    TD_CHECK(td_plan_hand_over(plan, &td_resident_engine,
+                               "; everything fits the GPU, so that the resident engine does it"));
+    plan->reported = &td_stream_engine;
     return TD_OK;
 }
 
-td_status td_streaming_run(td_run *run, const td_run_options *options)
+static td_status plan_stream(td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    streaming_plan *self;
+    td_gpu_set *gpus;
+    TD_CHECK(td_gpu_set_open(options, "stream", &gpus));
+    TD_CHECK(td_plan_shape(plan, &self, sizeof *self));
+    uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
+    TD_CHECK(td_streaming_plan(plan->program, plan->graph, options, room, &self->bytes, &self->shape));
+    if (self->bytes.all) return plan_resident(plan);
+    const td_streaming_bytes *need = &self->bytes;
+    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
+    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) + need->host;
+    td_plan_on_device(plan, gpus->gpu[0], need->on_device, need->vertices, cooperative);
+    td_plan_count(plan, "subgraph_edges", self->shape.slot_edges);
+    td_plan_count(plan, "subgraph_slots", self->shape.slots);
+    td_plan_count(plan, "chunks", self->shape.chunks);
+    td_plan_count(plan, "prefix_bytes", self->shape.prefix_bytes);
+    td_plan_count(plan, "kept_edges", self->shape.kept_edges);
+    td_plan_count(plan, "subgraph_bytes", self->shape.slot_edges * need->edge_bytes);
+    return TD_OK;
+}
+
+static td_status run_stream(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
+    const streaming_plan *shape = plan->shape;
+    const td_run_options *options = &plan->options;
     td_streaming_job self = {0};
-    td_streaming_bytes bytes = {0};
-    td_streaming_shape shape;
     uint64_t began = td_clock_ns();
-    if (fits_as_before(run, options)) return run_resident(run, options);
-    run->engine = "stream";
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.tells_changes = td_streaming_tells_changes(run->program, options->mode);
     TD_TRY(td_streaming_read_settings(&self));
     TD_TRY(td_gpu_hold(&td_streaming_keeper, run->graph, options, &self.held));
-    uint64_t room = td_device_left(self.held->device) + self.held->device->now;
-    TD_TRY(td_streaming_plan(run->program, run->graph, options, room, &bytes, &shape));
-    if (bytes.all) goto done;
-    TD_TRY(set_up(&self, &shape));
+    TD_TRY(set_up(&self, &shape->shape));
     run->prepare_seconds += td_seconds_since(began);
     self.gpu.run_began = td_clock_ns();
     td_gpu_start_counting(&self.gpu);
     TD_TRY(run_schedule(&self));
+    td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
@@ -252,10 +267,43 @@ td_status td_streaming_run(td_run *run, const td_run_options *options)
     if (options->parents) TD_TRY(find_parents(&self));
 done:
     tear_down(&self, status);
-    if (status != TD_OK || !bytes.all) return status;
-    td_kept_release(options->kept);
-    if (has_settings(options->settings))
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; --gpu-edges and --gpu-memory make room scarce");
-    return run_resident(run, options);
+    return status;
 }
+
+/* Sizes that the plan chose, or made smaller than asked for. */
+static double in_effect(const td_plan *plan, const td_setting *entry, double number)
+{
+    uint64_t bytes = td_plan_counter(plan, "subgraph_bytes");
+    bool apart = bytes > td_plan_counter(plan, "subgraph_edges") * sizeof(uint32_t);
+    if (strcmp(entry->name, "words") == 0) return apart || plan->graph->weights == TD_WEIGHT_NONE;
+    if (strcmp(entry->name, "subgraph") == 0) return (double)bytes;
+    if (strcmp(entry->name, "prefix") == 0)
+        return (double)td_plan_counter(plan, "prefix_bytes") / (double)plan->device_graph_bytes;
+    return number;
+}
+
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_iteration, field)}
+static const td_column columns[] = {
+    COLUMN(U32, subgraphs_resident), COLUMN(U32, subgraphs_whole), COLUMN(U32, subgraphs_extracted),
+    COLUMN(U32, subgraphs_direct), COLUMN(U64, bytes_whole), COLUMN(U64, bytes_extracted), COLUMN(U64, bytes_direct),
+    COLUMN(U64, bytes_useful), COLUMN(REAL, useful_over_moved), COLUMN(U32, rounds), COLUMN(U32, evictions),
+    COLUMN(REAL, copy_seconds), COLUMN(REAL, compute_seconds), COLUMN(REAL, both_seconds), {0},
+};
+
+const td_engine td_stream_engine = {
+    .name = "stream",
+    .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross "
+               "the link",
+    .device = "cuda or emu",
+    .uses_devices = TD_USES_GPU,
+    .needs_gpu = true,
+    .settings = td_streaming_settings,
+    .uses = td_streaming_uses,
+    .applies = td_streaming_applies,
+    .check = td_streaming_check_settings,
+    .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%",
+    .plan = plan_stream,
+    .run = run_stream,
+    .in_effect = in_effect,
+    .columns = columns,
+};

@@ -14,6 +14,7 @@
 #define TD_ENGINE_STREAM_STREAM_H
 
 #include "base/task.h"
+#include "engine/engine.h"
 #include "gpu/bytes.h"
 #include "gpu/link_list.h"
 #include "gpu/rounds.h"
@@ -48,7 +49,7 @@ typedef struct td_streaming_shape {
 
 /* What stays from run to run of one graph. */
 typedef struct td_streaming_graph {
-    td_gpu_held gpu;
+    td_gpu_cached gpu;
     td_streaming_shape shape;
     td_device *device;
     td_stream *stream, *copies;
@@ -98,6 +99,8 @@ typedef struct td_streaming_job {
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_streaming_work work;
     bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
+    double change_before;         /* of them: that a round left; negative: no round was */
+    uint32_t rounds_held, rounds_to_hold; /* that hold changes of both signs to each other: left, and after a stall */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;
@@ -122,7 +125,6 @@ typedef struct td_streaming_job {
 
 td_status td_streaming_read_settings(td_streaming_job *self);
 extern const td_setting td_streaming_settings[];
-td_status td_streaming_run(td_run *run, const td_run_options *options);
 bool td_streaming_uses(const td_program *program, const char *setting);
 bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting); /* in runs of that mode */
 

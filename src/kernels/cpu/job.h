@@ -112,7 +112,6 @@ typedef struct td_cpu_job {
     uint64_t run_began;
     bool has_limit;
     uint32_t limit;      /* iterations */
-    double tolerance;
     td_share_out share;
     td_cpu_tally *tallies;
     td_barrier barrier;

@@ -17,7 +17,9 @@ enum {
     TD_GPU_ROUNDS = 2048,      /* most rounds of one launch */
     TD_GPU_SHARE = 16,         /* a sample's first share is one of that many */
     TD_GPU_DRAWN = 1024,       /* labels drawn to find the commonest */
-    TD_GPU_LEVELS = 128,       /* of changes still to be told, by their size */
+    TD_GPU_LEVELS = 128,       /* of changes still to be pushed, by their size */
+    TD_GPU_SIGN_SUMS = TD_GPU_LEVELS + 1, /* of a sign: those of the levels, and of vertices without edges */
+    TD_GPU_LEVEL_SUMS = 2 * TD_GPU_SIGN_SUMS, /* of positive changes, then of negative ones */
 };
 
 /* How a push shares out the edges of the frontier. */
@@ -56,7 +58,7 @@ typedef struct td_gpu_tally {
     uint64_t lowest; /* peeling: the least value of those that stay */
     uint64_t late;   /* first-hit pulls: vertices left to blocks */
     uint64_t host_bytes; /* read of the host's memory, in whole sectors */
-    double residual, offset; /* changes: sums of what values lack, and of program_offset */
+    double lost, offset;     /* changes: sums of what values send nobody (1 - program_arrives), and of program_offset */
 } td_gpu_tally;
 
 /* The counters of a loop of rounds. A round reads slot i, adds to slot i + 1 and clears slot i + 2. */
@@ -143,11 +145,11 @@ typedef struct td_gpu_args {
     uint8_t keeps_edges;          /* a sweep keeps edges, as long as there is room */
     uint8_t keeps;                /* a sweep notes in next_active the vertices that have edges for the next */
     /* Changes told instead of values (changes.h). */
-    double *residuals;            /* what the value of a vertex lacks */
-    double *levels;               /* sums of them, by level */
-    uint32_t least_level;         /* that tells */
-    double offsets_times;         /* program_offset counts so many times */
-    double offsets_more;          /* that it has come to count since residuals were made */
+    double *residuals;            /* what the value of a vertex lacks where offsets count once */
+    double *levels;               /* TD_GPU_LEVEL_SUMS */
+    uint32_t least_level[2];      /* that pushes, of positive and negative residuals */
+    double residual_part[2];      /* of their residuals that they push */
+    double offsets_times;         /* the scale: program_offset counts so many times */
     uint8_t whole_values;         /* values were told, not changes */
     /* Cooperation: what comes from the host, or goes there. */
     uint32_t *given_vertices;     /* with their values in `given`; of sums: those of the vertices from given_first on */

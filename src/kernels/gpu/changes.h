@@ -1,16 +1,27 @@
-/* Changes told instead of values, for linear programs: x = b + A x, where b is program_offset and A what neighbours
- * answer to what they hear.
+/* Changes pushed instead of values, for linear programs: x = b + A x, where b is program_offset and A what neighbours
+ * answer to what they receive. Of PageRank with damping d, restart distribution p and adjacency P: b = (1 - d) p, and
+ * A = d P, plus d p in the column of every dangling vertex where their rank is spread.
  *
- * A vertex has a value and a residual, what its value lacks: r = b + A x - x. Telling a change d moves it from the
- * residual to the value and adds A d to the residuals of the neighbours, which keeps that equation whoever tells, and
- * when. The residuals are what a synchronous iteration would change, so their sum is the change that the tolerance is
- * about.
+ * A vertex has a value y and a residual, what its value lacks: r = b + A y - y. Pushing a change moves it from the
+ * residual to the value and adds A times it to the residuals of the neighbours, which keeps that equation whatever the
+ * order. The residuals are what a synchronous iteration would change, so the sum of their magnitudes is the change that
+ * the tolerance bounds. A column of A adds up to at most d in magnitude: pushing a residual removes at least (1 - d) of
+ * it from that sum, so that any order converges.
  *
- * Who tells is chosen by what an edge brings: residual over degree, in levels of half an octave. Telling some and not
- * others breaks the balance of the whole, which comes back slowly (by the damping only, an iteration); but it has a
- * closed form. For any number t, y = t b + A y has the solution t x, so instead of values it is t (offsets_times) that
- * is fitted, such that the residuals add up to 0, as they do in synchronous PageRank; the values are divided by t at
- * the end. */
+ * Vertices push by what an edge brings: residual over degree, in levels of half an octave. Pushing some and not others
+ * moves the sum of the values away from that of the solution, and plain pushes bring it back slowly (by 1 - d). But for
+ * any t > 0, y = t b + A y has the solution t x. So t (offsets_times) is a second unknown, chosen such that the
+ * residuals add up to 0, as in synchronous PageRank; the values are divided by it at the end. The residual of a vertex
+ * is r(t) = r(1) + (t - 1) b, with its own b: `residuals` holds r(1), residual_of adds the rest.
+ *
+ * With w = 1 - program_arrives, what a unit of change loses, the residuals add up to t sum(b) - sum(w y): the balanced
+ * t is sum(w y) / sum(b), positive as long as the values are. Of the pushed changes let W+ and W- be the sums of w
+ * times those above and below 0. A round takes sum|r| down by at least 2 min(W+, W-), and moves t by (W+ - W-) /
+ * sum(b). The measure of change is sum|r| / t: a round with W- = 0 makes t larger and is safe, one with W+ = 0 makes t
+ * smaller and may gain nothing. A lone restart vertex is such a case: its residual is below 0, and pushing that scales
+ * y and t down, round by round, until they vanish in rounding. So a round that would lower t noticeably, or that
+ * follows one without gain, pushes of the negative residuals only the part (residual_part) that keeps W- at W+
+ * (stream_changes.c, choose). */
 
 #include "kernels/gpu/batch.h"
 
@@ -47,7 +58,14 @@ TD_DEVICE double change_of(program_value value, double residual)
     return (double)(program_value)((double)value + residual) - (double)value;
 }
 
-/* Everyone of the least level or above moves its residual to its value and is active; those without edges all do. */
+/* What the value of a vertex lacks at the scale t of offsets. */
+TD_DEVICE double residual_of(const td_gpu_args *a, const td_context *c, uint32_t v, double stored)
+{
+    return stored + (a->offsets_times - 1) * program_offset(c, v);
+}
+
+/* Vertices of the least level or above move their residual, or the part of it that the round pushes, to the value and
+ * become active; those without edges all do. */
 TD_KERNEL(take_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
@@ -61,10 +79,13 @@ TD_KERNEL(take_changes, td_gpu_args)
         if (v < a.vertices) {
             uint32_t degree = degree_in(a.out, v);
             program_value value = values[v];
-            double residual = a.residuals[v], change = change_of(value, residual);
-            if (change != 0 && (degree == 0 || level_of(change, degree) >= a.least_level)) {
-                values[v] = (program_value)((double)value + residual);
-                a.residuals[v] = residual - change;
+            double stored = a.residuals[v], residual = residual_of(&a, &c, v, stored);
+            int sign = residual < 0;
+            bool pushes = degree == 0 || level_of(change_of(value, residual), degree) >= a.least_level[sign];
+            double change = change_of(value, residual * a.residual_part[sign]);
+            if (change != 0 && pushes) {
+                values[v] = (program_value)((double)value + residual * a.residual_part[sign]);
+                a.residuals[v] = stored - change;
                 ((program_message *)a.messages)[v] = program_send(&c, (program_value)change, degree);
 #if PROGRAM_SHARES
                 share += program_share(&c, v, (program_value)change, degree);
@@ -81,46 +102,46 @@ TD_KERNEL(take_changes, td_gpu_args)
     add_share(&a, share);
 }
 
-/* What was heard becomes residuals; after whole values were told, these are made anew. */
+/* Adds the received sums to the residuals; after whole values were pushed, makes the residuals anew. Tallies the sums
+ * that give the balanced scale. */
 TD_KERNEL(settle_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     const program_value *values = (const program_value *)a.values;
     program_accum *sums = (program_accum *)a.sums;
-    double residuals = 0, offsets = 0;
+    double lost = 0, offsets = 0;
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
         double offset = program_offset(&c, v);
-        double before = a.whole_values ? a.offsets_times * offset - (double)values[v] : a.residuals[v];
-        double residual = before + program_answer(&c, v, sums[v]);
-        a.residuals[v] = residual;
+        double before = a.whole_values ? offset - (double)values[v] : a.residuals[v];
+        a.residuals[v] = before + program_answer(&c, v, sums[v]);
         sums[v] = program_zero(&c);
-        residuals += residual;
+        lost += (1 - program_arrives(&c, degree_in(a.out, v))) * (double)values[v];
         offsets += offset;
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
-    block_add_double(&a.control->tally.residual, residuals);
+    block_add_double(&a.control->tally.lost, lost);
     block_add_double(&a.control->tally.offset, offsets);
 }
 
-/* The balance is restored; then how much there is to be told, in all and on each level. */
+/* How much there is to push, in all, and of each sign on each level: there by what of it is lost. */
 TD_KERNEL(weigh_changes, td_gpu_args)
 {
     const td_context c = kernel_context(&a);
     const program_value *values = (const program_value *)a.values;
-    TD_SHARED(double, sums, TD_GPU_LEVELS);
+    TD_SHARED(double, sums, TD_GPU_LEVEL_SUMS);
     double left = 0;
-    for (uint32_t l = td_thread(); l < TD_GPU_LEVELS; l += td_threads()) TD_POKE(&sums[l], 0.0);
+    for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads()) TD_POKE(&sums[l], 0.0);
     TD_BARRIER();
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
-        double residual = a.residuals[v] + a.offsets_more * program_offset(&c, v);
-        double change = change_of(values[v], residual);
+        double change = change_of(values[v], residual_of(&a, &c, v, a.residuals[v]));
         uint32_t degree = degree_in(a.out, v);
-        a.residuals[v] = residual;
         left += fabs(change);
-        if (degree > 0 && change != 0) TD_ADD(&sums[level_of(change, degree)], fabs(change));
+        if (change == 0) continue;
+        uint32_t level = degree > 0 ? level_of(change, degree) : TD_GPU_LEVELS;
+        TD_ADD(&sums[(change < 0) * TD_GPU_SIGN_SUMS + level], (1 - program_arrives(&c, degree)) * fabs(change));
     }
     TD_BARRIER();
-    for (uint32_t l = td_thread(); l < TD_GPU_LEVELS; l += td_threads())
+    for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads())
         if (TD_PEEK(&sums[l]) != 0) TD_ADD(&a.levels[l], TD_PEEK(&sums[l]));
     block_add_double(&a.control->tally.change, left);
 }
@@ -132,7 +153,8 @@ TD_KERNEL(end_changes, td_gpu_args)
     const program_value *values = (const program_value *)a.values;
     double share = 0;
     for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
-        program_value fresh = (program_value)(((double)values[v] + a.residuals[v]) / a.offsets_times);
+        double residual = residual_of(&a, &c, v, a.residuals[v]);
+        program_value fresh = (program_value)(((double)values[v] + residual) / a.offsets_times);
         ((program_value *)a.next_values)[v] = fresh;
 #if PROGRAM_SHARES
         share += program_share(&c, v, fresh, degree_in(a.out, v));

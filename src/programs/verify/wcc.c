@@ -1,6 +1,6 @@
 /* The claims of weakly connected components:
  *
- *   1. a label is the number of a vertex, and not larger than the vertex's own;
+ *   1. a label is the number of a vertex, whose id is not larger than the vertex's own;
  *   2. no edge joins two labels;
  *   3. a vertex and the one its label names are in the same component, by an
  *      independent union-find.
@@ -23,8 +23,10 @@ static td_status check_labels(void *context, uint64_t begin, uint64_t end, int w
 {
     (void)worker;
     const labelling *self = context;
+    const td_graph *graph = self->graph;
     for (uint64_t v = begin; v < end; v++)
-        if (self->labels[v] > v)
+        if (self->labels[v] >= graph->vertices ||
+            td_graph_id(graph, self->labels[v]) > td_graph_id(graph, (uint32_t)v))
             return td_refute("wcc", "a label is the number of a vertex not behind its own",
                              "vertex %" PRIu64 ", number %" PRIu64 ", has the label %" PRIu32,
                              td_graph_id(self->graph, (uint32_t)v), v, self->labels[v]);

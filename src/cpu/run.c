@@ -1,0 +1,41 @@
+/* A whole run on the cores: the schedule that suits the program. */
+#include "cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "run/sweep.h"
+
+/* A checkpoint of a run that was through. */
+static td_status take_over(td_cpu_job *job)
+{
+    td_cpu_tally sum;
+    job->run->converged = true;
+    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, job->graph->vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_init(job, &sum));
+    if (job->kernels->edge != NULL) td_sweep_end_forest(job->run);
+    return TD_OK;
+}
+
+static td_status run_schedule(td_cpu_job *job)
+{
+    if (job->run->resumed != NULL && job->run->resumed->converged) return take_over(job);
+    if (job->run->program->info->kind == TD_KIND_SWEEP) return td_cpu_sweep(job);
+    if (job->bucketed) return td_cpu_bucket(job);
+    return job->kernels->schedule == TD_SCHEDULE_PEEL ? td_cpu_peel(job) : td_cpu_rounds(job);
+}
+
+td_status td_cpu_run(td_run *run, const td_run_options *options)
+{
+    td_status status = TD_OK;
+    td_cpu_job job = {0};
+    TD_TRY(td_cpu_job_open(&job, run, options));
+    job.run_began = td_clock_ns();
+    TD_TRY(run_schedule(&job));
+    td_checkpoints_finish(run);
+    run->seconds = td_seconds_since(job.run_began);
+    if (options->parents) TD_TRY(td_cpu_find_parents(&job));
+    TD_TRY(td_cpu_hand_over(&job));
+done:
+    td_cpu_job_close(&job);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* The GPUs of a session, opened once, and what engines cache on them between runs of a graph. Whatever an engine caches
+ * begins with a td_gpu_cached. */
+#ifndef TD_GPU_SET_H
+#define TD_GPU_SET_H
+
+#include "device/device.h"
+#include "run/run.h"
+
+enum { TD_GPUS = 16 };
+
+typedef struct td_gpu_set {
+    char devices[128]; /* as they were asked for */
+    uint64_t gpu_memory;
+    td_loop *loop;
+    td_device *first;  /* of all that were opened, the cpu among them */
+    int count;
+    td_device *gpu[TD_GPUS];
+} td_gpu_set;
+
+/* The GPUs that the options name (NULL: the first there is), for the engine named. The cache owns them: they are opened
+ * if it has none, or others, whose layouts are released first. */
+td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_gpu_set **out);
+
+/* After a failure: completions may be under way, and a GPU may be lost. The next run opens the set anew. */
+void td_gpu_set_drop(const td_run_options *options);
+
+/* Bytes of the set's first GPU that a run may take: what is free and what the cache holds there. 0: there is no GPU. */
+uint64_t td_gpu_set_room(const td_run_options *options, const char *engine);
+
+const char *td_gpu_wanted(const td_run_options *options);
+
+/* A graph's layout on a GPU, as far as all engines' are alike. */
+typedef struct td_gpu_cached {
+    const td_graph *graph;
+    td_gpu_set *set;
+} td_gpu_cached;
+
+/* An engine's way of caching: how large its layout is, its streams, and how all of it is released. */
+typedef struct td_gpu_keeper {
+    const char *engine;
+    uint64_t bytes;
+    td_status (*open)(void *cached, td_device *device);
+    void (*release)(void *cached); /* what a failed opening left, too */
+} td_gpu_keeper;
+
+/* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */
+td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options, void *out);
+
+/* After a run, which may have failed. */
+void td_gpu_let_go(const td_run_options *options, bool failed);
+
+#endif

@@ -1,0 +1,68 @@
+#include "run/groups.h"
+
+#include "base/alloc.h"
+
+enum { VERTICES_AT_A_TIME = 1 << 14 };
+
+typedef struct naming {
+    const td_run *run;
+    uint32_t *values;
+    uint32_t *names; /* by what a value is now */
+} naming;
+
+static td_status clear_names(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const naming *self = context;
+    for (uint64_t i = begin; i < end; i++) self->names[i] = TD_NO_VERTEX;
+    return TD_OK;
+}
+
+/* Most vertices of a large group are behind the first one found, and only read. */
+static td_status find_first(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const naming *self = context;
+    const td_graph *graph = self->run->graph;
+    for (uint64_t v = begin; v < end; v++) {
+        uint32_t *name = &self->names[self->values[v]], first = TD_LOAD(name);
+        while (first == TD_NO_VERTEX || td_graph_id(graph, (uint32_t)v) < td_graph_id(graph, first)) {
+            if (TD_SWAP_IF(name, first, (uint32_t)v)) break;
+            first = TD_LOAD(name);
+        }
+    }
+    return TD_OK;
+}
+
+static td_status turn_ranks(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const naming *self = context;
+    for (uint64_t v = begin; v < end; v++) self->names[(uint32_t)self->run->inputs[0][v]] = (uint32_t)v;
+    return TD_OK;
+}
+
+static td_status give_names(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const naming *self = context;
+    for (uint64_t v = begin; v < end; v++) self->values[v] = self->names[self->values[v]];
+    return TD_OK;
+}
+
+td_status td_run_name_groups(td_run *run, td_pool *pool)
+{
+    td_status status = TD_OK;
+    uint64_t vertices = run->graph->vertices;
+    bool ranks = run->inputs[0] != NULL; /* labels */
+    bool any_member = run->program->info->any_member;
+    if (!run->program->info->vertex_values || (!ranks && !any_member && !td_graph_reordered(run->graph))) return TD_OK;
+    naming self = {.run = run, .values = run->values};
+    TD_CHECK(TD_NEW(&self.names, vertices, "names of groups"));
+    if (!ranks) TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, clear_names, &self));
+    TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, ranks ? turn_ranks : find_first, &self));
+    TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, give_names, &self));
+done:
+    td_free(self.names);
+    return status;
+}
