@@ -273,7 +273,7 @@ static void help_engine(const td_engine *engine)
     else
         printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
                gpu ? " --devices cuda:0" : "");
-    printf("\ndocs/engines/%s.md tells how it works.\n", engine->name);
+    printf("\ndocs/design/%s.md describes the engine.\n", engine->name);
 }
 
 bool td_help_run_topic(const char *word)

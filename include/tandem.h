@@ -229,7 +229,7 @@ typedef struct td_request {
     uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
     double gpu_edges;     /* of those for edges: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: no cap */
     /* A run that is killed, or cancelled, can go on: on any engine and device, with the same graph, program and
-     * parameters. Iterations and tolerance may differ. docs/checkpoints.md */
+     * parameters. Iterations and tolerance may differ. docs/guide/checkpoints.md */
     const char *checkpoint;    /* a folder that the run's state is written to while it runs, or NULL */
     uint32_t checkpoint_every; /* iterations between two writes; 0: every ten seconds at most */
     const char *resume;        /* a folder whose last checkpoint the run goes on from, or NULL */
@@ -261,7 +261,8 @@ TD_API bool td_plan_fits(const td_plan *plan);
 /* Row 0 is the host, the others are devices. TD_NOT_FOUND behind the last one. */
 TD_API td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out);
 
-/* Figures that engines state besides, by name: "subgraph_slots", "disk_bytes_per_iteration", ... (docs/guide/api.md). */
+/* Figures that engines state besides, by name: "subgraph_slots", "disk_bytes_per_iteration", ...
+ * (docs/guide/c-api.md). */
 TD_API uint64_t td_plan_counter(const td_plan *plan, const char *name); /* 0 if there is none of that name */
 TD_API const char *td_plan_counter_name(const td_plan *plan, int index); /* NULL behind the last one */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a checkpoint after every iteration of PageRank costs, as a table for docs/checkpoints.md: pairs of runs without and
-# with them, in turn.
+# What a checkpoint after every iteration of PageRank costs, as a table for docs/performance.md: pairs of runs
+# without and with them, in turn.
 #
 #     scripts/bench_checkpoint.sh GRAPH.tg FOLDER [PAIRS]     checkpoints go to FOLDER, which decides the disk
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The hybrid engine's rates, as tables for docs/engines/hybrid.md.
+# The hybrid engine's rates, as tables for docs/performance.md.
 #
 #     scripts/bench_hybrid.sh disk GRAPH.tg [ROUNDS]     the disk: dd past the page cache and PageRank at 25%, in turn
 #     scripts/bench_hybrid.sh both GRAPH.tg DEVICE       in memory: cpu, gpu and both, on cuda:0 for example

@@ -4,7 +4,7 @@
  * can be kept, a peak reported, and a test can make the Nth request fail.
  * Blocks are 64-byte aligned. Large ones are their own mapping, aligned to
  * 2 MiB and advised to huge pages, which is worth up to 1.5x to an engine that
- * gathers at random (docs/lab.md); td_huge_pages(false) turns that off.
+ * gathers at random (docs/lab/cpu.md); td_huge_pages(false) turns that off.
  */
 #ifndef TD_BASE_ALLOC_H
 #define TD_BASE_ALLOC_H

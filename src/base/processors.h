@@ -1,6 +1,6 @@
 /* Cores, caches and memory nodes of the machine, by hwloc. Loading its picture of the machine takes 2 ms with two
- * processors and tens of them with 256 (docs/lab.md), so only descriptions ask for it; what a run needs when it begins is
- * in numa.h. */
+ * processors and tens of them with 256 (docs/lab/emulator.md), so only descriptions ask for it; what a run needs when it
+ * begins is in numa.h. */
 #ifndef TD_BASE_PROCESSORS_H
 #define TD_BASE_PROCESSORS_H
 

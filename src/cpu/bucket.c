@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Wide buckets on sparse graphs, where a bucket holds little and rounds are what
- * costs; narrow ones on dense graphs, where a visit too many is (docs/lab.md). */
+ * costs; narrow ones on dense graphs, where a visit too many is (docs/lab/cpu.md). */
 static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;

@@ -280,7 +280,7 @@ td_status td_gpu_run_peeling(td_gpu_job *job)
 }
 
 /* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs,
- * where a round has little to do (docs/lab.md). */
+ * where a round has little to do (docs/lab/kernels.md). */
 static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
 
 static double choose_delta(const td_graph *graph)

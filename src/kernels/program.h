@@ -1,7 +1,7 @@
 /* The contract between a program and every kernel of every device.
  *
  * A program is one header of small inline functions and compile-time constants,
- * compiled into the kernels by inclusion; docs/programs.md explains it with a
+ * compiled into the kernels by inclusion; docs/guide/writing-a-program.md explains it with a
  * complete example. The header is read by gcc, clang and nvcc: keep to what C11
  * and C++17 share, no function pointers, no host library.
  *
@@ -80,7 +80,7 @@ enum {
 
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
  * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
- * its changes can be pushed instead of its value (docs/engines/stream.md). */
+ * its changes can be pushed instead of its value (docs/design/stream.md). */
 
 /* PROGRAM_MEASURE: how program_change over all vertices becomes the number that
  * is compared with the tolerance. */
@@ -155,7 +155,7 @@ enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
 
 
 /* Which values a state of the program may have: what a checkpoint is checked for before an engine begins with it
- * (engine/checkpoint_check.c). Engines use some of them as indices and follow others until they come to an end. */
+ * (run/checkpoint_check.c). Engines use some of them as indices and follow others until they come to an end. */
 typedef enum td_value_rule {
     TD_RULE_ANY,       /* every bit pattern: values are compared and nothing more */
     TD_RULE_PARENTS,   /* 32 bits: a vertex's number at most the vertex's own; of a finished run: a root */

@@ -1,5 +1,5 @@
 /* What a run did, for other programs: the keys of the JSON report and the events
- * of the trace, the same for every engine (docs/programs.md lists them). */
+ * of the trace, the same for every engine (docs/guide/programs.md lists them). */
 #ifndef TD_PLANNER_REPORT_H
 #define TD_PLANNER_REPORT_H
 

@@ -1,5 +1,5 @@
 /* A checkpoint as a file: a header with what the run is and where it stands, then the state's arrays, each with a
- * checksum. docs/checkpoints.md has it all. */
+ * checksum. docs/guide/checkpoints.md has it all. */
 #ifndef TD_RUN_CHECKPOINT_FILE_H
 #define TD_RUN_CHECKPOINT_FILE_H
 

@@ -1,6 +1,6 @@
 /* Results as text, with original ids: one line per vertex, "id value" (and the
  * parent's id, if parents were asked for), or of a forest one line per edge,
- * "source target weight". docs/programs.md describes the formats. */
+ * "source target weight". docs/guide/programs.md describes the formats. */
 #ifndef TD_RUN_OUTPUT_H
 #define TD_RUN_OUTPUT_H
 

@@ -8,7 +8,7 @@
  * single pages checks what it reads and can name the block that is broken.
  * The same graph gives the same bytes. A striped graph keeps the targets and
  * weights in further files, one per directory, so that several disks are read
- * at once. docs/format.md has it all.
+ * at once. docs/guide/packed-file.md has it all.
  */
 #ifndef TD_STORE_PACKED_H
 #define TD_STORE_PACKED_H

@@ -1,7 +1,8 @@
 # Command lines that people copy: those of the README, of the documentation's pages and of the help work as they stand,
-# but for graphs that are smaller here, GPUs that are emulated and disks that are folders. What the README shows of a
+# but for graphs that are smaller here, GPUs that are emulated and disks that are folders. What the tour shows of a
 # run is what the run says.
 top=$(cd "$(dirname "$0")/../.." && pwd)
+tour=docs/guide/running.md
 . "$(dirname "$0")/lib.sh"
 
 # The graphs that the pages take for granted.
@@ -53,10 +54,9 @@ obey() { # WHERE COMMAND
 }
 
 # Page by page, each in the order it has.
-pages=$(cd "$top" && echo README.md docs/*.md docs/engines/*.md)
+pages=$(cd "$top" && echo README.md docs/guide/*.md docs/design/*.md)
 commands=0
 for page in $pages; do
-    case $page in docs/lab.md | docs/performance.md) continue ;; esac # records of other machines
     rm -rf state
     while read -r command; do
         commands=$((commands + 1))
@@ -66,12 +66,12 @@ for page in $pages; do
 done
 if [ $commands -gt 30 ]; then good; else bad "only $commands command lines were found"; fi
 
-# What the README pipes through is the whole graph, vertices without edges too.
+# What the tour pipes through is the whole graph, vertices without edges too.
 printf '3 1\n2\n1\n\n' >few.metis
 "$TANDEM" convert few.metis -o - --to edgelist --quiet | gzip >web.txt.gz
 succeeds convert web.txt.gz -o wanted.tg
-obey README.md "$(grep -m 1 '^    \$ zcat web.txt.gz |' "$top/README.md" | smaller)"
-if cmp -s wanted.tg web.tg; then good; else bad 'what the README pipes through is another graph'; fi
+obey $tour "$(grep -m 1 '^    \$ zcat web.txt.gz |' "$top/$tour" | smaller)"
+if cmp -s wanted.tg web.tg; then good; else bad 'what the tour pipes through is another graph'; fi
 gzip -kc edges.txt >web.txt.gz
 
 # The examples of the help.
@@ -81,18 +81,18 @@ for command in gen convert reorder info run; do # devices and bench take their t
     done < <("$TANDEM" help $command | sed -n '/^Examples\{0,1\}$/,/^$/s/^  \(.*tandem .*\)/\1/p' | smaller)
 done
 
-# What the README shows of a run and of a graph: numbers apart, every line of it is said.
+# What the tour shows of a run and of a graph: numbers apart, every line of it is said.
 succeeds gen grid --width 1000 --height 800 -o road.tg
 t run sssp road.tg --source 0 --verify --output distances.tsv --engine cpu
 said=$(sed -E 's/\([a-z ]+\)/(...)/; s/[0-9][0-9,.e-]*/N/g; s/[KMG]iB/B/g' <<<"$err")
 while read -r line; do
-    contains "$said" "$(sed -E 's/[0-9][0-9,.e-]*/N/g; s/[KMG]iB/B/g' <<<"$line")" 'what the README shows of a run'
-done < <(sed -n 's/^    \(tandem: .*\)/\1/p' "$top/README.md")
-contains "$err" '800,000 vertices, 3,196,400 edges, weights u8 20..195, symmetric' "the README's graph"
-contains "$err" 'the farthest at distance 152049' "the README's result"
+    contains "$said" "$(sed -E 's/[0-9][0-9,.e-]*/N/g; s/[KMG]iB/B/g' <<<"$line")" 'what the tour shows of a run'
+done < <(sed -n 's/^    \(tandem: .*\)/\1/p' "$top/$tour")
+contains "$err" '800,000 vertices, 3,196,400 edges, weights u8 20..195, symmetric' "the tour's graph"
+contains "$err" 'the farthest at distance 152049' "the tour's result"
 "$TANDEM" gen rmat --scale 20 --degree 16 --weights 1:100 --seed 7 -o g.tg --quiet
 succeeds info g.tg
-while read -r line; do contains "$out" "$line" 'what the README shows of a graph'
-done < <(sed -n '/^    \$ tandem info g.tg/,/^$/s/^    \([a-z0-9].*\)$/\1/p' "$top/README.md" |
+while read -r line; do contains "$out" "$line" 'what the tour shows of a graph'
+done < <(sed -n '/^    \$ tandem info g.tg/,/^$/s/^    \([a-z0-9].*\)$/\1/p' "$top/$tour" |
     sed 's/ *[█▉▊▋▌▍▎▏].*//')
 finish

@@ -59,7 +59,7 @@ typedef struct seed {
     td_state state;
 } seed;
 
-/* The header's words as docs/checkpoints.md has them. */
+/* The header's words as docs/guide/checkpoints.md has them. */
 typedef struct header {
     char magic[8];
     uint32_t byte_order, version;

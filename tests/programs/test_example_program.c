@@ -1,4 +1,4 @@
-/* The example of docs/programs.md, compiled as the build compiles a program, and
+/* The example of docs/guide/writing-a-program.md, compiled as the build compiles a program, and
  * run: against a search that tries every threshold. */
 #include "engine/engine.h"
 #include "../../examples/programs/bottleneck.h"

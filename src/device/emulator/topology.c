@@ -1,4 +1,4 @@
-/* Topology files, as docs/topologies.md describes them: a line is a word and its
+/* Topology files, as docs/guide/topologies.md describes them: a line is a word and its
  * values; lines about GPUs are about those selected last, at first about all. */
 #include "device/emulator/model.h"
 
@@ -280,7 +280,7 @@ static td_status read_line(reading *r, char *text)
             TD_CHECK(read_field(r, &gpu_fields[i], &r->topology->gpu[gpu]));
         return TD_OK;
     }
-    return td_fail(TD_FORMAT, "%s:%d: there is no '%s'; docs/topologies.md lists what there is", r->path, r->line,
+    return td_fail(TD_FORMAT, "%s:%d: there is no '%s'; docs/guide/topologies.md lists what there is", r->path, r->line,
                    r->word[0]);
 }
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab.md). */
+/* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab/stream.md). */
 static const double TOLD = 0.3;
 
 td_status td_streaming_make_changes(td_streaming_job *self)

@@ -67,7 +67,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
 }
 
 /* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many
- * rounds that a second one for the rest of the lists costs more than it saves (docs/lab.md). */
+ * rounds that a second one for the rest of the lists costs more than it saves (docs/lab/stream.md). */
 static bool uses_beginnings(const wishes *self)
 {
     return self->kernels->samples || (self->pushes && self->kernels->schedule != TD_SCHEDULE_PEEL);
@@ -95,12 +95,13 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
-    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab.md) */
+    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
     return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
 /* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
- * changes it saves bytes, but kernels that read beginnings there and the rest directly take less time (docs/lab.md). */
+ * changes it saves bytes, but kernels that read beginnings there and the rest directly take less time
+ * (docs/lab/stream.md). */
 static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
@@ -147,7 +148,7 @@ static double share_of_beginnings(const wishes *self, const td_streaming_shape *
 }
 
 /* A subgraph is as large as was asked for, and by itself no larger than leaves room for some. Beside beginnings few
- * cross whole: there slots are to take a sixteenth of the room, but copies want 8 MB (docs/lab.md). */
+ * cross whole: there slots are to take a sixteenth of the room, but copies want 8 MB (docs/lab/stream.md). */
 static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t edge, uint64_t fewest, bool begins)
 {
     const uint64_t beside = 16 * (PREFIX_SLOTS + CHUNKS), least = 8 << 20;

@@ -38,7 +38,7 @@ void td_streaming_all_useful(td_streaming_job *self, td_link_list *list)
     self->vertices_useful = self->gpu.graph->vertices;
 }
 
-/* Kernels that read lists from the host's memory, over copies: 41 of 54.7 GB/s on an H200 (docs/lab.md). */
+/* Kernels that read lists from the host's memory, over copies: 41 of 54.7 GB/s on an H200 (docs/lab/stream.md). */
 static const double DIRECT_RATE = 0.75;
 enum { LINE = 128 }; /* bytes: a list's begin and end waste one, about, of its targets and of its weights */
 
@@ -105,7 +105,7 @@ static void fill_empty_slots(td_streaming_job *self, const td_link_list *list)
 /* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth
  * costs too. */
 static const double HARDLY = 1.1;
-static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab.md) */
+static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab/stream.md) */
 
 static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 {

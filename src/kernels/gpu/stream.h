@@ -1,7 +1,7 @@
 /* Pushes of the stream engine: the frontier is a bitmap and is gone through in the order of the vertices, because that
  * is the order of their lists: reads of the host's memory that keep to it run at the link's rate, others do not
- * (docs/lab.md). A launch goes over a part of the lists: those of a subgraph, of several, or the beginnings of all of
- * them that are kept on the device; where the edges are is in a.push. */
+ * (docs/lab/stream.md). A launch goes over a part of the lists: those of a subgraph, of several, or the beginnings of
+ * all of them that are kept on the device; where the edges are is in a.push. */
 
 TD_DEVICE push_round stream_round(const td_gpu_args *a)
 {
