@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const char *td_gpu_wanted(const td_run_options *options)
@@ -105,6 +106,12 @@ static bool serves(const td_cache *cache, const td_gpu_keeper *keeper, const td_
     return cached != NULL && cache->release == keeper->release && cached->graph == graph;
 }
 
+/* A layout points into the graph's arrays, some of which are pinned. */
+static void graph_gone(td_graph_watch *watch)
+{
+    td_cache_release_layout((td_cache *)((char *)watch - offsetof(td_cache, watch)));
+}
+
 static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options)
 {
     td_cache *cache = options->cache;
@@ -117,6 +124,7 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
                 set->gpu[0]->name);
     TD_CHECK(new_layout(keeper, graph, set, &cache->state));
     cache->release = keeper->release;
+    td_graph_watch_begin(&cache->watch, graph, graph_gone);
     return TD_OK;
 }
 

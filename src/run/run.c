@@ -205,6 +205,7 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
 void td_cache_release_layout(td_cache *cache)
 {
     if (cache == NULL) return;
+    td_graph_watch_end(&cache->watch);
     if (cache->release != NULL) cache->release(cache->state);
     cache->release = NULL;
     cache->state = NULL;

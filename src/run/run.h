@@ -9,13 +9,13 @@
 #include "kernels/program.h"
 #include "store/graph.h"
 
-/* What a session keeps between runs: its GPUs, opened once, and what an engine has prepared of one graph (gpu/set.h). To
- * be released before the graph is destroyed. */
+/* What a session keeps between runs: its GPUs, opened once, and what an engine has prepared of one graph (gpu/set.h). */
 typedef struct td_cache {
     struct td_gpu_set *gpus;
     void (*close)(struct td_gpu_set *gpus);
     void *state;
     void (*release)(void *state);
+    td_graph_watch watch; /* of that graph: the layout is released before it goes */
     uint32_t opens; /* of GPUs, so far */
 } td_cache;
 void td_cache_release(td_cache *cache);

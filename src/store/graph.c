@@ -20,9 +20,52 @@ static void free_adjacency(td_adjacency *adjacency)
     td_free(adjacency->weights);
 }
 
+/* Watches. */
+
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static td_graph_watch *watches;
+
+void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch))
+{
+    pthread_mutex_lock(&watch_lock);
+    *watch = (td_graph_watch){graph, gone, watches};
+    watches = watch;
+    pthread_mutex_unlock(&watch_lock);
+}
+
+/* Takes the watch out of the list; the lock is held. */
+static void forget(td_graph_watch *watch)
+{
+    td_graph_watch **at = &watches;
+    while (*at != NULL && *at != watch) at = &(*at)->next;
+    if (*at != NULL) *at = watch->next;
+    watch->graph = NULL;
+}
+
+void td_graph_watch_end(td_graph_watch *watch)
+{
+    pthread_mutex_lock(&watch_lock);
+    if (watch->graph != NULL) forget(watch);
+    pthread_mutex_unlock(&watch_lock);
+}
+
+static void tell_watches(const td_graph *graph)
+{
+    td_graph_watch *found;
+    do {
+        pthread_mutex_lock(&watch_lock);
+        for (found = watches; found != NULL && found->graph != graph && found->graph != graph->pattern;)
+            found = found->next;
+        if (found != NULL) forget(found);
+        pthread_mutex_unlock(&watch_lock);
+        if (found != NULL) found->gone(found);
+    } while (found != NULL);
+}
+
 void td_graph_destroy(td_graph *graph)
 {
     if (graph == NULL) return;
+    tell_watches(graph);
     td_paged_close(graph->paged, graph);
     if (graph->mapping != NULL) {
         munmap(graph->mapping, graph->mapping_bytes);

@@ -106,4 +106,14 @@ td_status td_graph_check(const td_graph *graph, td_pool *pool);
  * for equal graphs however they were made or stored, whatever the threads. */
 td_status td_graph_digest(const td_graph *graph, td_pool *pool, uint64_t *digest);
 
+/* Whoever keeps something made of a graph is told before the graph goes, so that nothing outlives what it points to.
+ * Any thread. */
+typedef struct td_graph_watch {
+    const td_graph *graph; /* NULL: none is watched */
+    void (*gone)(struct td_graph_watch *watch); /* the watch has ended when it is called */
+    struct td_graph_watch *next;
+} td_graph_watch;
+void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch));
+void td_graph_watch_end(td_graph_watch *watch); /* one that has ended, or never began, is fine */
+
 #endif

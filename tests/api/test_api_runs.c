@@ -318,4 +318,27 @@ TEST(three_runs_of_a_session_open_the_device_once)
     td_session_destroy(session);
 }
 
+/* A graph that goes takes what the session made of it along: another one at the same address is another graph. */
+TEST(a_session_forgets_a_graph_that_is_destroyed)
+{
+    td_session *session = session_of(1);
+    static const char *const engines[] = {"resident", "stream", "coop"};
+    for (int i = 0; i < 48; i++) {
+        uint64_t n = 40 + (uint64_t)(i % 3), sources[64], targets[64];
+        for (uint64_t e = 0; e < n; e++) sources[e] = e, targets[e] = i % 2 == 0 ? e + 1 : (e * 7 + 3) % n;
+        td_edges edges = {.size = sizeof edges, .count = n, .sources = sources, .targets = targets, .vertices = n + 1};
+        td_request request = {.size = sizeof request, .devices = "emu@unchecked", .engine = engines[i / 16],
+                              .has_source = true, .gpu_edges = i / 16 == 0 ? 0 : 0.6};
+        td_graph *graph = NULL;
+        td_result *result = NULL;
+        CHECK_OK(td_graph_from_edges(session, &edges, NULL, &graph));
+        td_status status = td_session_run(session, graph, "bfs", &request, &result);
+        if (status == TD_OK) CHECK_OK(td_result_verify(session, result));
+        else CHECK_EQ(status, TD_NO_MEMORY); /* so few edges do not always leave room for two subgraphs */
+        td_result_destroy(result);
+        td_graph_destroy(graph);
+    }
+    td_session_destroy(session);
+}
+
 TEST_MAIN

@@ -151,7 +151,7 @@ static td_status set_up(td_gpu_job *job, const td_plan *plan)
     job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
     job->push = !push ? NULL : job->both ? &job->held->both : &job->held->out;
     job->pull = !pull ? NULL : job->both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
-        if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
+    if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job, push, pull));
     TD_CHECK(fill_args(job));
     TD_CHECK(td_gpu_make_arrays(job));

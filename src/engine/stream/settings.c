@@ -186,12 +186,16 @@ td_status td_streaming_check_settings(const td_settings *settings)
     return TD_OK;
 }
 
+td_status td_streaming_check_request(const td_program *program, const td_run_options *options)
+{
+    TD_CHECK(td_streaming_check_settings(options->settings));
+    return check_mode(options, program);
+}
+
 td_status td_streaming_read_settings(td_streaming_job *self)
 {
     double set[SETTINGS];
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(td_streaming_check_settings(gpu->options->settings));
-    TD_CHECK(check_mode(gpu->options, gpu->run->program));
     TD_CHECK(td_settings_resolve(gpu->options->settings, "stream", td_streaming_settings, set, NULL));
     self->variant = (td_streaming_variant)set[SET_VARIANT];
     self->rules = (int)set[SET_RULES];

@@ -225,6 +225,7 @@ static td_status plan_stream(td_plan *plan)
     const td_run_options *options = &plan->options;
     streaming_plan *self;
     td_gpu_set *gpus;
+    TD_CHECK(td_streaming_check_request(plan->program, options));
     TD_CHECK(td_gpu_set_open(options, "stream", &gpus));
     TD_CHECK(td_plan_shape(plan, &self, sizeof *self));
     uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;

@@ -136,6 +136,7 @@ static inline bool td_streaming_tells_changes(const td_program *program, td_mode
 
 /* stream_settings.c. A setting that changes nothing beside the others is refused, saying when it would. */
 td_status td_streaming_check_settings(const td_settings *settings);
+td_status td_streaming_check_request(const td_program *program, const td_run_options *options); /* and beside the mode */
 
 /* Whether a setting changes anything beside the variant and the rules among the others. */
 bool td_streaming_applies(const td_settings *settings, const char *name);
