@@ -14,14 +14,14 @@ static const double TOLD = 0.3;
 td_status td_streaming_make_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    uint64_t edges = self->push->edges, pieces = edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2;
+    td_streaming_residuals *changes = &self->changes;
+    uint64_t edges = self->push->edges, pieces = edges / TD_GPU_WARP_PIECE + edges / gpu->high_degree + 2;
     if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* messages make room for the result */
         return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
-    TD_CHECK(td_gpu_new(gpu, &a->pieces, pieces, sizeof(uint64_t), "pieces of heavy vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
-    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVELS, sizeof(double), "levels of residuals"));
-    a->offsets_times = 1;
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(gpu, &changes->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
+    TD_CHECK(td_gpu_new(gpu, &changes->levels, TD_GPU_LEVELS, sizeof(double), "levels of residuals"));
+    changes->offsets_times = 1;
     return TD_OK;
 }
 
@@ -35,16 +35,25 @@ static uint32_t least_level(const double *levels)
     return level;
 }
 
+static td_changes_args changes_args(const td_streaming_job *self)
+{
+    const td_streaming_residuals *changes = &self->changes;
+    return (td_changes_args){.state = self->gpu.state, .sums = self->gpu.arrays.sums, .residuals = changes->residuals,
+                             .levels = changes->levels, .offsets_times = changes->offsets_times,
+                             .least_level = changes->least_level};
+}
+
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
 static td_status take(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->take_changes, td_gpu_words(gpu) * 32));
+    td_changes_args args = changes_args(self);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->take_changes, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
     row->active_vertices = gpu->control->tally.activated;
     row->active_edges = gpu->control->tally.activated_edges;
-    gpu->args.context.global = gpu->control->tally.share;
+    gpu->state.context.global = gpu->control->tally.share;
     return TD_OK;
 }
 
@@ -52,10 +61,10 @@ static td_status tell(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
-    TD_CHECK(td_streaming_count_useful(self, self->push));
+    TD_CHECK(td_streaming_count_useful(self, self->push, false));
     TD_CHECK(td_gpu_reset(gpu));
-    if (self->push->prefix.offsets != NULL) TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH));
+    if (self->push->prefix.offsets != NULL) TD_CHECK(td_streaming_push_prefix(self, false));
+    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH, false));
     TD_CHECK(td_gpu_read(gpu, 0));
     row->edges = gpu->control->tally.edges;
     row->bytes_direct = gpu->control->tally.host_bytes;
@@ -63,25 +72,26 @@ static td_status tell(td_streaming_job *self, td_iteration *row)
 }
 
 /* What was told is in the residuals, which are balanced and weighed. */
-static td_status settle(td_streaming_job *self, double *change)
+static td_status settle(td_streaming_job *self, bool whole, double *change)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
+    td_changes_args args = changes_args(self);
     const td_gpu_tally *sum = &gpu->control->tally;
     double levels[TD_GPU_LEVELS];
+    args.whole_values = whole;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->settle_changes, gpu->graph->vertices, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
-    a->offsets_more = sum->offset > 0 ? -sum->residual / sum->offset : 0;
-    a->offsets_times += a->offsets_more;
+    args.offsets_more = sum->offset > 0 ? -sum->residual / sum->offset : 0;
+    self->changes.offsets_times += args.offsets_more;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof levels));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
-    TD_CHECK(td_stream_copy(gpu->stream, levels, a->levels, sizeof levels, TD_TO_HOST));
+    TD_CHECK(td_stream_fill(gpu->stream, args.levels, 0, sizeof levels));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->weigh_changes, gpu->graph->vertices, &args));
+    TD_CHECK(td_stream_copy(gpu->stream, levels, args.levels, sizeof levels, TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
     TD_CHECK(td_gpu_check_finite(gpu, sum));
-    *change = sum->change / a->offsets_times;
-    a->least_level = least_level(levels);
+    *change = sum->change / self->changes.offsets_times;
+    self->changes.least_level = least_level(levels);
     return TD_OK;
 }
 
@@ -94,8 +104,7 @@ static td_status go_round(td_streaming_job *self, bool whole)
                         .active_edges = td_gpu_view_edges(gpu)};
     if (!whole) TD_CHECK(take(self, &row));
     TD_CHECK(tell(self, &row));
-    gpu->args.whole_values = whole;
-    TD_CHECK(settle(self, &row.change));
+    TD_CHECK(settle(self, whole, &row.change));
     gpu->run->converged = row.change <= gpu->tolerance;
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
@@ -104,11 +113,12 @@ static td_status go_round(td_streaming_job *self, bool whole)
 static td_status find_values(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    gpu->args.next_values = gpu->args.messages;
+    gpu->state.next_values = gpu->state.messages;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->end_changes, gpu->graph->vertices));
+    td_changes_args args = changes_args(self);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->end_changes, gpu->graph->vertices, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
-    gpu->args.context.global = gpu->control->tally.share;
+    gpu->state.context.global = gpu->control->tally.share;
     return TD_OK;
 }
 
@@ -116,14 +126,14 @@ static td_status find_values(td_streaming_job *self)
  * round of whole values. */
 static td_status checkpoint(td_streaming_job *self)
 {
-    td_gpu_args *a = &self->gpu.args;
-    td_state *state = td_checkpoint_due(self->gpu.run, &a->context);
+    td_gpu_state *now = &self->gpu.state;
+    td_state *state = td_checkpoint_due(self->gpu.run, &now->context);
     if (state == NULL) return TD_OK;
     TD_CHECK(find_values(self));
-    state->global = a->context.global;
-    td_gpu_swap(&a->values, &a->next_values);
+    state->global = now->context.global;
+    td_gpu_swap(&now->values, &now->next_values);
     td_status status = td_gpu_save(&self->gpu, state, NULL, 0);
-    td_gpu_swap(&a->values, &a->next_values);
+    td_gpu_swap(&now->values, &now->next_values);
     return status;
 }
 
@@ -132,12 +142,12 @@ td_status td_streaming_changes(td_streaming_job *self)
     td_gpu_job *gpu = &self->gpu;
     bool whole = true;
     TD_CHECK(td_gpu_init(gpu));
-    for (; gpu->args.context.iteration < gpu->limit && !gpu->run->converged; whole = false) {
+    for (; gpu->state.context.iteration < gpu->limit && !gpu->run->converged; whole = false) {
         TD_CHECK(go_round(self, whole));
         TD_CHECK(checkpoint(self));
     }
     if (whole) return TD_OK; /* not a round was asked for: no residuals */
     TD_CHECK(find_values(self));
-    gpu->args.values = gpu->args.next_values;
+    gpu->state.values = gpu->state.next_values;
     return TD_OK;
 }

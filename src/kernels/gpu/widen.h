@@ -52,22 +52,22 @@ TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
     it->last += total;
 }
 
-TD_KERNEL(widen, td_gpu_args)
+TD_KERNEL(widen, td_expand_args)
 {
-    uint64_t groups = (a.narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
+    uint64_t groups = (a.edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
     for (uint64_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
         uint64_t first = g * TD_NARROW_GROUP;
-        widening it = open_group(a.narrow + a.narrow[g]);
+        widening it = open_group(a.compressed + a.compressed[g]);
         for (uint32_t b = 0; b < TD_NARROW_GROUP / TD_NARROW_BLOCK; b += WIDEN_LANE) {
             uint64_t e = first + b * TD_NARROW_BLOCK + td_lane() * WIDEN_LANE;
             uint32_t targets[WIDEN_LANE];
-            if (first + b * TD_NARROW_BLOCK >= a.narrow_edges) break;
+            if (first + b * TD_NARROW_BLOCK >= a.edges) break;
             widen_four(&it, b, targets);
-            if (e + WIDEN_LANE <= a.narrow_edges) {
-                TD_WRITE_FOUR(&a.window[e], targets);
+            if (e + WIDEN_LANE <= a.edges) {
+                TD_WRITE_FOUR(&a.targets[e], targets);
             } else {
                 for (uint32_t k = 0; k < WIDEN_LANE; k++)
-                    if (e + k < a.narrow_edges) a.window[e + k] = targets[k];
+                    if (e + k < a.edges) a.targets[e + k] = targets[k];
             }
         }
     }
