@@ -142,7 +142,7 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled)
 
 /* Slots. */
 
-static bool tells_again(const td_streaming_job *self);
+static bool reprocesses(const td_streaming_job *self);
 static void on_copied(void *context, td_status status, uint64_t value);
 static void on_done(void *context, td_status status, uint64_t slot);
 
@@ -151,8 +151,8 @@ static td_status launch_slot(td_streaming_job *self, uint32_t slot, bool again)
     const td_link_list *list = self->crossing;
     const td_slot *it = &self->held->slots.slots[slot];
     uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
-    bool widened = list->narrow != NULL && self->held->window != NULL;
-    const uint32_t *targets = (const uint32_t *)(widened ? self->held->window : it->targets) - first;
+    bool decompressed = list->narrow != NULL && self->held->window != NULL;
+    const uint32_t *targets = (const uint32_t *)(decompressed ? self->held->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
     td_streaming_stretch edges = {.first = first, .end = end, .targets = targets, .weights = weights,
                                   .compressed = list->narrow != NULL ? it->targets : NULL, .again = again};
@@ -165,9 +165,9 @@ static td_status go_over(td_streaming_job *self, uint32_t slot, bool again)
     td_slots_use(&self->held->slots, slot);
     self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
     if (self->crossing->narrow != NULL && self->work != TD_WORK_SUM)
-        TD_CHECK(td_streaming_widen(self, &self->held->slots.slots[slot]));
+        TD_CHECK(td_streaming_decompress(self, &self->held->slots.slots[slot]));
     TD_CHECK(launch_slot(self, slot, again));
-    uint32_t times = self->variant == TD_STREAMING_HBASE && tells_again(self) ? self->repeats : 1;
+    uint32_t times = self->variant == TD_STREAMING_HBASE && reprocesses(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
     TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
     td_streaming_look_at_clock(self);
@@ -216,8 +216,8 @@ td_status td_streaming_start_copies(td_streaming_job *self)
     return TD_OK;
 }
 
-/* Whether vertices may be told again within an iteration: with all their edges, so not where lists begin elsewhere. */
-static bool tells_again(const td_streaming_job *self)
+/* Whether subgraphs may be reprocessed within an iteration: only where whole lists are in them (no resident prefix). */
+static bool reprocesses(const td_streaming_job *self)
 {
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
@@ -260,7 +260,7 @@ td_status td_streaming_go_on(td_streaming_job *self)
     bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(go_over_residents(self));
-    if (!queues || !tells_again(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
+    if (!queues || !reprocesses(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
     uint32_t slot = td_slots_next(&self->held->slots, self->levels);
     return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
 }

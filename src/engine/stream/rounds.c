@@ -1,15 +1,15 @@
-/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the beginnings on the device (the prefix)
- * and the rest at the host. Order-free programs go over beginnings until they have nothing new to tell, and only then
- * does the rest of everyone's list cross, once for all the changes that a vertex went through; programs that go level
- * by level do both in every round. Small frontiers run many rounds in one launch, as on the resident engine, their
- * edges read from the host. */
+/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the resident prefix on the device and the
+ * rest at the host. Order-free programs push along prefixes until nothing changes any more, and only then does the rest
+ * of the lists cross, once for all the changes that a vertex went through; programs that go level by level do both in
+ * every round. Small frontiers run many rounds in one launch, as on the resident engine, their edges read from the
+ * host. */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
 
 static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
-/* What a round told becomes the frontier. */
+/* The vertices that a round changed become the frontier. */
 static td_status end_round(td_streaming_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -32,7 +32,7 @@ static bool is_little(const td_streaming_job *self, uint64_t edges)
     return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status tell_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -49,8 +49,9 @@ static td_status tell_directly(td_streaming_job *self, bool beginnings, td_gpu_f
     return end_round(self, row, began, now);
 }
 
-/* Everyone in `active` tells the rest of its list, or all of it where there is no beginning on the device. */
-static td_status tell_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_iteration *row)
+/* Pushes from the active vertices along the rest of their lists, or along all of them where no prefix is resident;
+ * `heavy`: along the heavy edges alone. */
+static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -66,7 +67,7 @@ static td_status tell_rest(td_streaming_job *self, bool beginnings, bool heavy, 
     return end_round(self, row, began, now);
 }
 
-static td_status tell_beginnings(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
+static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -77,22 +78,22 @@ static td_status tell_beginnings(td_streaming_job *self, td_gpu_frontier *now, t
     return end_round(self, row, began, now);
 }
 
-/* Nobody's beginning is left to be told. */
-static td_status tell_put_aside(td_streaming_job *self, td_gpu_frontier *now)
+/* No prefix is left to push along: the rest of the lists of all vertices that changed. */
+static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "rest"};
     td_gpu_swap(&self->gpu.state.active, &self->rest);
     self->rest_count = 0;
-    return tell_rest(self, false, false, now, &row);
+    return push_rest(self, false, false, now, &row);
 }
 
-/* Nor any light edge: whoever is in this step of distances has its distance for good, and tells heavy edges once. */
-static td_status tell_heavy(td_streaming_job *self, td_gpu_frontier *now)
+/* No light edge improved this bucket, so its distances are final: relax the heavy edges once. */
+static td_status push_heavy(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "heavy"};
     td_gpu_swap(&self->gpu.state.active, &self->heavy);
     self->heavy_count = 0;
-    return tell_rest(self, false, true, now, &row);
+    return push_rest(self, false, true, now, &row);
 }
 
 /* Rows of a loop on the device: its edges were read from the host's memory. */
@@ -106,7 +107,7 @@ static void note_loop(td_streaming_job *self, uint32_t first_row)
 }
 
 /* Many rounds in one launch while the frontier is small. */
-static td_status tell_in_loop(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_in_loop(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->next_dirty = false;
@@ -122,8 +123,8 @@ static bool is_small(const td_streaming_job *self, const td_gpu_frontier *now)
     return self->push->readable && self->variant == TD_STREAMING_FULL && now->edges + now->vertices < self->small_edges;
 }
 
-/* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again,
- * which programs that add up must not hear: theirs wait until nobody has. */
+/* Between two iterations: a checkpoint, if one is due. A run that goes on from it pushes along whole lists again, also
+ * those of which a part is done, and accumulating programs must not add twice: theirs wait until no list is. */
 static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -136,21 +137,21 @@ static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
                                                              gpu->arrays.far_map}, 4);
 }
 
-/* The frontier and what it leads to, until nobody has anything to tell. */
-static td_status tell_all(td_streaming_job *self, td_gpu_frontier *now)
+/* The frontier and what it leads to, until nothing changes any more. */
+static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while ((now->vertices > 0 || self->rest_count > 0) && gpu->state.context.iteration < gpu->limit) {
         td_iteration row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
         if (now->vertices == 0) {
-            TD_CHECK(tell_put_aside(self, now));
+            TD_CHECK(push_deferred(self, now));
         } else if (is_small(self, now)) {
-            TD_CHECK(tell_in_loop(self, now));
+            TD_CHECK(push_in_loop(self, now));
         } else if (has_prefix(self) && self->order_free) {
             row.direction = "begin";
-            TD_CHECK(tell_beginnings(self, now, &row));
+            TD_CHECK(push_prefix(self, now, &row));
         } else {
-            TD_CHECK(tell_rest(self, has_prefix(self), false, now, &row));
+            TD_CHECK(push_rest(self, has_prefix(self), false, now, &row));
         }
         TD_CHECK(checkpoint(self, now));
     }
@@ -195,10 +196,10 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
     bool pushes = chooses_push(self, now);
     td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
-    if (pushes && is_small(self, now)) return tell_in_loop(self, now);
+    if (pushes && is_small(self, now)) return push_in_loop(self, now);
     td_gpu_settle(gpu, now->vertices, now->edges);
-    if (pushes && is_little(self, row.active_edges)) return tell_directly(self, has_prefix(self), now, &row);
-    if (pushes) return tell_rest(self, has_prefix(self), false, now, &row);
+    if (pushes && is_little(self, row.active_edges)) return push_directly(self, has_prefix(self), now, &row);
+    if (pushes) return push_rest(self, has_prefix(self), false, now, &row);
     self->row = &row;
     TD_CHECK(td_streaming_pull_hit(self));
     td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
@@ -222,7 +223,7 @@ td_status td_streaming_rounds(td_streaming_job *self)
 {
     td_gpu_frontier now;
     TD_CHECK(td_gpu_start(&self->gpu, &now));
-    TD_CHECK(self->gpu.state.first_hit ? go_by_levels(self, &now) : tell_all(self, &now));
+    TD_CHECK(self->gpu.state.first_hit ? go_by_levels(self, &now) : push_all(self, &now));
     self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
     return TD_OK;
 }
@@ -239,7 +240,7 @@ td_status td_streaming_peel(td_streaming_job *self)
         bool anyone = within || now.vertices > 0;
         uint64_t lowest = gpu->control->tally.lowest;
         TD_CHECK(td_gpu_make_mapped(gpu, &now));
-        TD_CHECK(tell_all(self, &now));
+        TD_CHECK(push_all(self, &now));
         if (gpu->state.context.iteration >= gpu->limit) return TD_OK;
         gpu->state.context.phase = anyone ? gpu->state.context.phase + 1 : (uint32_t)lowest;
     }
@@ -280,28 +281,28 @@ td_status td_streaming_priorities(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    uint64_t far = 0, told = 0;
+    uint64_t far = 0, pushed = 0;
     bool loops = self->push->readable && self->variant == TD_STREAMING_FULL && self->small_edges > 0;
     gpu->one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);
     TD_CHECK(td_gpu_start(gpu, &now));
     while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         bool between = self->rest_count == 0 && self->heavy_count == 0;
-        if (loops && between && now.edges + told < self->small_edges) {
+        if (loops && between && now.edges + pushed < self->small_edges) {
             TD_CHECK(go_in_loop(self, &now, &far));
-            told = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
+            pushed = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
         } else if (now.vertices > 0) {
-            TD_CHECK(has_prefix(self) ? tell_beginnings(self, &now, &row) : tell_rest(self, false, false, &now, &row));
+            TD_CHECK(has_prefix(self) ? push_prefix(self, &now, &row) : push_rest(self, false, false, &now, &row));
             far += gpu->control->far_count[0];
         } else if (self->rest_count > 0 || self->heavy_count > 0) {
-            TD_CHECK(self->rest_count > 0 ? tell_put_aside(self, &now) : tell_heavy(self, &now));
+            TD_CHECK(self->rest_count > 0 ? push_deferred(self, &now) : push_heavy(self, &now));
             far += gpu->control->far_count[0];
         } else {
             TD_CHECK(deal_out(self, &now, &far));
-            told = 0;
+            pushed = 0;
             continue;
         }
-        told += row.edges;
+        pushed += row.edges;
         TD_CHECK(checkpoint(self, &now));
     }
     gpu->run->converged = true;

@@ -216,8 +216,8 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 uint32_t td_streaming_weight_bits(const td_graph *graph);
 td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
 
-/* stream_narrow.c */
-td_status td_streaming_widen(td_streaming_job *self, const td_slot *slot);
+/* stream_decompress.c */
+td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
 
 /* stream_kept.c */
 td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph); /* behind a launch that keeps edges */

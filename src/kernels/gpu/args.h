@@ -106,7 +106,7 @@ typedef struct td_gpu_state {
 typedef struct td_gpu_part {
     uint64_t first_edge, end_edge;
     const uint64_t *skip;         /* sums over vertices of the leading edges that the launch leaves out; 0: none */
-    const uint64_t *light;        /* sums over vertices of the light edges, which come first; 0: no difference is made */
+    const uint64_t *light;        /* sums over vertices of the light edges, which come first; 0: all alike */
     uint32_t first_vertex, end_vertex;
     uint8_t heavy_edges;          /* the launch processes the edges behind the light ones, instead of those */
     uint8_t from_host;            /* the edges are read from the host's memory, and their bytes are counted */
@@ -135,12 +135,12 @@ typedef struct td_useful_args {
     uint32_t shift;
 } td_useful_args;
 
-/* Compressed targets of a subgraph, expanded. */
-typedef struct td_expand_args {
+/* Compressed targets of a subgraph, and where they go. */
+typedef struct td_decompress_args {
     const uint32_t *compressed;
     uint64_t edges;
     uint32_t *targets;
-} td_expand_args;
+} td_decompress_args;
 
 /* Where adjacency lists begin, for segmented sums along all of them. */
 typedef struct td_gpu_segments {

@@ -9,7 +9,7 @@
 #include "kernels/gpu/collective.h"
 #include "kernels/gpu/common.h"
 #include "kernels/gpu/useful.h"
-#include "kernels/gpu/widen.h"
+#include "kernels/gpu/decompress.h"
 #if PROGRAM_GAS
 #include "kernels/gpu/pull.h"
 #include "kernels/gpu/shards.h"
@@ -25,7 +25,7 @@
 #if PROGRAM_FUSED || PROGRAM_LINEAR
 #include "kernels/gpu/stream.h"
 #endif
-#include "kernels/gpu/coop.h"
+#include "kernels/gpu/exchange.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -47,7 +47,7 @@ extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 #endif
 const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so */
-    KERNEL(init), KERNEL(useful), KERNEL(widen),
+    KERNEL(init), KERNEL(useful), KERNEL(decompress),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if !PROGRAM_FUSED

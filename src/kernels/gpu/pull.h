@@ -95,7 +95,7 @@ TD_DEVICE void accumulate(program_accum *place, program_accum value)
 #endif
 }
 
-enum { PULL_LANE = WIDEN_LANE, PULL_STEP = PULL_LANE * TD_WARP };
+enum { PULL_LANE = DECOMPRESS_LANE, PULL_STEP = PULL_LANE * TD_WARP };
 
 /* The lane's next four sources; none from `last` on. */
 TD_DEVICE void read_four(const td_pull_args *a, uint64_t first, uint64_t last, uint32_t *sources)
@@ -235,7 +235,7 @@ TD_KERNEL(pull, td_pull_args)
 }
 
 #if !PROGRAM_FUSED
-/* Where a piece's targets are in fewer bits: a piece is a group of them. Of several subgraphs the places are known. */
+/* The compressed targets of a piece, which are one group. */
 TD_DEVICE const uint32_t *compressed_group(const td_pull_compressed_args *a, uint64_t piece)
 {
     uint64_t subgraph = (piece * TD_GPU_TILE) >> a->shift;
@@ -243,7 +243,7 @@ TD_DEVICE const uint32_t *compressed_group(const td_pull_compressed_args *a, uin
     return words + words[piece - (subgraph << a->shift) / TD_GPU_TILE];
 }
 
-/* The same along lists in fewer bits (widen.h), which are made whole step by step. */
+/* The same along compressed targets (decompress.h), which are decompressed step by step. */
 TD_KERNEL(pull_compressed, td_pull_compressed_args)
 {
     const td_context c = kernel_context(&a.pull.state);
@@ -251,11 +251,11 @@ TD_KERNEL(pull_compressed, td_pull_compressed_args)
          piece += td_global_threads() / TD_WARP) {
         uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a.pull, piece);
         pull_state state = {a.pull.segments.lists_before[piece], a.pull.segments.lists_before[piece], program_zero(&c)};
-        widening it = open_group(compressed_group(&a, piece));
+        decompression it = open_group(compressed_group(&a, piece));
         for (uint64_t base = first; base < last; base += PULL_STEP) {
             uint32_t sources[PULL_LANE];
             uint64_t mine = base + td_lane() * PULL_LANE;
-            widen_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
+            decompress_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
             TD_UNROLL
             for (uint32_t k = 0; k < PULL_LANE; k++)
                 if (mine + k >= last) sources[k] = TD_NO_VERTEX;

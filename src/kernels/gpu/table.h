@@ -15,7 +15,7 @@
 typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(init, td_init_args);
     TD_GPU_KERNEL(useful, td_useful_args);
-    TD_GPU_KERNEL(widen, td_expand_args);
+    TD_GPU_KERNEL(decompress, td_decompress_args);
     /* gas */
     TD_GPU_KERNEL(pull, td_pull_args);
     TD_GPU_KERNEL(apply, td_apply_args);

@@ -1,5 +1,4 @@
-/* The GPU's side of a cooperation with the CPU (engine/coop.h): what the host knows better comes in, what was found
- * here goes out. */
+/* Exchange with the CPU (engine/coop/coop.h): frontiers and sums come from the host, changed vertices go there. */
 
 #if !PROGRAM_FUSED
 /* Adds the sums along the second part of the lists, and the host's, to those along the first part. */
