@@ -61,6 +61,7 @@ int main(int argc, char **argv)
     td_session *session = NULL;
     td_graph *graph = NULL;
     td_result *ranks = NULL, *parts = NULL;
+    td_plan *plan = NULL;
     uint32_t vertices[TOP];
     double values[TOP];
     int failed = 1, file = argc > 1 ? -1 : mkstemp(made);
@@ -75,12 +76,12 @@ int main(int argc, char **argv)
     printf("%" PRIu32 " vertices, %" PRIu64 " edges, %s\n", td_graph_vertices(graph), td_graph_edges(graph),
            td_graph_on_disk(graph) ? "which stay on disk" : "in memory");
 
-    td_plan plan = {.size = sizeof plan};
     TRY(td_session_plan(session, graph, "pagerank", NULL, &plan));
-    printf("pagerank: engine %s, %" PRIu64 " MB of memory for edges, an iteration reads up to %" PRIu64 " MB\n", plan.engine,
-           plan.room_bytes >> 20, plan.disk_bytes >> 20);
+    printf("pagerank: engine %s, %" PRIu64 " MB of memory for edges, an iteration reads up to %" PRIu64 " MB\n",
+           td_plan_engine(plan), td_plan_counter(plan, "room_bytes") >> 20,
+           td_plan_counter(plan, "disk_bytes_per_iteration") >> 20);
 
-    TRY(td_session_run(session, graph, "pagerank", NULL, &ranks));
+    TRY(td_plan_run(session, plan, &ranks));
     TRY(td_result_verify(session, ranks));
     TRY(td_result_top(session, ranks, TOP, vertices, values, &count));
     for (uint64_t i = 0; i < count; i++) printf("  %" PRIu64 "\t%g\n", td_graph_vertex_id(graph, vertices[i]), values[i]);
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
     printf("the largest component has %.0f vertices; %" PRIu64 " MB read\n", values[0], bytes_read(parts) >> 20);
     failed = 0;
 done:
+    td_plan_destroy(plan);
     td_result_destroy(parts);
     td_result_destroy(ranks);
     td_graph_destroy(graph);

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
     uint32_t vertices[TOP];
     double values[TOP];
     uint64_t count;
+    td_plan *plan = NULL;
     int failed = 1;
 
     TRY(td_session_create(0, &session));
@@ -116,12 +117,14 @@ int main(int argc, char **argv)
     request.source = argc > 2 ? strtoull(argv[2], NULL, 10) : td_graph_vertex_id(graph, 0);
 
     /* What it will take can be asked before. */
-    td_plan plan = {.size = sizeof plan};
+    td_plan_memory host = {.size = sizeof host};
     TRY(td_session_plan(session, graph, "sssp", &request, &plan));
-    fprintf(stderr, "sssp: engine %s, because %s; about %" PRIu64 " bytes besides the graph's %" PRIu64 "%s\n", plan.engine,
-            plan.why, plan.program_bytes, plan.graph_bytes, plan.fits ? "" : ", which is more than there is");
+    TRY(td_plan_memory_row(plan, 0, &host));
+    fprintf(stderr, "sssp: engine %s, because %s; about %" PRIu64 " bytes besides the graph's %" PRIu64 "%s\n",
+            td_plan_engine(plan), td_plan_why(plan), host.program, host.graph,
+            host.fits ? "" : ", which is more than there is");
 
-    TRY(td_session_run(session, graph, "sssp", &request, &distances));
+    TRY(td_plan_run(session, plan, &distances));
     TRY(td_result_verify(session, distances));
     TRY(td_result_top(session, distances, TOP, vertices, values, &count));
     print_top(graph, vertices, values, count, "farthest vertices:");
@@ -141,6 +144,7 @@ int main(int argc, char **argv)
     printf("ranks add up to %.4f after %" PRIu32 " iterations\n", sum, td_result_iterations(ranks));
     failed = 0;
 done:
+    td_plan_destroy(plan);
     td_result_destroy(ranks);
     td_result_destroy(distances);
     td_graph_destroy(graph);

@@ -4,37 +4,38 @@
 static uint64_t piece_count(const td_gpu_job *job)
 {
     uint64_t edges = td_gpu_view_edges(job);
-    return edges / TD_GPU_WARP_PIECE + edges / job->args.heavy + 2;
+    return edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
 }
 
 static td_status make_frontier(td_gpu_job *job)
 {
     uint64_t n = job->graph->vertices, words = (n + 31) / 32;
-    td_gpu_args *a = &job->args;
-    TD_CHECK(td_gpu_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
-    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &a->queue[i], n, sizeof(uint32_t), "queue of vertices"));
-    TD_CHECK(td_gpu_new(job, &a->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, words * sizeof(uint32_t)));
-    if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &a->late, n, sizeof(uint32_t), "late vertices"));
+    td_gpu_arrays *arrays = &job->arrays;
+    TD_CHECK(td_gpu_new(job, &arrays->pieces, piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices"));
+    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->queue[i], n, sizeof(uint32_t), "queue of vertices"));
+    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, words * sizeof(uint32_t)));
+    if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &arrays->late, n, sizeof(uint32_t), "late vertices"));
     if (job->traits->schedule == TD_SCHEDULE_PEEL) {
-        TD_CHECK(td_gpu_new(job, &a->left, n, sizeof(uint32_t), "vertices left"));
-        TD_CHECK(td_gpu_new(job, &a->next_left, n, sizeof(uint32_t), "vertices left"));
+        TD_CHECK(td_gpu_new(job, &arrays->left, n, sizeof(uint32_t), "vertices left"));
+        TD_CHECK(td_gpu_new(job, &arrays->next_left, n, sizeof(uint32_t), "vertices left"));
     }
     if (!job->prioritised) return TD_OK;
-    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &a->far[i], n, sizeof(uint32_t), "vertices put off"));
-    TD_CHECK(td_gpu_new(job, &a->far_map, words, sizeof(uint32_t), "vertices put off"));
-    return td_stream_fill(job->stream, a->far_map, 0, words * sizeof(uint32_t));
+    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->far[i], n, sizeof(uint32_t), "vertices put off"));
+    TD_CHECK(td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "vertices put off"));
+    return td_stream_fill(job->stream, arrays->far_map, 0, words * sizeof(uint32_t));
 }
 
 static td_status make_sweep(td_gpu_job *job)
 {
-    td_gpu_args *a = &job->args;
+    td_gpu_arrays *arrays = &job->arrays;
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_gpu_new(job, &a->pieces, piece_count(job), sizeof(uint64_t), "pieces of heavy vertices"));
-    TD_CHECK(td_gpu_new(job, &a->drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
-    if (job->traits->edge != NULL) TD_CHECK(td_gpu_new(job, &a->edges, n, sizeof(uint64_t), "edges of the forest"));
+    TD_CHECK(td_gpu_new(job, &arrays->pieces, piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(job, &arrays->drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
+    if (job->traits->edge != NULL)
+        TD_CHECK(td_gpu_new(job, &arrays->edges, n, sizeof(uint64_t), "edges of the forest"));
     if (job->traits->value_bytes != sizeof(uint32_t))
-        TD_CHECK(td_gpu_new(job, &a->labels, n, sizeof(uint32_t), "labels"));
+        TD_CHECK(td_gpu_new(job, &arrays->labels, n, sizeof(uint32_t), "labels"));
     return TD_OK;
 }
 
@@ -42,25 +43,25 @@ td_status td_gpu_make_arrays(td_gpu_job *job)
 {
     const td_program_info *info = job->run->program->info;
     uint64_t n = job->graph->vertices;
-    td_gpu_args *a = &job->args;
+    td_gpu_arrays *arrays = &job->arrays;
     TD_CHECK(td_gpu_make_values(job));
     if (info->kind == TD_KIND_SWEEP) return make_sweep(job);
-    TD_CHECK(td_gpu_new(job, &a->active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(job, &job->state.active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
     if (job->traits->fused) TD_CHECK(make_frontier(job));
     if (!job->adds_up || job->shards) return TD_OK;
-    TD_CHECK(td_gpu_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
-    return td_gpu_launch(job, &job->kernels->clear_sums, n);
+    TD_CHECK(td_gpu_new(job, &arrays->sums, n, job->traits->accum_bytes, "sums"));
+    return td_gpu_clear_sums(job, arrays->sums);
 }
 
 /* Blocks of the loops, all of which run at once. */
 td_status td_gpu_fit_loops(td_gpu_job *job)
 {
     const td_gpu_kernels *k = job->kernels;
-    bool plain = job->args.balance == TD_BALANCE_WARP;
+    bool plain = job->balance == TD_BALANCE_WARP;
     uint32_t most;
     if (!job->traits->fused) return TD_OK;
-    if (job->prioritised) job->loop = plain ? &k->priorities : &k->priorities_otherwise;
-    else job->loop = plain ? &k->levels : &k->levels_otherwise;
+    if (job->prioritised) job->loop = plain ? &k->priorities.kernel : &k->priorities_otherwise.kernel;
+    else job->loop = plain ? &k->levels.kernel : &k->levels_otherwise.kernel;
     TD_CHECK(td_device_occupancy(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;
     job->blocks_many = most;

@@ -1,4 +1,4 @@
-#include "gpu/job.h"
+#include "gpu/launch.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_OWNED = 40, THREADS_PER_PROCESSOR = 2048 };
+enum { MOST_OWNED = 40 };
 
 /* Opening and closing. */
 
@@ -64,14 +64,14 @@ void td_gpu_swap(void *a, void *b)
 
 void td_gpu_turn_values(td_gpu_job *job)
 {
-    td_gpu_args *a = &job->args;
-    if (a->next_values != a->values) td_gpu_swap(&a->values, &a->next_values);
+    td_gpu_state *state = &job->state;
+    if (state->next_values != state->values) td_gpu_swap(&state->values, &state->next_values);
     if (!job->traits->sends_value) {
-        td_gpu_swap(&a->messages, &a->next_messages);
+        td_gpu_swap(&state->messages, &state->next_messages);
         return;
     }
-    a->messages = a->values;
-    a->next_messages = a->next_values;
+    state->messages = state->values;
+    state->next_messages = state->next_values;
 }
 
 /* Arrays, launches, counters. */
@@ -84,44 +84,6 @@ td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes,
     return TD_OK;
 }
 
-static td_status launch(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint64_t most, uint32_t shared_bytes)
-{
-    if (blocks > most) blocks = most;
-    td_launch shape = {.blocks = blocks == 0 ? 1 : (uint32_t)blocks, .threads = TD_GPU_THREADS,
-                       .shared_bytes = shared_bytes};
-    return td_stream_launch(job->stream, kernel, shape, &job->args, sizeof job->args);
-}
-
-td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes)
-{
-    uint64_t most = (uint64_t)job->device->properties.multiprocessors * (THREADS_PER_PROCESSOR / TD_GPU_THREADS);
-    return launch(job, kernel, blocks, most, shared_bytes);
-}
-
-td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
-{
-    return launch(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, INT32_MAX, 0);
-}
-
-td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads)
-{
-    return td_gpu_launch_blocks(job, kernel, (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS, 0);
-}
-
-td_status td_gpu_clear_pieces(td_gpu_job *job)
-{
-    uint32_t *place = &job->args.control->slot[0].pieces;
-    return td_stream_fill(job->stream, place, 0, sizeof *place);
-}
-
-td_status td_gpu_push_part(td_gpu_job *job)
-{
-    bool heavy = job->args.has_heavy;
-    if (heavy) TD_CHECK(td_gpu_clear_pieces(job));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->push_part, td_gpu_part_threads(job)));
-    return heavy ? td_gpu_launch_blocks(job, &job->kernels->push_part_pieces, UINT32_MAX, 0) : TD_OK;
-}
-
 td_status td_gpu_reset(td_gpu_job *job)
 {
     uint64_t head = offsetof(td_gpu_control, rows);
@@ -129,25 +91,25 @@ td_status td_gpu_reset(td_gpu_job *job)
     memset(job->control, 0, head);
     job->control->tally.lowest = UINT64_MAX;
     job->control->far_lowest = UINT32_MAX;
-    job->control->bound = job->args.bound;
+    job->control->bound = job->bound;
     job->control->edge_count = kept;
     job->control->barrier = barrier;
-    return td_stream_copy(job->stream, job->args.control, job->control, head, TD_TO_DEVICE);
+    return td_stream_copy(job->stream, job->state.control, job->control, head, TD_TO_DEVICE);
 }
 
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows)
 {
     uint64_t bytes = offsetof(td_gpu_control, rows) + rows * sizeof(td_gpu_row);
-    TD_CHECK(td_stream_copy(job->stream, job->control, job->args.control, bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(job->stream, job->control, job->state.control, bytes, TD_TO_HOST));
     return td_stream_synchronize(job->stream);
 }
 
 td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds)
 {
-    row->number = job->args.context.iteration++;
+    row->number = job->state.context.iteration++;
     row->start = (double)(began - job->run_began) * 1e-9;
     row->seconds = seconds;
-    job->run->iterations = job->args.context.iteration;
+    job->run->iterations = job->state.context.iteration;
     job->run->edges_processed += row->edges;
     job->run->final_change = row->change;
     uint64_t moved = row->bytes_whole + row->bytes_extracted + row->bytes_direct;
@@ -160,19 +122,19 @@ static td_status make_messages(td_gpu_job *job)
 {
     const td_cpu_kernels *k = job->traits;
     uint64_t n = job->graph->vertices;
-    td_gpu_args *a = &job->args;
-    TD_CHECK(td_gpu_new(job, &a->values, n, k->value_bytes, "vertex values"));
-    a->next_values = a->messages = a->next_messages = a->values;
+    td_gpu_state *state = &job->state;
+    TD_CHECK(td_gpu_new(job, &state->values, n, k->value_bytes, "vertex values"));
+    state->next_values = state->messages = state->next_messages = state->values;
     if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
     bool twice = !k->fused && !job->run->async;
     if (k->sends_value) {
-        if (twice) TD_CHECK(td_gpu_new(job, &a->next_values, n, k->value_bytes, "new vertex values"));
-        a->next_messages = a->next_values;
+        if (twice) TD_CHECK(td_gpu_new(job, &state->next_values, n, k->value_bytes, "new vertex values"));
+        state->next_messages = state->next_values;
         return TD_OK;
     }
-    TD_CHECK(td_gpu_new(job, &a->messages, n, k->message_bytes, "messages"));
-    a->next_messages = a->messages;
-    if (twice) TD_CHECK(td_gpu_new(job, &a->next_messages, n, k->message_bytes, "new messages"));
+    TD_CHECK(td_gpu_new(job, &state->messages, n, k->message_bytes, "messages"));
+    state->next_messages = state->messages;
+    if (twice) TD_CHECK(td_gpu_new(job, &state->next_messages, n, k->message_bytes, "new messages"));
     return TD_OK;
 }
 
@@ -187,14 +149,14 @@ td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t c
 td_status td_gpu_make_values(td_gpu_job *job)
 {
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_gpu_new(job, &job->args.control, 1, sizeof(td_gpu_control), "counters"));
+    TD_CHECK(td_gpu_new(job, &job->state.control, 1, sizeof(td_gpu_control), "counters"));
     TD_CHECK(make_messages(job));
     for (int i = 0; i < TD_INPUTS; i++) {
         void *input = NULL;
         if (job->run->inputs[i] == NULL) continue;
         TD_CHECK(td_gpu_new(job, &input, n, sizeof(double), "inputs"));
         TD_CHECK(td_stream_copy(job->stream, input, job->run->inputs[i], n * sizeof(double), TD_TO_DEVICE));
-        job->args.context.input[i] = input;
+        job->state.context.input[i] = input;
     }
     return TD_OK;
 }
@@ -203,20 +165,19 @@ td_status td_gpu_make_values(td_gpu_job *job)
 
 static td_status restore(td_gpu_job *job, const td_state *from)
 {
-    td_gpu_args *a = &job->args;
+    td_gpu_state *state = &job->state;
     uint64_t words = td_gpu_words(job) * sizeof(uint32_t);
-    a->resumed = true;
-    a->context.iteration = from->iteration;
-    a->context.phase = from->phase;
-    TD_CHECK(td_stream_copy(job->stream, a->values, from->values, job->graph->vertices * job->traits->value_bytes,
+    state->context.iteration = from->iteration;
+    state->context.phase = from->phase;
+    TD_CHECK(td_stream_copy(job->stream, state->values, from->values, job->graph->vertices * job->traits->value_bytes,
                             TD_TO_DEVICE));
-    if (a->active != NULL && from->has_active)
-        TD_CHECK(td_stream_copy(job->stream, a->active, from->active, words, TD_TO_DEVICE));
-    else if (a->active != NULL) TD_CHECK(td_stream_fill(job->stream, a->active, 0xff, words));
-    if (a->edges == NULL) return TD_OK;
+    if (state->active != NULL && from->has_active)
+        TD_CHECK(td_stream_copy(job->stream, state->active, from->active, words, TD_TO_DEVICE));
+    else if (state->active != NULL) TD_CHECK(td_stream_fill(job->stream, state->active, 0xff, words));
+    if (job->arrays.edges == NULL) return TD_OK;
     job->control->edge_count = (uint32_t)from->edge_count;
     return from->edge_count == 0 ? TD_OK
-                                 : td_stream_copy(job->stream, a->edges, from->edges,
+                                 : td_stream_copy(job->stream, job->arrays.edges, from->edges,
                                                   from->edge_count * sizeof *from->edges, TD_TO_DEVICE);
 }
 
@@ -225,10 +186,10 @@ td_status td_gpu_init(td_gpu_job *job)
     td_state *from = job->run->resumed;
     if (from != NULL) TD_CHECK(restore(job, from));
     TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->init, job->graph->vertices));
+    td_init_args args = {.state = job->state, .resumed = from != NULL};
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->init, job->graph->vertices, &args));
     TD_CHECK(td_gpu_read(job, 0));
-    job->args.resumed = false;
-    job->args.context.global = from != NULL ? from->global : job->control->tally.share;
+    job->state.context.global = from != NULL ? from->global : job->control->tally.share;
     if (from != NULL) td_state_clear(from);
     return td_checkpoints_begin(job->run);
 }
@@ -248,21 +209,20 @@ static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
 
 td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *maps, int count)
 {
-    const td_gpu_args *a = &job->args;
     uint64_t bytes = job->graph->vertices * job->traits->value_bytes;
     void *seen;
     if (job->pinned_state == NULL && td_device_pin(job->device, state->values, bytes, &seen) == TD_OK)
         job->pinned_state = state->values;
-    state->by_levels = a->first_hit;
-    TD_CHECK(td_stream_copy(job->stream, state->values, a->values, bytes, TD_TO_HOST));
+    state->by_levels = job->state.first_hit;
+    TD_CHECK(td_stream_copy(job->stream, state->values, job->state.values, bytes, TD_TO_HOST));
     for (int i = 0; i < count; i++) {
         if (maps[i] == NULL) continue;
         state->has_active = true;
         TD_CHECK(add_map(job, state, maps[i]));
     }
-    if (a->edges != NULL) state->edge_count = job->control->edge_count;
+    if (job->arrays.edges != NULL) state->edge_count = job->control->edge_count;
     if (state->edge_count > 0)
-        TD_CHECK(td_stream_copy(job->stream, state->edges, a->edges, state->edge_count * sizeof *state->edges,
+        TD_CHECK(td_stream_copy(job->stream, state->edges, job->arrays.edges, state->edge_count * sizeof *state->edges,
                                 TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(job->stream));
     return td_checkpoint_save(job->run, state);
@@ -323,11 +283,12 @@ void td_gpu_stop_counting(td_gpu_job *job)
 
 static td_status hand_over_values(td_gpu_job *job)
 {
-    const void *values = job->args.values;
+    const void *values = job->state.values;
     size_t bytes = job->traits->value_bytes;
-    if (job->args.labels != NULL) {
-        TD_CHECK(td_gpu_launch(job, &job->kernels->label_all, job->graph->vertices));
-        values = job->args.labels;
+    if (job->arrays.labels != NULL) {
+        td_labels_args args = {.state = job->state, .labels = job->arrays.labels};
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->label_all, job->graph->vertices, &args));
+        values = job->arrays.labels;
         bytes = sizeof(uint32_t);
     }
     TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
@@ -338,10 +299,10 @@ static td_status hand_over_values(td_gpu_job *job)
 static td_status hand_over_edges(td_gpu_job *job)
 {
     td_run *run = job->run;
-    if (job->args.edges == NULL) return TD_OK;
+    if (job->arrays.edges == NULL) return TD_OK;
     run->edge_count = job->control->edge_count;
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
-    TD_CHECK(td_stream_copy(job->stream, run->edges, job->args.edges, run->edge_count * sizeof *run->edges,
+    TD_CHECK(td_stream_copy(job->stream, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges,
                             TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(job->stream));
     td_sweep_end_forest(run);

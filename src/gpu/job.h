@@ -11,6 +11,19 @@
 #include "run/run.h"
 #include "kernels/gpu/table.h"
 
+/* The run's arrays on the device, beside those of its state. A run has those that its program and schedule need. */
+typedef struct td_gpu_arrays {
+    uint32_t *queue[2];      /* frontiers */
+    uint32_t *far[2], *far_map; /* priorities: vertices put off, and their bitmap */
+    uint64_t *pieces;        /* of high-degree vertices */
+    uint32_t *late;          /* first-hit pulls: vertices left to whole blocks */
+    uint32_t *left, *next_left; /* peeling: vertices left */
+    void *sums;              /* program_accum per vertex */
+    uint32_t *parents;
+    uint64_t *edges;         /* of a forest */
+    uint32_t *drawn, *labels;
+} td_gpu_arrays;
+
 typedef struct td_gpu_job {
     td_run *run;
     const td_run_options *options;
@@ -21,19 +34,31 @@ typedef struct td_gpu_job {
     const td_cpu_kernels *traits;
     const td_gpu_kernels *kernels;
     const td_kernel *loop;   /* of rounds, for the balance chosen */
-    td_gpu_args args;
+    td_gpu_state state;
+    td_gpu_arrays arrays;
+    td_gpu_list push_list, pull_list; /* the adjacencies that launches process where nothing else is said */
+    td_gpu_segments segments; /* of pull_list, for gather-sums */
     td_gpu_control *control; /* the host's copy, pinned where the device can */
     bool pinned;
     void *pinned_state;      /* a checkpoint's values, where the device can */
     struct td_gpu_adjacency *pull, *push;
     bool both;               /* the undirected view of a directed graph */
     td_direction direction;
+    td_balance balance;
+    uint32_t high_degree, mean_degree; /* high_degree: from which a vertex is cut into pieces */
+    bool has_high_degree;    /* there may be vertices of that degree */
+    bool lean;               /* small degrees: loops go by the number of vertices, not of edges */
     bool shards, prioritised, has_limit;
     uint64_t pull_pieces;
     bool adds_up;            /* pulls do: td_gpu_accumulates */
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
-    double delta;
+    double delta, one_over_delta;
+    uint32_t bound;          /* priorities up to it are near */
+    uint32_t samples;        /* edges of every list that a sample looks at */
+    uint32_t sampled;        /* leading edges of every list that sweeps leave out, because samples have seen them */
+    uint32_t left_out;       /* label of the component that sweeps skip, */
+    bool skipping;           /* once it is known */
     uint64_t tiny, small;    /* edges of a frontier up to which a cluster, or few blocks, do the rounds */
     uint32_t rounds;         /* most in a launch */
     uint32_t blocks_cluster, blocks_few, blocks_many; /* of loops, whose blocks all run at once */
@@ -69,22 +94,8 @@ td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *m
 /* Between two iterations of a program without a frontier: a checkpoint, if one is due. */
 static inline td_status td_gpu_checkpoint(td_gpu_job *job)
 {
-    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    td_state *state = td_checkpoint_due(job->run, &job->state.context);
     return state != NULL ? td_gpu_save(job, state, NULL, 0) : TD_OK;
-}
-
-/* Launches over `threads` threads in all, or fewer where the loop inside goes on. */
-td_status td_gpu_launch(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
-/* One thread each, whatever the number: blocks end soon, and those of other streams come between them. */
-td_status td_gpu_launch_each(td_gpu_job *job, const td_kernel *kernel, uint64_t threads);
-td_status td_gpu_launch_blocks(td_gpu_job *job, const td_kernel *kernel, uint64_t blocks, uint32_t shared_bytes);
-
-/* Active ones of the args' vertices tell their values along the args' edges; heavy ones piece by piece. */
-td_status td_gpu_push_part(td_gpu_job *job);
-td_status td_gpu_clear_pieces(td_gpu_job *job); /* of heavy vertices, before a launch that cuts them */
-static inline uint64_t td_gpu_part_threads(const td_gpu_job *job) /* one a vertex, in whole words of bitmaps */
-{
-    return ((uint64_t)job->args.end_vertex + 31) / 32 * 32 - job->args.first_vertex / 32 * 32;
 }
 
 /* The counters to zero; what they are now, with the rows of that many rounds. Reading waits for the device. */
@@ -94,7 +105,7 @@ td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
 /* Decides whether the iteration under way ends the run (convergence.h). */
 static inline td_status td_gpu_judge(td_gpu_job *job, double change, double share)
 {
-    return td_run_judge(job->run, job->traits->measure, job->args.context.iteration, change, share);
+    return td_run_judge(job->run, job->traits->measure, job->state.context.iteration, change, share);
 }
 
 /* Ends an iteration: adds its row, tells whoever watches, looks for a cancel. */
@@ -110,7 +121,7 @@ td_status td_gpu_hand_over(td_gpu_job *job);
 /* Whether the program looks at a vertex's in- and out-edges alike. */
 bool td_gpu_view_is_both(const td_run *run, const td_cpu_kernels *traits);
 
-/* Where the lists of a pull begin (td_gpu_args.heads, lists, lists_before). `place` is a vertex's offset. */
+/* Where the lists of a pull begin (td_gpu_segments). `place` is a vertex's offset. */
 typedef struct td_gpu_heads {
     uint32_t *bits, *lists, *before;
     uint64_t words, count, pieces;

@@ -210,15 +210,13 @@ td_status td_gpu_load_heads(td_gpu_job *job)
     td_status status = TD_OK;
     td_gpu_adjacency *list = job->pull;
     td_gpu_heads found = {0};
-    job->args.pull_edges = place_of(job, job->graph->vertices);
-    job->pull_pieces = (job->args.pull_edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    uint64_t edges = place_of(job, job->graph->vertices);
+    job->pull_pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     if (list->lists == NULL) {
         TD_TRY(find_heads(job, &found));
         TD_TRY(send_heads(job, &found));
     }
-    job->args.heads = list->heads;
-    job->args.lists = list->lists;
-    job->args.lists_before = list->lists_before;
+    job->segments = (td_gpu_segments){list->heads, list->lists, list->lists_before, edges};
 done:
     td_gpu_free_heads(&found);
     return status;
@@ -319,9 +317,5 @@ td_status td_gpu_make_shards(td_gpu_job *job)
     held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
     bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&
                  held->shard_accum == job->traits->accum_bytes;
-    if (!there) TD_CHECK(load_shards(job, held->shard_bytes / job->traits->accum_bytes));
-    job->args.shards = held->shards;
-    job->args.shard_targets = held->shard_targets;
-    job->args.shard_count = held->shard_count;
-    return TD_OK;
+    return there ? TD_OK : load_shards(job, held->shard_bytes / job->traits->accum_bytes);
 }

@@ -10,7 +10,7 @@ typedef struct td_gpu_adjacency {
     td_gpu_list view;
     bool there;
     uint64_t longest; /* list; 0: not looked up yet */
-    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_args); made when needed */
+    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_segments); made when needed */
 } td_gpu_adjacency;
 
 /* What stays on the device from run to run of one graph. */

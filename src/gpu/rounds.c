@@ -25,7 +25,7 @@ static uint64_t hit_bound(const td_gpu_job *job)
 uint64_t td_gpu_push_bound(const td_gpu_job *job)
 {
     if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
-    if (job->args.first_hit) return hit_bound(job);
+    if (job->state.first_hit) return hit_bound(job);
     return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
 }
 
@@ -47,9 +47,9 @@ void td_gpu_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
 {
     if (now->mapped) return TD_OK;
-    TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
-    job->args.queue_count = (uint32_t)now->vertices;
-    TD_CHECK(td_gpu_launch(job, &job->kernels->map_queue, now->vertices));
+    TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .count = (uint32_t)now->vertices};
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->map_queue, now->vertices, &args));
     now->mapped = true;
     return TD_OK;
 }
@@ -60,40 +60,44 @@ enum { ASYNC_PARTS = 8 };
 
 static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
 {
-    td_gpu_args *a = &job->args;
-    a->end_piece = 0;
-    a->end_vertex = 0;
+    uint64_t piece = 0, vertex = 0;
     for (uint64_t part = 1; part <= parts; part++) {
-        a->first_piece = a->end_piece;
-        a->first_vertex = a->end_vertex;
-        a->end_piece = job->pull_pieces * part / parts;
-        a->end_vertex = part == parts ? job->graph->vertices : td_gpu_lists_ended(job, a->end_piece);
-        if (a->end_piece > a->first_piece)
-            TD_CHECK(td_gpu_launch(job, &job->kernels->pull, (a->end_piece - a->first_piece) * 32));
-        if (a->end_vertex > a->first_vertex)
-            TD_CHECK(td_gpu_launch(job, &job->kernels->apply, a->end_vertex - a->first_vertex));
+        uint64_t end_piece = job->pull_pieces * part / parts;
+        uint64_t end_vertex = part == parts ? job->graph->vertices : td_gpu_lists_ended(job, end_piece);
+        td_pull_args args = td_gpu_pull_args(job, job->pull_list, &job->segments, piece * TD_GPU_TILE,
+                                             end_piece * TD_GPU_TILE, job->arrays.sums);
+        if (end_piece > piece)
+            TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull, (end_piece - piece) * 32, &args));
+        if (end_vertex > vertex) TD_CHECK(td_gpu_apply(job, job->stream, job->arrays.sums, vertex, end_vertex));
+        piece = end_piece;
+        vertex = end_vertex;
     }
     return TD_OK;
 }
 
+static td_status pull_shards(td_gpu_job *job)
+{
+    const td_gpu_graph *held = job->held;
+    td_shard_args args = {.state = job->state, .list = job->pull_list, .shards = held->shards,
+                          .targets = held->shard_targets, .count = held->shard_count};
+    return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, held->shard_count, held->shard_bytes,
+                                &args);
+}
+
 static td_status pull_whole(td_gpu_job *job)
 {
-    td_gpu_args *a = &job->args;
     if (job->traits->fused)
-        TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
-    if (job->shards) {
-        TD_CHECK(td_gpu_launch_blocks(job, &job->kernels->pull_shards, a->shard_count, job->held->shard_bytes));
-    } else {
-        TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
-    }
+        TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    if (job->shards) TD_CHECK(pull_shards(job));
+    else TD_CHECK(pull_in_parts(job, job->run->async && !job->traits->fused ? ASYNC_PARTS : 1));
     td_gpu_turn_values(job);
     return TD_OK;
 }
 
 static td_status pull_open(td_gpu_job *job)
 {
-    TD_CHECK(td_gpu_launch(job, &job->kernels->pull_hit, job->graph->vertices));
-    return td_gpu_launch_blocks(job, &job->kernels->pull_late, (uint64_t)job->device->properties.multiprocessors, 0);
+    td_gpu_part all = td_gpu_all(job);
+    return td_gpu_pull_hit(job, job->stream, job->pull_list, &all, false);
 }
 
 static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
@@ -103,15 +107,15 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
     if (job->traits->fused) TD_CHECK(td_gpu_make_mapped(job, now));
     if (job->traits->fused) td_gpu_settle(job, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(job->args.first_hit ? pull_open(job) : pull_whole(job));
+    TD_CHECK(job->state.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
     TD_CHECK(td_gpu_judge(job, sum->change, sum->share));
-    if (job->traits->fused) td_gpu_swap(&job->args.active, &job->args.next_active);
+    if (job->traits->fused) td_gpu_swap(&job->state.active, &job->state.next_active);
     job->next_dirty = true;
     *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
-    job->args.context.global = sum->share;
-    row.edges = job->args.first_hit ? sum->edges : td_gpu_view_edges(job);
+    job->state.context.global = sum->share;
+    row.edges = job->state.first_hit ? sum->edges : td_gpu_view_edges(job);
     row.change = sum->change;
     return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
@@ -120,12 +124,13 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 
 static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
 {
-    if (job->next_dirty && !job->args.first_hit)
-        TD_CHECK(td_stream_fill(job->stream, job->args.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    if (job->next_dirty && !job->state.first_hit)
+        TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     job->next_dirty = false;
     if (now->listed) return TD_OK;
     TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->list_words, td_gpu_words(job) * 32));
+    td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0]};
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words, td_gpu_words(job) * 32, &args));
     now->listed = true;
     return TD_OK;
 }
@@ -150,22 +155,25 @@ enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
 
 static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64_t bound, uint64_t rounds)
 {
+    const td_gpu_arrays *arrays = &job->arrays;
     loop_shape shape = choose_shape(job, now);
-    job->args.leave_edges = shape.most < bound ? shape.most : bound;
-    job->args.stay_edges = shape.least;
-    job->args.cluster = shape.cluster;
-    job->args.most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
+    uint32_t most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
+    td_loop_args args = {.push = td_gpu_push_args(job, job->push_list), .queue = {arrays->queue[0], arrays->queue[1]},
+                         .far = {arrays->far[0], arrays->far[1]},
+                         .leave_edges = shape.most < bound ? shape.most : bound, .stay_edges = shape.least,
+                         .most_rounds = most_rounds, .balance = job->balance, .mean_degree = job->mean_degree,
+                         .cluster = shape.cluster, .has_high_degree = job->has_high_degree};
     job->control->left_edges = 0;
     _Static_assert(offsetof(td_gpu_control, rows) == offsetof(td_gpu_control, left_edges) + sizeof(uint64_t),
                    "cleared together");
-    uint64_t place = offsetof(td_gpu_control, left_edges), rows = job->args.most_rounds * sizeof(td_gpu_row);
-    if (job->args.lean)
-        TD_CHECK(td_stream_fill(job->stream, (char *)job->args.control + place, 0, sizeof(uint64_t) + rows));
+    uint64_t place = offsetof(td_gpu_control, left_edges), rows = most_rounds * sizeof(td_gpu_row);
+    if (job->lean)
+        TD_CHECK(td_stream_fill(job->stream, (char *)job->state.control + place, 0, sizeof(uint64_t) + rows));
     td_launch launch = {.blocks = shape.blocks, .threads = shape.cluster ? TD_GPU_CLUSTER_THREADS : TD_GPU_THREADS,
                         .cooperative = true,
                         .cluster = shape.cluster};
-    TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &job->args, sizeof job->args));
-    uint32_t few_rows = job->args.most_rounds < FEW_ROWS ? job->args.most_rounds : FEW_ROWS;
+    TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &args, sizeof args));
+    uint32_t few_rows = most_rounds < FEW_ROWS ? most_rounds : FEW_ROWS;
     TD_CHECK(td_gpu_read(job, few_rows));
     return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
 }
@@ -177,26 +185,26 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
-        uint64_t edges = job->args.lean ? row->edges : now->edges;
+        uint64_t edges = job->lean ? row->edges : now->edges;
         td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
                              .edges = edges};
         if (!row->split) {
             td_gpu_settle(job, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
         }
-        *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->args.first_hit};
+        *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->state.first_hit};
     }
-    if (job->args.lean) now->edges = job->control->left_edges;
+    if (job->lean) now->edges = job->control->left_edges;
     if (rounds % 2 == 0) return TD_OK;
-    td_gpu_swap(&job->args.queue[0], &job->args.queue[1]);
-    if (!job->args.first_hit) td_gpu_swap(&job->args.active, &job->args.next_active);
+    td_gpu_swap(&job->arrays.queue[0], &job->arrays.queue[1]);
+    if (!job->state.first_hit) td_gpu_swap(&job->state.active, &job->state.next_active);
     return TD_OK;
 }
 
 td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
 {
-    uint64_t began = td_clock_ns(), left = job->limit - job->args.context.iteration;
-    uint32_t until = td_checkpoint_rounds(job->run, job->args.context.iteration);
+    uint64_t began = td_clock_ns(), left = job->limit - job->state.context.iteration;
+    uint32_t until = td_checkpoint_rounds(job->run, job->state.context.iteration);
     if (left > until) left = until;
     TD_CHECK(make_listed(job, now));
     TD_CHECK(launch_loop(job, now, bound, left));
@@ -215,8 +223,8 @@ td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
     bool resumed = job->run->resumed != NULL;
     TD_CHECK(td_gpu_init(job));
     const td_gpu_tally *sum = &job->control->tally;
-    job->unsettled_edges = resumed && job->args.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
-    job->unsettled_vertices = resumed && job->args.first_hit ? sum->total + sum->activated : job->graph->vertices;
+    job->unsettled_edges = resumed && job->state.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
+    job->unsettled_vertices = resumed && job->state.first_hit ? sum->total + sum->activated : job->graph->vertices;
     *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
     return TD_OK;
 }
@@ -224,18 +232,18 @@ td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
 /* Between two iterations: a checkpoint, if one is due. */
 static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
 {
-    td_state *state = td_checkpoint_due(job->run, &job->args.context);
+    td_state *state = td_checkpoint_due(job->run, &job->state.context);
     if (state == NULL) return TD_OK;
     if (!job->traits->fused) return td_gpu_save(job, state, NULL, 0);
     TD_CHECK(td_gpu_make_mapped(job, now));
-    return td_gpu_save(job, state, (const uint32_t *const[]){job->args.active, job->args.far_map}, 2);
+    return td_gpu_save(job, state, (const uint32_t *const[]){job->state.active, job->arrays.far_map}, 2);
 }
 
 td_status td_gpu_run_rounds(td_gpu_job *job)
 {
     td_gpu_frontier now;
     TD_CHECK(td_gpu_start(job, &now));
-    while (job->args.context.iteration < job->limit && !job->run->converged) {
+    while (job->state.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
         TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
         TD_CHECK(checkpoint(job, &now));
@@ -244,15 +252,27 @@ td_status td_gpu_run_rounds(td_gpu_job *job)
     return TD_OK;
 }
 
+static td_peel_args peel_args(const td_gpu_job *job, uint32_t left)
+{
+    return (td_peel_args){.state = job->state, .left = job->arrays.left, .next_left = job->arrays.next_left,
+                          .queue = job->arrays.queue[0], .count = left};
+}
+
+td_status td_gpu_leave_all(td_gpu_job *job)
+{
+    td_peel_args args = peel_args(job, 0);
+    return td_gpu_launch(job, job->stream, &job->kernels->fill_left, job->graph->vertices, &args);
+}
+
 /* Of the vertices left, those of this level become the frontier. */
 td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
-    job->args.queue_count = *left;
-    TD_CHECK(td_gpu_launch(job, &job->kernels->peel, *left));
+    td_peel_args args = peel_args(job, *left);
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->peel, *left, &args));
     TD_CHECK(td_gpu_read(job, 0));
     *left = job->control->left_count;
-    td_gpu_swap(&job->args.left, &job->args.next_left);
+    td_gpu_swap(&job->arrays.left, &job->arrays.next_left);
     *now = (td_gpu_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
     return TD_OK;
 }
@@ -262,18 +282,18 @@ td_status td_gpu_run_peeling(td_gpu_job *job)
     td_gpu_frontier now;
     bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_gpu_start(job, &now));
-    if (!within) TD_CHECK(td_stream_fill(job->stream, job->args.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->fill_left, job->graph->vertices));
+    if (!within) TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_gpu_leave_all(job));
     for (uint32_t left = job->graph->vertices; left > 0; within = false) {
         if (!within) TD_CHECK(td_gpu_next_level(job, &now, &left));
         bool anyone = within || now.vertices > 0;
         uint64_t lowest = job->control->tally.lowest;
-        while (now.vertices > 0 && job->args.context.iteration < job->limit) {
+        while (now.vertices > 0 && job->state.context.iteration < job->limit) {
             TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
             TD_CHECK(checkpoint(job, &now));
         }
-        if (job->args.context.iteration >= job->limit) return TD_OK;
-        job->args.context.phase = anyone ? job->args.context.phase + 1 : (uint32_t)lowest;
+        if (job->state.context.iteration >= job->limit) return TD_OK;
+        job->state.context.phase = anyone ? job->state.context.phase + 1 : (uint32_t)lowest;
     }
     job->run->converged = true;
     return TD_OK;
@@ -296,15 +316,22 @@ double td_gpu_delta(const td_graph *graph, double delta)
     return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* priorities fit 32 bits */
 }
 
+td_far_args td_gpu_far_args(const td_gpu_job *job)
+{
+    return (td_far_args){.state = job->state, .far = job->arrays.far[0], .far_map = job->arrays.far_map,
+                         .one_over_delta = job->one_over_delta, .bound = job->bound};
+}
+
 td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
 {
     uint64_t began = td_clock_ns();
     job->next_dirty = now->listed = false;
     TD_CHECK(make_listed(job, now));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->list_far, td_gpu_words(job) * 32));
-    TD_CHECK(launch_loop(job, now, bound, td_checkpoint_rounds(job->run, job->args.context.iteration)));
+    td_far_args args = td_gpu_far_args(job);
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_far, td_gpu_words(job) * 32, &args));
+    TD_CHECK(launch_loop(job, now, bound, td_checkpoint_rounds(job->run, job->state.context.iteration)));
     TD_CHECK(take_rounds(job, now, "near", began));
-    job->args.bound = job->control->bound;
+    job->bound = job->control->bound;
     *far = job->control->far_count[job->control->far_at];
     return TD_OK;
 }
@@ -312,13 +339,13 @@ td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
 td_status td_gpu_run_priorities(td_gpu_job *job)
 {
     td_gpu_frontier now;
-    job->args.one_over_delta = 1 / td_gpu_delta(job->graph, job->delta);
+    job->one_over_delta = 1 / td_gpu_delta(job->graph, job->delta);
     TD_CHECK(td_gpu_start(job, &now));
     TD_CHECK(make_listed(job, &now));
     bool more = now.vertices > 0;
     while (more) {
         uint64_t began = td_clock_ns();
-        TD_CHECK(launch_loop(job, &now, UINT64_MAX, td_checkpoint_rounds(job->run, job->args.context.iteration)));
+        TD_CHECK(launch_loop(job, &now, UINT64_MAX, td_checkpoint_rounds(job->run, job->state.context.iteration)));
         TD_CHECK(take_rounds(job, &now, "near", began));
         more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
         job->run->converged = !more;

@@ -4,6 +4,7 @@
 #ifndef TD_GPU_ROUNDS_H
 #define TD_GPU_ROUNDS_H
 
+#include "gpu/launch.h"
 #include "gpu/lists.h"
 
 /* The frontier is a bitmap, a queue, or both. */
@@ -22,14 +23,18 @@ td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
 /* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more
  * edges than the bound or nobody is left; how many are far then. */
 td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
-td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left); /* peeling */
+td_status td_gpu_leave_all(td_gpu_job *job); /* peeling: all vertices are left at first */
+td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left);
+td_far_args td_gpu_far_args(const td_gpu_job *job); /* priorities: the vertices put off */
 /* Width of a step of distances; delta 0: from the weights. */
 double td_gpu_delta(const td_graph *graph, double delta);
 
 /* What a program does with every vertex between sweeps; components from a few edges of every vertex,
  * and the one that is then left out. */
 td_status td_gpu_vertex_steps(td_gpu_job *job);
-td_status td_gpu_sample(td_gpu_job *job);
+td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list);
+td_status td_gpu_collect_edges(td_gpu_job *job); /* of a forest, where the program has one */
+td_status td_gpu_label_drawn(td_gpu_job *job); /* labels in place of the vertices in `drawn` */
 td_status td_gpu_find_commonest(td_gpu_job *job);
 td_status td_gpu_leave_out(td_gpu_job *job); /* the same after a checkpoint, without samples */
 

@@ -1,5 +1,5 @@
 /* Lists of vertices in fewer bits, for the way over a link: what a warp of a GPU makes whole again in a stride
- * (kernels/gpu/widen.h).
+ * (kernels/gpu/decompress.h).
  *
  * Targets go in groups of 1024, whatever list they are in, and groups in blocks of 32. Of every target the difference
  * to the one before it is kept, its sign in the lowest bit. A block has two widths: most differences are of neighbours

@@ -50,7 +50,7 @@ fails 2 'changes nothing about wcc' run wcc g.tg $resident --set resident.direct
 # Before a plan is told.
 fails 1 '--engine cpu everything' run bfs g.tg --source 1 $resident --gpu-memory 8K
 contains "$err" 'bfs needs' 'the bytes needed'
-contains "$err" 'KiB on the GPU for the graph' 'the bytes needed'
+contains "$err" 'KiB on emu:0 for the graph' 'the bytes needed'
 fails 1 '--gpu-edges allows' run bfs g.tg --source 1 $resident --gpu-edges 25%
 succeeds run bfs g.tg --source 1 $resident --gpu-edges 100%
 fails 2 'the resident engine needs a GPU' run bfs g.tg --source 1 --engine resident --devices cpu --quiet

@@ -14,6 +14,7 @@
 #define TD_DEVICE static inline __attribute__((always_inline, unused))
 #define TD_DENSE_KERNEL(name, type, threads, blocks) TD_KERNEL(name, type)
 #define TD_KERNEL(name, type)                                                       \
+    typedef type name##_argument;                                                   \
     static void name##_body(const type a);                                          \
     static void name(const void *arguments) { name##_body(*(const type *)arguments); } \
     static void name##_body(const type a)

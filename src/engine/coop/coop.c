@@ -192,44 +192,42 @@ static void restore_inputs(td_coop_job *self)
     }
 }
 
-static void fill_args(td_coop_job *self)
+static void fill_state(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    a->context = gpu->run->context;
-    a->vertices = a->end_vertex = gpu->graph->vertices;
-    a->end_edge = UINT64_MAX;
-    a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : gpu->graph->weights;
-    a->weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)a->weights);
-    a->symmetric = gpu->graph->symmetric;
-    a->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
-    a->balance = TD_BALANCE_WARP;
-    a->heavy = TD_COOP_HEAVY;
-    a->has_heavy = self->held->longest >= TD_COOP_HEAVY;
-    a->out = self->held->out;
-    a->told = self->held->rest.offsets;
-    a->push = a->pull = self->held->hot;
+    td_gpu_state *state = &gpu->state;
+    state->context = gpu->run->context;
+    state->vertices = gpu->graph->vertices;
+    state->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : gpu->graph->weights;
+    state->symmetric = gpu->graph->symmetric;
+    state->out_offsets = self->held->out;
+    state->push_offsets = self->held->rest.offsets;
+    gpu->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
+    gpu->balance = TD_BALANCE_WARP;
+    gpu->high_degree = TD_COOP_HEAVY;
+    gpu->has_high_degree = self->held->longest >= TD_COOP_HEAVY;
 }
 
 /* Arrays of programs that push: the frontier in blocks at the host, what goes back and forth on both sides. */
 static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
+    td_gpu_state *state = &gpu->state;
     uint64_t n = gpu->graph->vertices, words = td_gpu_words(gpu), bytes = gpu->traits->value_bytes;
     uint64_t edges = self->held->split.edges;
     void *seen;
     TD_CHECK(td_gpu_make_values(gpu));
-    TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->pieces, edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2, sizeof(uint64_t),
-                        "pieces of heavy vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->given_vertices, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_gpu_new(gpu, &a->given, n, bytes, "their values"));
+    TD_CHECK(td_gpu_new(gpu, &state->active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &state->next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, edges / TD_GPU_WARP_PIECE + edges / gpu->high_degree + 2,
+                        sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_gpu_new(gpu, &self->sent_values, n, bytes, "their values"));
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->init, n));
-    TD_CHECK(td_stream_fill(gpu->stream, a->active, 0, words * sizeof(uint32_t)));
-    TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
+    td_init_args args = {.state = *state};
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->init, n, &args));
+    TD_CHECK(td_stream_fill(gpu->stream, state->active, 0, words * sizeof(uint32_t)));
+    TD_CHECK(td_stream_fill(gpu->stream, state->next_active, 0, words * sizeof(uint32_t)));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
     TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
@@ -284,7 +282,7 @@ static td_status set_up(td_coop_job *self)
     if (gpu->prioritised)
         cpu->delta = td_gpu_delta(cpu->graph, gpu->delta > 0 ? gpu->delta : td_gpu_delta(cpu->graph, 0) * STEP);
     self->link = self->link && self->held->readable;
-    fill_args(self);
+    fill_state(self);
     self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
     return fused ? make_frontier(self) : td_coop_make_sums(self);
 }

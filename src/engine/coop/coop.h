@@ -125,10 +125,13 @@ typedef struct td_coop_job {
     td_cpu_block *blocks;      /* of the frontier; then what is before each */
     uint64_t *before[TD_POTS];
     uint64_t block_count;
+    uint32_t *sent_vertices;   /* on the device: the frontier or the changed vertices, */
+    void *sent_values;         /* and their values */
     uint32_t *changed;         /* what the GPU gives back */
     void *told, *given;
     uint64_t *pending;
     /* Programs that add up. */
+    void *rest_sums, *host_sums; /* on the device: along the rest (along the hot part: gpu.arrays.sums); the host's */
     void *sums, *snapshot[2];  /* the host's sums; values of two moments */
     td_coop_moment snapshot_of[2];
     int safe;                  /* the one that has arrived last; -1: none */

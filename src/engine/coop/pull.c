@@ -43,7 +43,6 @@ static td_status send_messages(td_coop_job *self, const void *from, uint64_t fir
 td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     td_stream *lane = self->lane[pot];
     uint64_t first = td_first_list(self->held->cut->rest.offsets, self->taking, from);
     uint64_t least = self->held->split.vertices / EARLY_PARTS;
@@ -53,18 +52,11 @@ td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from)
     if (first < lowest) first = lowest;
     if (first >= end || end - first < least) return TD_OK;
     self->settled[pot].begin = first;
-    void *sums = a->sums;
-    a->sums = a->more_sums;
-    a->first_vertex = (uint32_t)first;
-    a->end_vertex = (uint32_t)end;
-    gpu->stream = lane;
-    td_status status = self->snapshots_under_way > 0 ? td_coop_follow(self, lane, self->held->copies) : TD_OK;
-    if (status == TD_OK) status = td_gpu_launch(gpu, &gpu->kernels->apply, end - first);
-    gpu->stream = self->held->stream;
-    a->sums = sums;
-    TD_CHECK(status);
+    if (self->snapshots_under_way > 0) TD_CHECK(td_coop_follow(self, lane, self->held->copies));
+    TD_CHECK(td_gpu_apply(gpu, lane, self->rest_sums, first, end));
     TD_CHECK(td_coop_follow(self, self->held->copies, lane));
-    return send_messages(self, gpu->traits->sends_value ? a->next_values : a->next_messages, first, end);
+    const td_gpu_state *state = &gpu->state;
+    return send_messages(self, gpu->traits->sends_value ? state->next_values : state->next_messages, first, end);
 }
 
 static void begin_settling(td_coop_job *self)
@@ -103,12 +95,12 @@ static td_status take_snapshot(td_coop_job *self, uint32_t next)
     uint32_t to = gpu->traits->sends_value ? (uint32_t)self->next_messages : self->snapshots % 2;
     self->snapshots++;
     if (self->safe == (int)to) self->safe = -1;
-    self->snapshot_of[to] = (td_coop_moment){next, gpu->args.context.global};
+    self->snapshot_of[to] = (td_coop_moment){next, gpu->state.context.global};
     self->snapshot_at = td_device_clock(self->held->device);
     self->snapshots_under_way++;
     self->last_snapshot = to;
     if (!gpu->traits->sends_value) {
-        TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[to], gpu->args.values, bytes, TD_TO_HOST));
+        TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[to], gpu->state.values, bytes, TD_TO_HOST));
         self->row->bytes_synchronised += bytes;
     }
     return td_stream_notify(self->held->copies, on_snapshot, self, to);
@@ -125,7 +117,7 @@ static bool wants_snapshot(const td_coop_job *self)
 static td_status fetch(td_coop_job *self, uint32_t next, td_coop_range low, td_coop_range high)
 {
     td_gpu_job *gpu = &self->gpu;
-    const void *from = gpu->traits->sends_value ? gpu->args.values : gpu->args.messages;
+    const void *from = gpu->traits->sends_value ? gpu->state.values : gpu->state.messages;
     TD_CHECK(td_coop_follow(self, self->held->copies, gpu->stream));
     self->cpu_waits = true;
     TD_CHECK(send_messages(self, from, low.begin, low.end));
@@ -141,13 +133,10 @@ static td_status fetch(td_coop_job *self, uint32_t next, td_coop_range low, td_c
 
 static td_status send_sums(td_coop_job *self)
 {
-    td_gpu_args *a = &self->gpu.args;
     uint64_t sum = self->gpu.traits->accum_bytes, given = self->sums_end - self->sums_begin;
-    a->given_first = (uint32_t)self->sums_begin;
-    a->given_count = (uint32_t)given;
     self->row->bytes_synchronised += given * sum;
     if (given == 0) return TD_OK;
-    return td_stream_copy(self->gpu.stream, a->given, (char *)self->sums + self->sums_begin * sum, given * sum,
+    return td_stream_copy(self->gpu.stream, self->host_sums, (char *)self->sums + self->sums_begin * sum, given * sum,
                           TD_TO_DEVICE);
 }
 
@@ -155,10 +144,12 @@ static td_status apply(td_coop_job *self, td_coop_range vertices)
 {
     td_gpu_job *gpu = &self->gpu;
     if (vertices.begin >= vertices.end) return TD_OK;
-    gpu->args.first_vertex = (uint32_t)vertices.begin;
-    gpu->args.end_vertex = (uint32_t)vertices.end;
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->add_given, vertices.end - vertices.begin));
-    return td_gpu_launch(gpu, &gpu->kernels->apply, vertices.end - vertices.begin);
+    td_merge_args args = {.state = gpu->state, .sums = gpu->arrays.sums, .rest_sums = self->rest_sums,
+                          .host_sums = self->host_sums, .host_first = (uint32_t)self->sums_begin,
+                          .host_count = (uint32_t)(self->sums_end - self->sums_begin),
+                          .first_vertex = (uint32_t)vertices.begin, .end_vertex = (uint32_t)vertices.end};
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->merge_sums, vertices.end - vertices.begin, &args));
+    return td_gpu_apply(gpu, gpu->stream, gpu->arrays.sums, vertices.begin, vertices.end);
 }
 
 static td_status end_values(td_coop_job *self)
@@ -194,11 +185,11 @@ static td_status pull(td_coop_job *self)
     TD_CHECK(apply(self, high));
     TD_CHECK(end_values(self));
     TD_CHECK(td_gpu_judge(gpu, gpu->control->tally.change, gpu->control->tally.share));
-    gpu->args.context.global = gpu->control->tally.share;
+    gpu->state.context.global = gpu->control->tally.share;
     row.change = gpu->control->tally.change;
-    TD_CHECK(fetch(self, gpu->args.context.iteration + 1, low, high));
+    TD_CHECK(fetch(self, gpu->state.context.iteration + 1, low, high));
     TD_CHECK(td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began)));
-    self->cpu.context = gpu->args.context;
+    self->cpu.context = gpu->state.context;
     return TD_OK;
 }
 
@@ -231,31 +222,27 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     TD_CHECK(td_coop_clear_until(self, n));
     if (rest_edges > 0) TD_CHECK(td_coop_gather(self, rest, rest->offsets[first], rest->offsets[n], false));
     if (hot_edges > 0) TD_CHECK(td_coop_gather(self, hot, hot->offsets[first], hot->offsets[n], true));
-    self->gpu.args.next_values = self->gpu.args.values; /* nobody hears them: everyone else stays as it is */
+    self->gpu.state.next_values = self->gpu.state.values; /* nobody hears them: everyone else stays as it is */
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, (td_coop_range){first, n}));
     TD_CHECK(end_values(self));
     const td_gpu_tally *sum = &self->gpu.control->tally;
-    TD_CHECK(td_run_check_change(self->gpu.run, self->gpu.args.context.iteration, sum->change, sum->share));
+    TD_CHECK(td_run_check_change(self->gpu.run, self->gpu.state.context.iteration, sum->change, sum->share));
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
 
 td_status td_coop_make_sums(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     const td_cpu_kernels *k = gpu->traits;
     uint64_t n = gpu->graph->vertices;
     TD_CHECK(td_gpu_make_values(gpu));
-    TD_CHECK(td_gpu_new(gpu, &a->active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->sums, n, k->accum_bytes, "sums"));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->clear_sums, n));
-    void *first = a->sums;
-    TD_CHECK(td_gpu_new(gpu, &a->sums, n, k->accum_bytes, "sums"));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->clear_sums, n));
-    a->more_sums = a->sums;
-    a->sums = first;
-    TD_CHECK(td_gpu_new(gpu, &a->given, n, k->accum_bytes, "the host's sums"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->state.active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.sums, n, k->accum_bytes, "sums"));
+    TD_CHECK(td_gpu_clear_sums(gpu, gpu->arrays.sums));
+    TD_CHECK(td_gpu_new(gpu, &self->rest_sums, n, k->accum_bytes, "sums"));
+    TD_CHECK(td_gpu_clear_sums(gpu, self->rest_sums));
+    TD_CHECK(td_gpu_new(gpu, &self->host_sums, n, k->accum_bytes, "the host's sums"));
     TD_CHECK(td_coop_new_pinned(self, &self->sums, n, k->accum_bytes, "sums"));
     for (int i = 0; i < 2; i++) {
         TD_CHECK(td_coop_new_pinned(self, &self->snapshot[i], n, k->value_bytes, "vertex values"));
@@ -290,23 +277,23 @@ td_status td_coop_pulls(td_coop_job *self)
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
     TD_CHECK(td_gpu_start(gpu, &now));
-    bool waits = self->taking < n && gpu->args.next_values != gpu->args.values;
+    bool waits = self->taking < n && gpu->state.next_values != gpu->state.values;
     if (waits) /* those who wait keep what they start with in both */
-        TD_CHECK(td_stream_copy(gpu->stream, gpu->args.next_values, gpu->args.values, n * gpu->traits->value_bytes,
+        TD_CHECK(td_stream_copy(gpu->stream, gpu->state.next_values, gpu->state.values, n * gpu->traits->value_bytes,
                                 TD_ON_DEVICE));
-    self->cpu.context = gpu->args.context;
-    TD_CHECK(fetch(self, gpu->args.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
-    TD_CHECK(send_messages(self, gpu->args.values, self->taking, n)); /* and at the host, where values are sent */
-    while (gpu->args.context.iteration < gpu->limit && !gpu->run->converged) {
+    self->cpu.context = gpu->state.context;
+    TD_CHECK(fetch(self, gpu->state.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
+    TD_CHECK(send_messages(self, gpu->state.values, self->taking, n)); /* and at the host, where values are sent */
+    while (gpu->state.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         if (gpu->run->checkpoints == NULL) continue;
         TD_CHECK(td_stream_synchronize(self->held->copies)); /* the values are here */
-        TD_CHECK(td_coop_save(self, &gpu->args.context, self->snapshot[self->last_snapshot]));
+        TD_CHECK(td_coop_save(self, &gpu->state.context, self->snapshot[self->last_snapshot]));
     }
     if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
     TD_CHECK(wait_for_messages(self));
     self->last_snapshot = self->safe == 0; /* over the other one */
-    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->args.values,
+    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->state.values,
                             n * gpu->traits->value_bytes, TD_TO_HOST));
     return td_stream_synchronize(self->held->copies);
 }

@@ -50,14 +50,15 @@ static td_status list_frontier(td_coop_job *self)
 static td_status launch(td_coop_job *self, const td_coop_piece *piece)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     uint64_t n = gpu->graph->vertices, end = piece->end * BLOCK;
     bool hot = piece->pot == TD_POT_HOT;
-    a->push = hot ? self->held->hot : self->held->rest;
-    a->from_host = !hot;
-    a->first_vertex = (uint32_t)(piece->begin * BLOCK);
-    a->end_vertex = (uint32_t)(end < n ? end : n);
-    return td_gpu_push_part(gpu);
+    td_gpu_part part = td_gpu_all(gpu);
+    part.from_host = !hot;
+    part.weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)gpu->state.weights);
+    part.first_vertex = (uint32_t)(piece->begin * BLOCK);
+    part.end_vertex = (uint32_t)(end < n ? end : n);
+    td_push_part_args args = td_gpu_push_part_args(gpu, hot ? self->held->hot : self->held->rest, &part);
+    return td_gpu_push_part(gpu, gpu->stream, &args);
 }
 
 /* The CPU's: a stretch of the queue, along one part of the lists or both. */
@@ -93,31 +94,37 @@ static td_status work(td_coop_job *self, const td_coop_piece *piece)
 
 /* A round. */
 
+static td_exchange_args exchange_args(const td_coop_job *self, uint64_t count)
+{
+    return (td_exchange_args){.state = self->gpu.state, .vertices = self->sent_vertices, .values = self->sent_values,
+                              .count = (uint32_t)count};
+}
+
 /* Vertices that the GPU has to know: those with hot edges, or all where it goes along the others' too. */
 static td_status send_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     uint64_t hot = ((uint64_t)self->held->split.inside + BLOCK - 1) / BLOCK;
     uint64_t count = self->blocks[self->link ? self->block_count : hot].vertices;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_copy(gpu->stream, a->given_vertices, self->cpu.queue, count * sizeof(uint32_t), TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(gpu->stream, a->given, self->told, count * gpu->traits->value_bytes, TD_TO_DEVICE));
-    a->given_count = (uint32_t)count;
+    TD_CHECK(td_stream_copy(gpu->stream, self->sent_vertices, self->cpu.queue, count * sizeof(uint32_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(gpu->stream, self->sent_values, self->told, count * gpu->traits->value_bytes,
+                            TD_TO_DEVICE));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
-    return td_gpu_launch(gpu, &gpu->kernels->take_given, count);
+    td_exchange_args args = exchange_args(self, count);
+    return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->take_frontier, count, &args);
 }
 
 static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
 {
     td_gpu_job *gpu = &self->gpu;
     td_cpu_job *cpu = &self->cpu;
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->give_changed, td_gpu_words(gpu) * 32));
+    td_exchange_args args = exchange_args(self, 0);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->list_changed, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
     uint64_t count = gpu->control->given;
-    TD_CHECK(td_stream_copy(gpu->stream, self->changed, gpu->args.given_vertices, count * sizeof(uint32_t),
-                            TD_TO_HOST));
-    TD_CHECK(td_stream_copy(gpu->stream, self->given, gpu->args.given, count * gpu->traits->value_bytes, TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, self->changed, self->sent_vertices, count * sizeof(uint32_t), TD_TO_HOST));
+    TD_CHECK(td_stream_copy(gpu->stream, self->given, self->sent_values, count * gpu->traits->value_bytes, TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
     cpu->coop.changed = self->changed;
@@ -147,7 +154,7 @@ static td_status push_together(td_coop_job *self, td_iteration *row)
     TD_CHECK(list_frontier(self));
     fill_pots(self);
     self->gpu_takes = true;
-    self->gpu.args.context = cpu->context;
+    self->gpu.state.context = cpu->context;
     uint64_t began = td_device_clock(device);
     TD_CHECK(send_frontier(self));
     uint64_t sent = td_device_clock(device);

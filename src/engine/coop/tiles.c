@@ -56,42 +56,31 @@ static stretch part_of(const td_coop_job *self, const td_coop_piece *piece, int 
     return (stretch){begin * unit < most ? begin * unit : most, end * unit < most ? end * unit : most};
 }
 
-/* Tiles of one part of the lists, wherever its edges are at the time. */
-static td_status launch_tiles(td_coop_job *self, td_stream *lane, int part, const td_kernel *kernel, stretch edges)
+/* Sums along the tiles of one part of the lists, wherever its edges are at the time. */
+static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list list, stretch edges)
 {
     const td_coop_heads *heads = &self->held->heads[part];
-    td_gpu_args *a = &self->gpu.args;
-    void *sums = a->sums;
-    a->heads = heads->bits;
-    a->lists = heads->lists;
-    a->lists_before = heads->before;
-    a->pull_edges = edges_of(self, part);
-    if (part == TD_POT_REST) a->sums = a->more_sums;
-    a->first_piece = edges.begin / TD_GPU_TILE;
-    a->end_piece = (edges.end + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    self->gpu.stream = lane;
-    td_status status = td_gpu_launch_each(&self->gpu, kernel, (a->end_piece - a->first_piece) * 32);
-    self->gpu.stream = self->held->stream;
-    a->sums = sums;
-    return status;
+    td_gpu_segments segments = {heads->bits, heads->lists, heads->before, edges_of(self, part)};
+    void *sums = part == TD_POT_HOT ? self->gpu.arrays.sums : self->rest_sums;
+    return td_gpu_pull_args(&self->gpu, list, &segments, edges.begin, edges.end, sums);
 }
 
-static td_status launch_wide(td_coop_job *self, td_stream *lane, int part, stretch edges)
+static td_status launch_whole(td_coop_job *self, td_stream *lane, int part, stretch edges)
 {
-    self->gpu.args.pull = part == TD_POT_HOT ? self->held->hot : self->held->rest;
-    return launch_tiles(self, lane, part, &self->gpu.kernels->pull, edges);
+    td_pull_args args = pull_args(self, part, part == TD_POT_HOT ? self->held->hot : self->held->rest, edges);
+    return td_gpu_launch_each(lane, &self->gpu.kernels->pull, (args.end_piece - args.first_piece) * 32, &args);
 }
 
-/* Windows in fewer bits: where each begins is told, unless there is but one. */
-static td_status launch_narrow(td_coop_job *self, td_stream *lane, int part, const td_coop_narrow *windows,
-                               stretch edges)
+/* Compressed windows; `at` says where each begins, unless there is but one. */
+static td_status launch_compressed(td_coop_job *self, td_stream *lane, int part, const td_coop_narrow *windows,
+                                   stretch edges)
 {
-    td_gpu_args *a = &self->gpu.args;
-    a->narrow = windows->words;
-    a->narrow_at = windows->at != NULL ? windows->at - windows->first : NULL;
-    a->narrow_base = windows->base;
-    a->subgraph_shift = self->held->link.shift;
-    return launch_tiles(self, lane, part, &self->gpu.kernels->pull_narrow, edges);
+    const td_gpu_list none = {0}; /* targets are in the windows, and compressed lists have no weights */
+    td_pull_compressed_args args = {.pull = pull_args(self, part, none, edges), .compressed = windows->words,
+                                    .starts = windows->at != NULL ? windows->at - windows->first : NULL,
+                                    .base = windows->base, .shift = self->held->link.shift};
+    return td_gpu_launch_each(lane, &self->gpu.kernels->pull_compressed,
+                              (args.pull.end_piece - args.pull.first_piece) * 32, &args);
 }
 
 /* A window crosses, and what the piece has of it is gone over; the next one is on its way meanwhile. */
@@ -112,7 +101,7 @@ static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, s
                             words * sizeof(uint32_t), TD_TO_DEVICE));
     TD_CHECK(td_coop_follow(self, lane, held->incoming));
     stretch edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
-    TD_CHECK(launch_narrow(self, lane, TD_POT_REST, &window, edges));
+    TD_CHECK(launch_compressed(self, lane, TD_POT_REST, &window, edges));
     return td_stream_record(lane, &held->freed[at]);
 }
 
@@ -122,12 +111,12 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
     const td_coop_narrow *kept = self->held->kept;
     td_stream *lane = self->lane[piece->pot];
     if (hot.begin < hot.end) {
-        if (kept[TD_POT_HOT].words == NULL) TD_CHECK(launch_wide(self, lane, TD_POT_HOT, hot));
-        else TD_CHECK(launch_narrow(self, lane, TD_POT_HOT, &kept[TD_POT_HOT], hot));
+        if (kept[TD_POT_HOT].words == NULL) TD_CHECK(launch_whole(self, lane, TD_POT_HOT, hot));
+        else TD_CHECK(launch_compressed(self, lane, TD_POT_HOT, &kept[TD_POT_HOT], hot));
     }
     if (rest.begin >= rest.end) return TD_OK;
-    if (piece->pot == TD_POT_HOT) return launch_narrow(self, lane, TD_POT_REST, &kept[TD_POT_REST], rest);
-    if (!in_windows(self)) return launch_wide(self, lane, TD_POT_REST, rest);
+    if (piece->pot == TD_POT_HOT) return launch_compressed(self, lane, TD_POT_REST, &kept[TD_POT_REST], rest);
+    if (!in_windows(self)) return launch_whole(self, lane, TD_POT_REST, rest);
     uint32_t shift = self->held->link.shift;
     for (uint64_t w = rest.begin >> shift; w <= (rest.end - 1) >> shift; w++)
         TD_CHECK(launch_window(self, lane, (uint32_t)w, rest));

@@ -166,12 +166,12 @@ static td_status make_stages(td_hybrid_gpu *self)
 static td_status make_vertices(td_hybrid_gpu *self)
 {
     td_gpu_job *job = &self->job;
-    td_gpu_args *a = &job->args;
+    td_gpu_state *state = &job->state;
     uint64_t n = job->graph->vertices, words = td_gpu_words(job) + 2;
     void *offsets = NULL;
     TD_CHECK(td_gpu_make_values(job));
-    TD_CHECK(td_gpu_new(job, &a->sums, n, job->traits->accum_bytes, "sums"));
-    TD_CHECK(td_gpu_new(job, &a->next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
+    TD_CHECK(td_gpu_new(job, &state->next_active, words, sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(job, &offsets, n + 1, sizeof(uint64_t), "offsets"));
     uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
@@ -180,13 +180,12 @@ static td_status make_vertices(td_hybrid_gpu *self)
     self->end_ns = self->setup_ns;
     self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) /
                       (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
-    a->out = a->told = offsets;
-    a->vertices = job->graph->vertices;
-    a->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
-    a->symmetric = job->graph->symmetric;
-    a->async = job->run->async;
-    a->end_edge = UINT64_MAX;
-    return td_gpu_launch(job, &job->kernels->clear_sums, n);
+    state->out_offsets = state->push_offsets = offsets;
+    state->vertices = job->graph->vertices;
+    state->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
+    state->symmetric = job->graph->symmetric;
+    state->async = job->run->async;
+    return td_gpu_clear_sums(job, job->arrays.sums);
 }
 
 static void pin_lists(td_hybrid_gpu *self)
@@ -295,19 +294,19 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
     td_gpu_job *job = &self->job;
-    td_gpu_args *a = &job->args;
+    td_gpu_state *state = &job->state;
     const double *inputs[TD_INPUTS];
     uint64_t n = cpu->graph->vertices;
     self->ready = false;
     self->begun = td_device_clock(job->device);
-    memcpy(inputs, a->context.input, sizeof inputs); /* those on the device */
-    a->context = cpu->context;
-    memcpy(a->context.input, inputs, sizeof inputs);
+    memcpy(inputs, state->context.input, sizeof inputs); /* those on the device */
+    state->context = cpu->context;
+    memcpy(state->context.input, inputs, sizeof inputs);
     TD_CHECK(td_gpu_reset(job));
-    TD_CHECK(td_stream_fill(job->stream, a->next_active, 0, (td_gpu_words(job) + 1) * sizeof(uint32_t)));
-    TD_CHECK(td_stream_copy(job->stream, a->values, cpu->values, n * cpu->kernels->value_bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_fill(job->stream, state->next_active, 0, (td_gpu_words(job) + 1) * sizeof(uint32_t)));
+    TD_CHECK(td_stream_copy(job->stream, state->values, cpu->values, n * cpu->kernels->value_bytes, TD_TO_DEVICE));
     if (!cpu->kernels->sends_value)
-        TD_CHECK(td_stream_copy(job->stream, a->messages, cpu->messages, n * cpu->kernels->message_bytes,
+        TD_CHECK(td_stream_copy(job->stream, state->messages, cpu->messages, n * cpu->kernels->message_bytes,
                                 TD_TO_DEVICE));
     return td_stream_notify(job->stream, on_ready, self, 0);
 }
@@ -345,19 +344,19 @@ static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_hel
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
     const td_cpu_kernels *k = cpu->kernels;
-    const td_gpu_args *a = &self->job.args;
+    const td_gpu_state *state = &self->job.state;
     uint64_t first = page->begin, count = page->end - page->begin, word = first / 32, words = (count + 31) / 32;
     char *values = k->sends_value ? cpu->next_values : cpu->values;
-    const char *found = k->sends_value ? a->next_values : a->values;
+    const char *found = k->sends_value ? state->next_values : state->values;
     TD_CHECK(td_stream_copy(stream, values + first * k->value_bytes, found + first * k->value_bytes,
                             count * k->value_bytes, TD_TO_HOST));
     if (!k->sends_value)
         TD_CHECK(td_stream_copy(stream, (char *)cpu->next_messages + first * k->message_bytes,
-                                (const char *)a->next_messages + first * k->message_bytes, count * k->message_bytes,
+                                (const char *)state->next_messages + first * k->message_bytes, count * k->message_bytes,
                                 TD_TO_HOST));
     if (!k->fused) return TD_OK;
-    return td_stream_copy(stream, (uint32_t *)cpu->next_active + word, a->next_active + word, words * sizeof(uint32_t),
-                          TD_TO_HOST);
+    return td_stream_copy(stream, (uint32_t *)cpu->next_active + word, state->next_active + word,
+                          words * sizeof(uint32_t), TD_TO_HOST);
 }
 
 /* Where a copy to the slot starts from. */
@@ -380,6 +379,18 @@ static td_status send_page(td_hybrid_slot *slot, const td_adjacency *list, uint6
                           staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
 }
 
+/* Sums along the page in the slot. */
+static td_status pull_page(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page)
+{
+    const td_gpu_job *job = &self->job;
+    uint64_t piece = self->piece_of[page], pieces = self->piece_of[page + 1] - piece;
+    td_gpu_list list = {NULL, slot->targets, slot->weights};
+    td_gpu_segments segments = {self->heads + piece * (TD_GPU_TILE / 32), self->lists + self->list_of[page],
+                                self->before + piece, slot->edges};
+    td_pull_args args = td_gpu_pull_args(job, list, &segments, 0, pieces * TD_GPU_TILE, job->arrays.sums);
+    return pieces > 0 ? td_gpu_launch(job, slot->stream, &job->kernels->pull, pieces * 32, &args) : TD_OK;
+}
+
 td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
 {
     td_hybrid_job *hybrid = self->hybrid;
@@ -387,9 +398,8 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
     uint32_t number = hybrid->order[place];
     const td_held_page *page = &hybrid->pull->pages[number];
     uint64_t first = list->offsets[page->begin];
+    const td_gpu_job *job = &self->job;
     size_t weight = slot->weights != NULL ? td_weight_bytes(self->job.graph->weights) : 0;
-    td_gpu_args *a = &self->job.args;
-    td_stream *control = self->job.stream;
     slot->edges = list->offsets[page->end] - first;
     slot->place = place;
     slot->busy = true;
@@ -397,21 +407,8 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
     self->flights++;
     hybrid->row.pages_gpu++;
     TD_CHECK(send_page(slot, list, first, weight));
-    a->pull = (td_gpu_list){NULL, slot->targets, slot->weights};
-    a->heads = self->heads + self->piece_of[number] * (TD_GPU_TILE / 32);
-    a->lists = self->lists + self->list_of[number];
-    a->lists_before = self->before + self->piece_of[number];
-    a->pull_edges = slot->edges;
-    a->first_piece = 0;
-    a->end_piece = self->piece_of[number + 1] - self->piece_of[number];
-    a->first_vertex = page->begin;
-    a->end_vertex = page->end;
-    self->job.stream = slot->stream;
-    td_status status = TD_OK;
-    if (a->end_piece > 0) status = td_gpu_launch(&self->job, &self->job.kernels->pull, a->end_piece * 32);
-    if (status == TD_OK) status = td_gpu_launch(&self->job, &self->job.kernels->apply, page->end - page->begin);
-    self->job.stream = control;
-    TD_CHECK(status);
+    TD_CHECK(pull_page(self, slot, number));
+    TD_CHECK(td_gpu_apply(job, slot->stream, job->arrays.sums, page->begin, page->end));
     TD_CHECK(bring_back(self, slot->stream, page));
     return td_stream_notify(slot->stream, on_landed, slot, 0);
 }

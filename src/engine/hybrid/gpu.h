@@ -2,7 +2,7 @@
 #ifndef TD_ENGINE_HYBRID_GPU_H
 #define TD_ENGINE_HYBRID_GPU_H
 
-#include "gpu/job.h"
+#include "gpu/launch.h"
 #include "engine/hybrid/hybrid.h"
 
 enum { TD_HYBRID_SLOTS = 3 };       /* Garaph's streams: one page being copied, one worked on, one coming back */
@@ -35,7 +35,7 @@ typedef struct td_hybrid_gpu {
     double end_ns;        /* and how long what was counted took to come back */
     uint64_t *piece_of;   /* of every page: its first piece; and its first list */
     uint64_t *list_of;
-    uint32_t *heads, *lists, *before; /* td_gpu_args, page by page */
+    uint32_t *heads, *lists, *before; /* td_gpu_segments, page by page */
     void *pinned[16];     /* a graph's lists in memory, the values, where pages wait */
     int pinned_count;
     td_status status;

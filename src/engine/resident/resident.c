@@ -81,15 +81,15 @@ static td_status read_settings(td_gpu_job *job)
     TD_CHECK(td_settings_resolve(job->options->settings, "resident", td_resident_settings, set, NULL));
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     job->direction = directions[(int)set[SET_DIRECTION]];
-    job->args.balance = (uint32_t)set[SET_BALANCE];
+    job->balance = (td_balance)set[SET_BALANCE];
     job->shards = set[SET_GATHER] == 1;
     job->copies = copies[(int)set[SET_REPLICATION]];
-    job->args.heavy = (uint32_t)set[SET_HEAVY];
+    job->high_degree = (uint32_t)set[SET_HEAVY];
     job->tiny = (uint64_t)set[SET_TINY];
     job->small = (uint64_t)set[SET_SMALL];
     job->rounds = (uint32_t)set[SET_ROUNDS];
     job->delta = set[SET_DELTA];
-    job->args.samples = (uint32_t)set[SET_SAMPLES];
+    job->samples = (uint32_t)set[SET_SAMPLES];
     bool gas = job->run->program->info->kind == TD_KIND_GAS;
     if (job->direction == TD_DIRECTION_PUSH && gas && !job->traits->fused)
         return td_fail(TD_USAGE,
@@ -113,30 +113,27 @@ static void choose_lists(const td_gpu_job *job, bool *push, bool *pull)
     *pull = gas && (!k->fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
 }
 
-static td_status fill_args(td_gpu_job *job)
+static td_status fill_state(td_gpu_job *job)
 {
-    td_gpu_args *a = &job->args;
-    a->context = job->run->context;
-    a->vertices = job->graph->vertices;
-    a->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
-    a->symmetric = job->graph->symmetric;
+    td_gpu_state *state = &job->state;
+    state->context = job->run->context;
+    state->vertices = job->graph->vertices;
+    state->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
+    state->symmetric = job->graph->symmetric;
     uint64_t edges = td_gpu_view_edges(job);
-    a->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
-    a->lean = a->mean_degree <= LEAN_DEGREE && edges <= UINT32_MAX;
+    job->mean_degree = (uint32_t)(edges / job->graph->vertices + 1);
+    job->lean = job->mean_degree <= LEAN_DEGREE && edges <= UINT32_MAX;
     uint64_t longest = 0;
     if (job->push != NULL) TD_CHECK(td_gpu_longest(job, &longest));
-    a->has_heavy = longest >= a->heavy;
-    a->async = job->run->async;
-    a->end_edge = UINT64_MAX;
-    a->end_vertex = job->graph->vertices;
-    a->sampled = a->samples;
-    a->first_hit = job->traits->first_hit && !job->run->async;
-    a->out = job->held->out.view.offsets;
-    if (job->push != NULL) a->push = job->push->view;
-    else a->push.offsets = a->out;
-    a->told = a->push.offsets;
+    job->has_high_degree = longest >= job->high_degree;
+    state->async = job->run->async;
+    job->sampled = job->samples;
+    state->first_hit = job->traits->first_hit && !job->run->async;
+    state->out_offsets = job->held->out.view.offsets;
+    if (job->push != NULL) job->push_list = job->push->view;
+    state->push_offsets = job->push != NULL ? job->push_list.offsets : state->out_offsets;
     if (job->pull == NULL) return TD_OK;
-    a->pull = job->pull->view;
+    job->pull_list = job->pull->view;
     if (!job->adds_up) return TD_OK;
     return job->shards ? td_gpu_make_shards(job) : td_gpu_load_heads(job);
 }
@@ -153,7 +150,7 @@ static td_status set_up(td_gpu_job *job, const td_plan *plan)
     job->pull = !pull ? NULL : job->both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
     if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job, push, pull));
-    TD_CHECK(fill_args(job));
+    TD_CHECK(fill_state(job));
     TD_CHECK(td_gpu_make_arrays(job));
     TD_CHECK(td_gpu_fit_loops(job));
     return td_stream_synchronize(job->stream);
@@ -169,11 +166,12 @@ static td_status find_parents(td_gpu_job *job)
 {
     uint64_t bytes = job->graph->vertices * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
-    TD_CHECK(td_gpu_new(job, &job->args.parents, job->graph->vertices, sizeof(uint32_t), "parents"));
-    TD_CHECK(td_gpu_launch(job, &job->kernels->find_parents, (uint64_t)job->graph->vertices * 32));
-    TD_CHECK(td_stream_copy(job->stream, job->run->parents, job->args.parents, bytes, TD_TO_HOST));
+    TD_CHECK(td_gpu_new(job, &job->arrays.parents, job->graph->vertices, sizeof(uint32_t), "parents"));
+    td_gpu_part all = td_gpu_all(job);
+    TD_CHECK(td_gpu_find_parents(job, job->stream, job->pull_list, &all, false));
+    TD_CHECK(td_stream_copy(job->stream, job->run->parents, job->arrays.parents, bytes, TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(job->stream));
-    if (job->args.weights == TD_WEIGHT_NONE) return TD_OK;
+    if (job->state.weights == TD_WEIGHT_NONE) return TD_OK;
     return td_run_solve_parents(job->run, &job->graph->out, job->run->values);
 }
 

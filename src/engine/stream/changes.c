@@ -16,15 +16,15 @@ static const double TOLD = 0.3;
 td_status td_streaming_make_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    uint64_t edges = self->push->edges, pieces = edges / TD_GPU_WARP_PIECE + edges / a->heavy + 2;
+    td_streaming_residuals *changes = &self->changes;
+    uint64_t edges = self->push->edges, pieces = edges / TD_GPU_WARP_PIECE + edges / gpu->high_degree + 2;
     if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* messages make room for the result */
         return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
-    TD_CHECK(td_gpu_new(gpu, &a->pieces, pieces, sizeof(uint64_t), "pieces of heavy vertices"));
-    TD_CHECK(td_gpu_new(gpu, &a->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
-    TD_CHECK(td_gpu_new(gpu, &a->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals"));
-    a->offsets_times = 1;
-    self->change_before = -1;
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(gpu, &changes->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
+    TD_CHECK(td_gpu_new(gpu, &changes->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals"));
+    changes->offsets_times = 1;
+    changes->change_before = -1;
     return TD_OK;
 }
 
@@ -34,7 +34,7 @@ static const double STALLED = 0.9, MOST_LOST = 0.3;
 enum { POSITIVE, NEGATIVE };
 
 /* Lowers the least level of a sign until its changes from there on, and those of vertices without edges, are enough. */
-static double lower_until(td_gpu_args *a, const double *sums, int sign, double pushed, double enough)
+static double lower_until(td_streaming_residuals *a, const double *sums, int sign, double pushed, double enough)
 {
     const double *levels = sums + sign * TD_GPU_SIGN_SUMS;
     while (a->least_level[sign] > 0 && pushed < enough) pushed += levels[--a->least_level[sign]];
@@ -45,7 +45,7 @@ static double lower_until(td_gpu_args *a, const double *sums, int sign, double p
  * scale noticeably, or the last round stalled, negative changes must not outweigh positive ones (changes.h): more
  * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative
  * ones as well, which leaves the scale where it is and has a lower bound to what the round gains. */
-static void choose(td_gpu_args *a, const double *sums, double offsets, bool stalled)
+static void choose(td_streaming_residuals *a, const double *sums, double offsets, bool stalled)
 {
     double pushed[2], all[2] = {0}, told = 0, of_levels;
     uint32_t level = TD_GPU_LEVELS;
@@ -67,16 +67,29 @@ static void choose(td_gpu_args *a, const double *sums, double offsets, bool stal
     if (pushed[less] > 0 && pushed[less] < pushed[more]) a->residual_part[more] = pushed[less] / pushed[more];
 }
 
+static td_changes_args changes_args(const td_streaming_job *self)
+{
+    const td_streaming_residuals *changes = &self->changes;
+    td_changes_args args = {.state = self->gpu.state, .sums = self->gpu.arrays.sums, .residuals = changes->residuals,
+                            .levels = changes->levels, .offsets_times = changes->offsets_times};
+    for (int sign = 0; sign < 2; sign++) {
+        args.least_level[sign] = changes->least_level[sign];
+        args.residual_part[sign] = changes->residual_part[sign];
+    }
+    return args;
+}
+
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
 static td_status take(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->take_changes, td_gpu_words(gpu) * 32));
+    td_changes_args args = changes_args(self);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->take_changes, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
     row->active_vertices = gpu->control->tally.activated;
     row->active_edges = gpu->control->tally.activated_edges;
-    gpu->args.context.global = gpu->control->tally.share;
+    gpu->state.context.global = gpu->control->tally.share;
     return TD_OK;
 }
 
@@ -84,10 +97,10 @@ static td_status tell(td_streaming_job *self, td_iteration *row)
 {
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
-    TD_CHECK(td_streaming_count_useful(self, self->push));
+    TD_CHECK(td_streaming_count_useful(self, self->push, false));
     TD_CHECK(td_gpu_reset(gpu));
-    if (self->push->prefix.offsets != NULL) TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH));
+    if (self->push->prefix.offsets != NULL) TD_CHECK(td_streaming_push_prefix(self, false));
+    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH, false));
     TD_CHECK(td_gpu_read(gpu, 0));
     row->edges = gpu->control->tally.edges;
     row->bytes_direct = gpu->control->tally.host_bytes;
@@ -96,7 +109,7 @@ static td_status tell(td_streaming_job *self, td_iteration *row)
 
 /* Whether the next round is to hold both signs to each other: after one that stalled, and longer every time, so that
  * rounds with a bound to what they gain outnumber the others where those gain nothing. */
-static bool stalls(td_streaming_job *self, double change)
+static bool stalls(td_streaming_residuals *self, double change)
 {
     bool held = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
     self->change_before = change;
@@ -108,7 +121,7 @@ static bool stalls(td_streaming_job *self, double change)
 }
 
 /* The scale for which residuals add up to 0. A value that rounding made of no use leaves the scale as it is. */
-static void balance(td_gpu_args *a, const td_gpu_tally *sum)
+static void balance(td_streaming_residuals *a, const td_gpu_tally *sum)
 {
     double times = sum->lost / sum->offset;
     if (sum->offset > 0 && times >= 0x1p-20 && times <= 0x1p20) a->offsets_times = times;
@@ -117,24 +130,27 @@ static void balance(td_gpu_args *a, const td_gpu_tally *sum)
 /* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping
  * 1) the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the
  * values. */
-static td_status settle(td_streaming_job *self, double *change)
+static td_status settle(td_streaming_job *self, bool whole, double *change)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
+    td_streaming_residuals *changes = &self->changes;
+    td_changes_args args = changes_args(self);
     double sums[TD_GPU_LEVEL_SUMS];
+    args.whole_values = whole;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->settle_changes, gpu->graph->vertices));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->settle_changes, gpu->graph->vertices, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
-    balance(a, &gpu->control->tally);
+    balance(changes, &gpu->control->tally);
+    args.offsets_times = changes->offsets_times;
     double offsets = gpu->control->tally.offset;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->levels, 0, sizeof sums));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->weigh_changes, gpu->graph->vertices));
-    TD_CHECK(td_stream_copy(gpu->stream, sums, a->levels, sizeof sums, TD_TO_HOST));
+    TD_CHECK(td_stream_fill(gpu->stream, args.levels, 0, sizeof sums));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->weigh_changes, gpu->graph->vertices, &args));
+    TD_CHECK(td_stream_copy(gpu->stream, sums, args.levels, sizeof sums, TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
-    *change = gpu->control->tally.change / a->offsets_times;
-    choose(a, sums, offsets, stalls(self, *change));
-    if (offsets <= 0) a->least_level[POSITIVE] = a->least_level[NEGATIVE] = 0;
+    *change = gpu->control->tally.change / changes->offsets_times;
+    choose(changes, sums, offsets, stalls(changes, *change));
+    if (offsets <= 0) changes->least_level[POSITIVE] = changes->least_level[NEGATIVE] = 0;
     return td_gpu_judge(gpu, *change, 0);
 }
 
@@ -147,8 +163,7 @@ static td_status go_round(td_streaming_job *self, bool whole)
                         .active_edges = td_gpu_view_edges(gpu)};
     if (!whole) TD_CHECK(take(self, &row));
     TD_CHECK(tell(self, &row));
-    gpu->args.whole_values = whole;
-    TD_CHECK(settle(self, &row.change));
+    TD_CHECK(settle(self, whole, &row.change));
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 
@@ -156,11 +171,12 @@ static td_status go_round(td_streaming_job *self, bool whole)
 static td_status find_values(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    gpu->args.next_values = gpu->args.messages;
+    gpu->state.next_values = gpu->state.messages;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->end_changes, gpu->graph->vertices));
+    td_changes_args args = changes_args(self);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->end_changes, gpu->graph->vertices, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
-    gpu->args.context.global = gpu->control->tally.share;
+    gpu->state.context.global = gpu->control->tally.share;
     return TD_OK;
 }
 
@@ -168,14 +184,14 @@ static td_status find_values(td_streaming_job *self)
  * round of whole values. */
 static td_status checkpoint(td_streaming_job *self)
 {
-    td_gpu_args *a = &self->gpu.args;
-    td_state *state = td_checkpoint_due(self->gpu.run, &a->context);
+    td_gpu_state *now = &self->gpu.state;
+    td_state *state = td_checkpoint_due(self->gpu.run, &now->context);
     if (state == NULL) return TD_OK;
     TD_CHECK(find_values(self));
-    state->global = a->context.global;
-    td_gpu_swap(&a->values, &a->next_values);
+    state->global = now->context.global;
+    td_gpu_swap(&now->values, &now->next_values);
     td_status status = td_gpu_save(&self->gpu, state, NULL, 0);
-    td_gpu_swap(&a->values, &a->next_values);
+    td_gpu_swap(&now->values, &now->next_values);
     return status;
 }
 
@@ -184,12 +200,12 @@ td_status td_streaming_changes(td_streaming_job *self)
     td_gpu_job *gpu = &self->gpu;
     bool whole = true;
     TD_CHECK(td_gpu_init(gpu));
-    for (; gpu->args.context.iteration < gpu->limit && !gpu->run->converged; whole = false) {
+    for (; gpu->state.context.iteration < gpu->limit && !gpu->run->converged; whole = false) {
         TD_CHECK(go_round(self, whole));
         TD_CHECK(checkpoint(self));
     }
     if (whole) return TD_OK; /* not a round was asked for: no residuals */
     TD_CHECK(find_values(self));
-    gpu->args.values = gpu->args.next_values;
+    gpu->state.values = gpu->state.next_values;
     return TD_OK;
 }

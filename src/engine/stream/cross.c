@@ -38,90 +38,111 @@ td_status td_streaming_note_event(td_streaming_job *self, td_lane lane, const ch
 
 /* Launching. */
 
-static td_status launch_sweep(td_streaming_job *self, uint64_t threads)
+static td_status push_part(td_streaming_job *self, td_gpu_list list, const td_gpu_part *part, bool again)
+{
+    td_push_part_args args = td_gpu_push_part_args(&self->gpu, list, part);
+    args.push.again = again;
+    return td_gpu_push_part(&self->gpu, self->gpu.stream, &args);
+}
+
+static td_sweep_args sweep_args(const td_streaming_job *self, td_gpu_list list, const td_gpu_part *part)
+{
+    td_sweep_args args = td_gpu_sweep_args(&self->gpu, list, part);
+    args.keeps_vertices = self->keeps_vertices;
+    return args;
+}
+
+static td_status sweep_part(td_streaming_job *self, td_gpu_list list, const td_gpu_part *part, uint32_t subgraph)
 {
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(td_gpu_clear_pieces(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep, threads));
-    TD_CHECK(td_gpu_launch_blocks(gpu, &gpu->kernels->sweep_pieces, UINT32_MAX, 0));
-    return gpu->args.keeps_edges ? td_gpu_launch(gpu, &gpu->kernels->close_part, 1) : TD_OK;
+    td_sweep_args args = sweep_args(self, list, part);
+    args.keeps_edges = self->keeps_edges;
+    args.kept = self->held->kept;
+    args.kept_room = self->held->shape.kept_edges;
+    TD_CHECK(td_gpu_clear_pieces(gpu, gpu->stream));
+    TD_CHECK(td_gpu_sweep_part(gpu, gpu->stream, &args));
+    return self->keeps_edges ? td_streaming_close_part(self, subgraph) : TD_OK;
 }
 
-static td_status launch_hit(td_streaming_job *self, uint64_t threads)
+static td_status hit_part(td_streaming_job *self, td_gpu_list list, const td_gpu_part *part, bool adding)
 {
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(td_stream_fill(gpu->stream, &gpu->args.control->tally.late, 0, sizeof(uint64_t)));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->pull_hit, threads));
-    return td_gpu_launch_blocks(gpu, &gpu->kernels->pull_late, (uint64_t)gpu->device->properties.multiprocessors, 0);
+    TD_CHECK(td_stream_fill(gpu->stream, &gpu->state.control->tally.late, 0, sizeof(uint64_t)));
+    return td_gpu_pull_hit(gpu, gpu->stream, list, part, adding);
 }
 
-static td_status launch_sum(td_streaming_job *self, uint64_t first, uint64_t end)
+static td_status sum_part(td_streaming_job *self, td_gpu_list list, const td_streaming_stretch *edges)
 {
-    td_gpu_args *a = &self->gpu.args;
-    a->first_piece = first / TD_GPU_TILE;
-    a->end_piece = (end + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    bool narrow = self->crossing->narrow != NULL && !a->from_host;
-    const td_kernel *pull = narrow ? &self->gpu.kernels->pull_narrow : &self->gpu.kernels->pull;
-    return td_gpu_launch(&self->gpu, pull, (a->end_piece - a->first_piece) * 32);
+    td_gpu_job *gpu = &self->gpu;
+    td_pull_args args = td_gpu_pull_args(gpu, list, &gpu->segments, edges->first, edges->end, gpu->arrays.sums);
+    uint64_t threads = (args.end_piece - args.first_piece) * 32;
+    if (edges->compressed == NULL) return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->pull, threads, &args);
+    td_pull_compressed_args compressed = {.pull = args, .compressed = edges->compressed,
+                                          .shift = self->crossing->shift};
+    return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->pull_compressed, threads, &compressed);
 }
 
-static td_status launch_work(td_streaming_job *self, uint64_t first, uint64_t end)
+/* The part of the lists that the stretch is; parents are looked for along all of every list. */
+static td_gpu_part part_of(const td_streaming_job *self, const td_streaming_stretch *edges)
 {
-    td_gpu_args *a = &self->gpu.args;
-    uint64_t threads = td_gpu_part_threads(&self->gpu);
+    const td_link_list *list = self->crossing;
+    bool all = self->work == TD_WORK_PARENTS;
+    uint32_t low = list->first_vertex[edges->first >> list->shift];
+    return (td_gpu_part){.first_edge = edges->first, .end_edge = edges->end, .skip = all ? NULL : list->skip,
+                         .light = all ? NULL : list->light, .first_vertex = low,
+                         .end_vertex = td_link_vertex(list, edges->end - 1, low, self->gpu.graph->vertices) + 1,
+                         .heavy_edges = self->heavy_edges, .from_host = edges->from_host,
+                         .weight_bytes = (uint8_t)self->held->lists[0].weight_bytes};
+}
+
+td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_stretch *edges)
+{
+    const td_link_list *crossing = self->crossing;
+    td_gpu_list list = {crossing->seen.offsets, edges->targets, edges->weights};
+    td_gpu_part part = part_of(self, edges);
+    uint32_t first = (uint32_t)(edges->first >> crossing->shift);
+    for (uint32_t s = first; self->part_of != NULL && td_link_begin(crossing, s) < edges->end; s++)
+        self->part_of[s] = first;
     switch (self->work) {
-    case TD_WORK_PUSH: return td_gpu_push_part(&self->gpu);
-    case TD_WORK_SWEEP: return launch_sweep(self, threads);
-    case TD_WORK_HIT: return launch_hit(self, threads);
-    case TD_WORK_SUM: return launch_sum(self, first, end);
-    case TD_WORK_PARENTS:
-        threads = (uint64_t)(a->end_vertex - a->first_vertex) * 32;
-        return td_gpu_launch(&self->gpu, &self->gpu.kernels->find_parents, threads);
+    case TD_WORK_PUSH: return push_part(self, list, &part, edges->again);
+    case TD_WORK_SWEEP: return sweep_part(self, list, &part, first);
+    case TD_WORK_HIT: return hit_part(self, list, &part, true);
+    case TD_WORK_SUM: return sum_part(self, list, edges);
+    case TD_WORK_PARENTS: return td_gpu_find_parents(&self->gpu, self->gpu.stream, list, &part, true);
     }
     return TD_OK;
 }
 
-static td_gpu_list *list_of_work(td_streaming_job *self)
+/* The resident prefix: none of its edges is left out, and none is read from the host. */
+
+td_status td_streaming_push_prefix(td_streaming_job *self, bool defers)
 {
-    bool pulls = self->work == TD_WORK_HIT || self->work == TD_WORK_SUM || self->work == TD_WORK_PARENTS;
-    return pulls ? &self->gpu.args.pull : &self->gpu.args.push;
+    td_gpu_part all = td_gpu_all(&self->gpu);
+    td_push_part_args args = td_gpu_push_part_args(&self->gpu, self->push->prefix, &all);
+    args.rest = defers ? self->rest : NULL;
+    args.heavy_rest = defers ? self->heavy : NULL;
+    return td_gpu_push_part(&self->gpu, self->gpu.stream, &args);
 }
 
-td_status td_streaming_launch_part(td_streaming_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
-                                const void *weights)
+td_status td_streaming_hit_prefix(td_streaming_job *self)
 {
-    td_gpu_args *a = &self->gpu.args;
-    const td_link_list *list = self->crossing;
-    uint32_t low = list->first_vertex[first >> list->shift], high = self->gpu.graph->vertices;
-    *list_of_work(self) = (td_gpu_list){list->seen.offsets, targets, weights};
-    bool all = self->work == TD_WORK_PARENTS; /* of every list is looked at */
-    a->skip = all ? NULL : list->skip;
-    a->light = all ? NULL : list->light;
-    a->part = (uint32_t)(first >> list->shift);
-    for (uint32_t s = a->part; self->part_of != NULL && td_link_begin(list, s) < end; s++) self->part_of[s] = a->part;
-    a->first_edge = first;
-    a->end_edge = end;
-    a->first_vertex = low;
-    a->end_vertex = td_link_vertex(list, end - 1, low, high) + 1;
-    return launch_work(self, first, end);
+    td_gpu_part all = td_gpu_all(&self->gpu);
+    return hit_part(self, self->pull->prefix, &all, false);
 }
 
-td_status td_streaming_launch_prefix(td_streaming_job *self, td_link_list *list, td_streaming_work work)
+td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled)
 {
-    td_gpu_args *a = &self->gpu.args;
-    self->work = work;
-    *list_of_work(self) = list->prefix;
-    a->skip = a->light = NULL;
-    a->first_edge = 0;
-    a->end_edge = UINT64_MAX;
-    a->first_vertex = 0;
-    a->end_vertex = self->gpu.graph->vertices;
-    return launch_work(self, 0, list->prefix_edges);
+    td_gpu_job *gpu = &self->gpu;
+    td_gpu_part all = td_gpu_all(gpu);
+    td_sweep_args args = sweep_args(self, self->push->prefix, &all);
+    args.sampled = sampled;
+    TD_CHECK(td_gpu_clear_pieces(gpu, gpu->stream));
+    return td_gpu_sweep_part(gpu, gpu->stream, &args);
 }
 
 /* Slots. */
 
-static bool tells_again(const td_streaming_job *self);
+static bool reprocesses(const td_streaming_job *self);
 static void on_copied(void *context, td_status status, uint64_t value);
 static void on_done(void *context, td_status status, uint64_t slot);
 
@@ -130,13 +151,12 @@ static td_status launch_slot(td_streaming_job *self, uint32_t slot, bool again)
     const td_link_list *list = self->crossing;
     const td_slot *it = &self->held->slots.slots[slot];
     uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
-    bool widened = list->narrow != NULL && self->held->window != NULL;
-    const uint32_t *targets = (const uint32_t *)(widened ? self->held->window : it->targets) - first;
+    bool decompressed = list->narrow != NULL && self->held->window != NULL;
+    const uint32_t *targets = (const uint32_t *)(decompressed ? self->held->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
-    self->gpu.args.again = again;
-    td_status status = td_streaming_launch_part(self, first, end, targets, weights);
-    self->gpu.args.again = false;
-    return status;
+    td_streaming_stretch edges = {.first = first, .end = end, .targets = targets, .weights = weights,
+                                  .compressed = list->narrow != NULL ? it->targets : NULL, .again = again};
+    return td_streaming_launch_part(self, &edges);
 }
 
 /* Goes over a slot and asks to be told when that is done. */
@@ -144,9 +164,10 @@ static td_status go_over(td_streaming_job *self, uint32_t slot, bool again)
 {
     td_slots_use(&self->held->slots, slot);
     self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
-    if (self->crossing->narrow != NULL) TD_CHECK(td_streaming_widen(self, &self->held->slots.slots[slot]));
+    if (self->crossing->narrow != NULL && self->work != TD_WORK_SUM)
+        TD_CHECK(td_streaming_decompress(self, &self->held->slots.slots[slot]));
     TD_CHECK(launch_slot(self, slot, again));
-    uint32_t times = self->variant == TD_STREAMING_HBASE && tells_again(self) ? self->repeats : 1;
+    uint32_t times = self->variant == TD_STREAMING_HBASE && reprocesses(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
     TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
     td_streaming_look_at_clock(self);
@@ -195,8 +216,8 @@ td_status td_streaming_start_copies(td_streaming_job *self)
     return TD_OK;
 }
 
-/* Whether vertices may be told again within an iteration: with all their edges, so not where lists begin elsewhere. */
-static bool tells_again(const td_streaming_job *self)
+/* Whether subgraphs may be reprocessed within an iteration: only where whole lists are in them (no resident prefix). */
+static bool reprocesses(const td_streaming_job *self)
 {
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
@@ -239,7 +260,7 @@ td_status td_streaming_go_on(td_streaming_job *self)
     bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(go_over_residents(self));
-    if (!queues || !tells_again(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
+    if (!queues || !reprocesses(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
     uint32_t slot = td_slots_next(&self->held->slots, self->levels);
     return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
 }
@@ -295,7 +316,7 @@ enum { KEPT_TOGETHER = 4 };
 static td_status read_directly(td_streaming_job *self)
 {
     const td_link_list *list = self->crossing;
-    uint32_t most = self->gpu.args.keeps_edges ? KEPT_TOGETHER : list->subgraphs;
+    uint32_t most = self->keeps_edges ? KEPT_TOGETHER : list->subgraphs;
     for (uint32_t s = 0, end; s < list->subgraphs; s = end) {
         uint32_t last = s, limit = list->subgraphs - s < most ? list->subgraphs : s + most;
         uint64_t bytes = 0;
@@ -308,11 +329,9 @@ static td_status read_directly(td_streaming_job *self)
         if (end == s) end++;
         if (self->way[last] != TD_WAY_DIRECT) continue;
         while (self->way[s] != TD_WAY_DIRECT) s++;
-        self->gpu.args.from_host = true;
-        td_status status = td_streaming_launch_part(self, td_link_begin(list, s), td_link_end(list, last),
-                                                 list->seen.targets, list->seen.weights);
-        self->gpu.args.from_host = false;
-        TD_CHECK(status);
+        td_streaming_stretch edges = {.first = td_link_begin(list, s), .end = td_link_end(list, last),
+                                      .targets = list->seen.targets, .weights = list->seen.weights, .from_host = true};
+        TD_CHECK(td_streaming_launch_part(self, &edges));
         TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
         td_streaming_look_at_clock(self);
         if (self->direct_asked == 0) self->direct_asked = self->clock;
@@ -356,11 +375,12 @@ static td_status run_iteration(td_streaming_job *self)
     return self->status;
 }
 
-td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work)
+td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work, bool heavy)
 {
     td_slots *slots = &self->held->slots;
     self->crossing = list;
     self->work = work;
+    self->heavy_edges = heavy;
     TD_CHECK(td_slots_serve(slots, list, list->subgraphs));
     td_slots_begin(slots);
     td_streaming_choose_ways(self, list);

@@ -98,7 +98,7 @@ static void take_vertex(cursor *at, uint32_t v)
     if (list->own_light != NULL) { /* as part_of does it on the device */
         split += list->own_light[v + 1] - list->own_light[v];
         if (split < begin) split = begin;
-        if (self->job->gpu.args.heavies) begin = split;
+        if (self->job->heavy_edges) begin = split;
         else end = split;
     }
     if (begin < at->first) begin = at->first;
@@ -180,8 +180,6 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
         groups += (it->parts + 31) / 32;
     }
     table[count] = (td_gpu_extract){.groups_before = groups};
-    job->gpu.args.extracts = job->held->device_table[chunk];
-    job->gpu.args.extract_count = count;
     return td_stream_copy(job->held->copies, job->held->device_table[chunk], table,
                           (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
 }
@@ -214,8 +212,10 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_status status = td_stream_wait(job->gpu.stream, event);
     td_event_destroy(job->gpu.device, event);
     TD_CHECK(status);
-    TD_CHECK(td_gpu_launch(&job->gpu, &job->gpu.kernels->push_extracted,
-                           (uint64_t)held->table[chunk][self->fit].groups_before * 32));
+    td_push_extracted_args args = {.push = td_gpu_push_args(&job->gpu, (td_gpu_list){0}), .count = self->fit,
+                                   .extracts = held->device_table[chunk], .bound = job->gpu.bound};
+    TD_CHECK(td_gpu_launch(&job->gpu, job->gpu.stream, &job->gpu.kernels->push_extracted,
+                           (uint64_t)held->table[chunk][self->fit].groups_before * 32, &args));
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
@@ -313,7 +313,7 @@ td_status td_streaming_fetch_active(td_streaming_job *job)
     bool any = false;
     for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->way[s] == TD_WAY_EXTRACT;
     if (!any) return TD_OK;
-    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->args.active, td_gpu_words(gpu) * sizeof(uint32_t),
+    TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->state.active, td_gpu_words(gpu) * sizeof(uint32_t),
                             TD_TO_HOST));
     return td_stream_synchronize(gpu->stream);
 }

@@ -152,16 +152,31 @@ void td_streaming_free_kept(td_streaming_graph *held)
 
 /* Sweeping. */
 
+static td_kept_args kept_args(const td_streaming_job *self)
+{
+    return (td_kept_args){.state = self->gpu.state, .kept = self->held->kept, .aside = self->held->aside,
+                          .room = self->held->shape.kept_edges, .part_kept = self->device_found};
+}
+
+td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph)
+{
+    td_kept_args args = kept_args(self);
+    args.part = subgraph;
+    return td_gpu_launch(&self->gpu, self->gpu.stream, &self->gpu.kernels->close_part, 1, &args);
+}
+
 td_status td_streaming_sweep_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
-    uint64_t stretch = td_streaming_aside(a->kept_room);
-    for (a->kept_first = 0; a->kept_first < self->kept_count; a->kept_first = a->kept_end) {
-        a->kept_end = a->kept_first + stretch < self->kept_count ? a->kept_first + stretch : self->kept_count;
-        TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->sweep_kept, a->kept_end - a->kept_first));
-        TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->move_kept, a->kept_end - a->kept_first));
-        TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->close_move, 1));
+    uint64_t stretch = td_streaming_aside(self->held->shape.kept_edges), end;
+    for (uint64_t first = 0; first < self->kept_count; first = end) {
+        end = first + stretch < self->kept_count ? first + stretch : self->kept_count;
+        td_kept_args args = kept_args(self);
+        args.first = first;
+        args.end = end;
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->sweep_kept, end - first, &args));
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->move_kept, end - first, &args));
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->close_move, 1, &args));
     }
     return TD_OK;
 }
@@ -181,8 +196,8 @@ td_status td_streaming_note_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t count = self->push->subgraphs;
-    if (!gpu->args.keeps_edges) return TD_OK;
-    TD_CHECK(td_stream_copy(gpu->stream, self->part_found, gpu->args.part_kept, count * sizeof(uint32_t), TD_TO_HOST));
+    if (!self->keeps_edges) return TD_OK;
+    TD_CHECK(td_stream_copy(gpu->stream, self->part_found, self->device_found, count * sizeof(uint32_t), TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     self->kept_count = gpu->control->kept_count;
     for (uint32_t s = 0; s < count; s++)
@@ -193,12 +208,8 @@ td_status td_streaming_note_kept(td_streaming_job *self)
 td_status td_streaming_start_kept(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     uint64_t count = self->push->subgraphs;
-    a->kept = self->held->kept;
-    a->aside = self->held->aside;
-    a->kept_room = self->held->shape.kept_edges;
-    TD_CHECK(td_gpu_new(gpu, &a->part_kept, count + 1, sizeof(uint32_t), "parts whose edges are kept"));
+    TD_CHECK(td_gpu_new(gpu, &self->device_found, count + 1, sizeof(uint32_t), "parts whose edges are kept"));
     TD_CHECK(TD_NEW_ZEROED(&self->part_found, count + 1, "parts whose edges are kept"));
     TD_CHECK(TD_NEW_ZEROED(&self->part_kept, count + 1, "parts whose edges are kept"));
     return TD_NEW_ZEROED(&self->part_of, count + 1, "parts of the lists");
@@ -208,7 +219,7 @@ td_status td_streaming_start_kept(td_streaming_job *self)
  * for all edges could find nothing to do and end there. */
 static bool begins_round(const td_gpu_job *gpu)
 {
-    td_context before = gpu->args.context;
+    td_context before = gpu->state.context;
     if (before.iteration-- == 0) return true;
     return !gpu->kernels->again(&before, 0);
 }
@@ -227,7 +238,7 @@ td_status td_streaming_sweep_light(td_streaming_job *self)
         uint64_t began = td_clock_ns();
         td_iteration row = {.direction = "light", .active_edges = self->kept_count};
         if (first) row.bytes_whole = row.bytes_useful = bytes;
-        if (first) TD_CHECK(td_stream_copy(gpu->stream, gpu->args.kept, held->light, bytes, TD_TO_DEVICE));
+        if (first) TD_CHECK(td_stream_copy(gpu->stream, held->kept, held->light, bytes, TD_TO_DEVICE));
         TD_CHECK(td_gpu_reset(gpu));
         TD_CHECK(td_streaming_sweep_kept(self));
         TD_CHECK(td_streaming_end_sweep(self, &row, began, &again));

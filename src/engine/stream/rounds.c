@@ -1,22 +1,22 @@
-/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the beginnings on the device (the prefix)
- * and the rest at the host. Order-free programs go over beginnings until they have nothing new to tell, and only then
- * does the rest of everyone's list cross, once for all the changes that a vertex went through; programs that go level
- * by level do both in every round. Small frontiers run many rounds in one launch, as on the resident engine, their
- * edges read from the host. */
+/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the resident prefix on the device and the
+ * rest at the host. Order-free programs push along prefixes until nothing changes any more, and only then does the rest
+ * of the lists cross, once for all the changes that a vertex went through; programs that go level by level do both in
+ * every round. Small frontiers run many rounds in one launch, as on the resident engine, their edges read from the
+ * host. */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
 
 static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
-/* What a round told becomes the frontier. */
+/* The vertices that a round changed become the frontier. */
 static td_status end_round(td_streaming_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_gpu_control *control = gpu->control;
     TD_CHECK(td_gpu_read(gpu, 0));
-    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
-    TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
+    td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
+    TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
     *now = (td_gpu_frontier){control->slot[1].count, control->slot[1].edges, false, true};
     row->edges = control->tally.edges;
     row->bytes_direct = control->tally.host_bytes;
@@ -32,75 +32,68 @@ static bool is_little(const td_streaming_job *self, uint64_t edges)
     return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status tell_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     td_link_list *list = self->push;
     self->row = row;
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_streaming_launch_prefix(self, list, TD_WORK_PUSH));
+    if (beginnings) TD_CHECK(td_streaming_push_prefix(self, false));
     self->crossing = list;
     self->work = TD_WORK_PUSH;
-    gpu->args.from_host = true;
-    td_status status = td_streaming_launch_part(self, 0, list->edges, list->seen.targets, list->seen.weights);
-    gpu->args.from_host = false;
-    TD_CHECK(status);
-    TD_CHECK(end_round(self, row, began, now));
-    return TD_OK;
+    self->heavy_edges = false;
+    td_streaming_stretch all = {.end = list->edges, .targets = list->seen.targets, .weights = list->seen.weights,
+                                .from_host = true};
+    TD_CHECK(td_streaming_launch_part(self, &all));
+    return end_round(self, row, began, now);
 }
 
-/* Everyone in `active` tells the rest of its list, or all of it where there is no beginning on the device. */
-static td_status tell_rest(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+/* Pushes from the active vertices along the rest of their lists, or along all of them where no prefix is resident;
+ * `heavy`: along the heavy edges alone. */
+static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
-    gpu->args.rest = NULL;
-    TD_CHECK(td_streaming_count_useful(self, self->push));
+    TD_CHECK(td_streaming_count_useful(self, self->push, heavy));
     if (row->active_vertices == 0) { /* put aside, some of them more than once */
         row->active_vertices = self->vertices_useful;
         row->active_edges = self->edges_useful;
     }
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
-    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH));
+    if (beginnings) TD_CHECK(td_streaming_push_prefix(self, false));
+    if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH, heavy));
     return end_round(self, row, began, now);
 }
 
-static td_status tell_beginnings(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
+static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    gpu->args.rest = self->rest;
-    gpu->args.heavy_rest = self->heavy;
     self->rest_count += now->vertices;
     if (self->heavy != NULL) self->heavy_count += now->vertices;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_streaming_launch_prefix(self, self->push, TD_WORK_PUSH));
-    gpu->args.rest = gpu->args.heavy_rest = NULL;
+    TD_CHECK(td_streaming_push_prefix(self, true));
     return end_round(self, row, began, now);
 }
 
-/* Nobody's beginning is left to be told. */
-static td_status tell_put_aside(td_streaming_job *self, td_gpu_frontier *now)
+/* No prefix is left to push along: the rest of the lists of all vertices that changed. */
+static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "rest"};
-    td_gpu_swap(&self->gpu.args.active, &self->rest);
+    td_gpu_swap(&self->gpu.state.active, &self->rest);
     self->rest_count = 0;
-    return tell_rest(self, false, now, &row);
+    return push_rest(self, false, false, now, &row);
 }
 
-/* Nor any light edge: whoever is in this step of distances has its distance for good, and tells heavy edges once. */
-static td_status tell_heavy(td_streaming_job *self, td_gpu_frontier *now)
+/* No light edge improved this bucket, so its distances are final: relax the heavy edges once. */
+static td_status push_heavy(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_iteration row = {.direction = "heavy"};
-    td_gpu_swap(&self->gpu.args.active, &self->heavy);
+    td_gpu_swap(&self->gpu.state.active, &self->heavy);
     self->heavy_count = 0;
-    self->gpu.args.heavies = true;
-    td_status status = tell_rest(self, false, now, &row);
-    self->gpu.args.heavies = false;
-    return status;
+    return push_rest(self, false, true, now, &row);
 }
 
 /* Rows of a loop on the device: its edges were read from the host's memory. */
@@ -114,10 +107,9 @@ static void note_loop(td_streaming_job *self, uint32_t first_row)
 }
 
 /* Many rounds in one launch while the frontier is small. */
-static td_status tell_in_loop(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_in_loop(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
-    gpu->args.push = self->push->seen;
     gpu->next_dirty = false;
     uint64_t bound = td_gpu_push_bound(gpu);
     uint32_t first_row = gpu->run->row_count;
@@ -131,34 +123,35 @@ static bool is_small(const td_streaming_job *self, const td_gpu_frontier *now)
     return self->push->readable && self->variant == TD_STREAMING_FULL && now->edges + now->vertices < self->small_edges;
 }
 
-/* Between two iterations: a checkpoint, if one is due. Who has told a part of its list has all of it to tell again,
- * which programs that add up must not hear: theirs wait until nobody has. */
+/* Between two iterations: a checkpoint, if one is due. A run that goes on from it pushes along whole lists again, also
+ * those of which a part is done, and accumulating programs must not add twice: theirs wait until no list is. */
 static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     bool partly = self->rest_count > 0 || self->heavy_count > 0;
-    td_state *state = partly && gpu->traits->sum == TD_SUM_ADD ? NULL : td_checkpoint_due(gpu->run, &gpu->args.context);
+    if (partly && gpu->traits->sum == TD_SUM_ADD) return TD_OK;
+    td_state *state = td_checkpoint_due(gpu->run, &gpu->state.context);
     if (state == NULL) return TD_OK;
     TD_CHECK(td_gpu_make_mapped(gpu, now));
-    return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->args.active, self->rest, self->heavy,
-                                                             gpu->args.far_map}, 4);
+    return td_gpu_save(gpu, state, (const uint32_t *const[]){gpu->state.active, self->rest, self->heavy,
+                                                             gpu->arrays.far_map}, 4);
 }
 
-/* The frontier and what it leads to, until nobody has anything to tell. */
-static td_status tell_all(td_streaming_job *self, td_gpu_frontier *now)
+/* The frontier and what it leads to, until nothing changes any more. */
+static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
-    while ((now->vertices > 0 || self->rest_count > 0) && gpu->args.context.iteration < gpu->limit) {
+    while ((now->vertices > 0 || self->rest_count > 0) && gpu->state.context.iteration < gpu->limit) {
         td_iteration row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
         if (now->vertices == 0) {
-            TD_CHECK(tell_put_aside(self, now));
+            TD_CHECK(push_deferred(self, now));
         } else if (is_small(self, now)) {
-            TD_CHECK(tell_in_loop(self, now));
+            TD_CHECK(push_in_loop(self, now));
         } else if (has_prefix(self) && self->order_free) {
             row.direction = "begin";
-            TD_CHECK(tell_beginnings(self, now, &row));
+            TD_CHECK(push_prefix(self, now, &row));
         } else {
-            TD_CHECK(tell_rest(self, has_prefix(self), now, &row));
+            TD_CHECK(push_rest(self, has_prefix(self), false, now, &row));
         }
         TD_CHECK(checkpoint(self, now));
     }
@@ -203,14 +196,14 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
     bool pushes = chooses_push(self, now);
     td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
-    if (pushes && is_small(self, now)) return tell_in_loop(self, now);
+    if (pushes && is_small(self, now)) return push_in_loop(self, now);
     td_gpu_settle(gpu, now->vertices, now->edges);
-    if (pushes && is_little(self, row.active_edges)) return tell_directly(self, has_prefix(self), now, &row);
-    if (pushes) return tell_rest(self, has_prefix(self), now, &row);
+    if (pushes && is_little(self, row.active_edges)) return push_directly(self, has_prefix(self), now, &row);
+    if (pushes) return push_rest(self, has_prefix(self), false, now, &row);
     self->row = &row;
     TD_CHECK(td_streaming_pull_hit(self));
-    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
-    TD_CHECK(td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
+    td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
+    TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
     *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
     row.edges = gpu->control->tally.edges;
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
@@ -219,7 +212,7 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
 static td_status go_by_levels(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
-    while (now->vertices > 0 && gpu->args.context.iteration < gpu->limit) {
+    while (now->vertices > 0 && gpu->state.context.iteration < gpu->limit) {
         TD_CHECK(go_on_level(self, now));
         TD_CHECK(checkpoint(self, now));
     }
@@ -230,7 +223,7 @@ td_status td_streaming_rounds(td_streaming_job *self)
 {
     td_gpu_frontier now;
     TD_CHECK(td_gpu_start(&self->gpu, &now));
-    TD_CHECK(self->gpu.args.first_hit ? go_by_levels(self, &now) : tell_all(self, &now));
+    TD_CHECK(self->gpu.state.first_hit ? go_by_levels(self, &now) : push_all(self, &now));
     self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
     return TD_OK;
 }
@@ -241,16 +234,15 @@ td_status td_streaming_peel(td_streaming_job *self)
     td_gpu_frontier now;
     bool within = gpu->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_gpu_start(gpu, &now));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->fill_left, gpu->graph->vertices));
+    TD_CHECK(td_gpu_leave_all(gpu));
     for (uint32_t left = gpu->graph->vertices; left > 0; within = false) {
-        gpu->args.push = self->push->seen;
         if (!within) TD_CHECK(td_gpu_next_level(gpu, &now, &left));
         bool anyone = within || now.vertices > 0;
         uint64_t lowest = gpu->control->tally.lowest;
         TD_CHECK(td_gpu_make_mapped(gpu, &now));
-        TD_CHECK(tell_all(self, &now));
-        if (gpu->args.context.iteration >= gpu->limit) return TD_OK;
-        gpu->args.context.phase = anyone ? gpu->args.context.phase + 1 : (uint32_t)lowest;
+        TD_CHECK(push_all(self, &now));
+        if (gpu->state.context.iteration >= gpu->limit) return TD_OK;
+        gpu->state.context.phase = anyone ? gpu->state.context.phase + 1 : (uint32_t)lowest;
     }
     gpu->run->converged = true;
     return TD_OK;
@@ -262,17 +254,17 @@ td_status td_streaming_peel(td_streaming_job *self)
 static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
-    gpu->args.push = self->push->seen;
+    td_far_args args = td_gpu_far_args(gpu);
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->far_lowest, td_gpu_words(gpu) * 32));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->far_split, td_gpu_words(gpu) * 32));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->far_lowest, td_gpu_words(gpu) * 32, &args));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->far_split, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
     const td_gpu_control *control = gpu->control;
-    if (control->far_lowest != UINT32_MAX) gpu->args.bound = control->far_lowest;
+    if (control->far_lowest != UINT32_MAX) gpu->bound = control->far_lowest;
     *far = control->tally.edges;
     *now = (td_gpu_frontier){control->tally.activated, control->tally.activated_edges, false, true};
-    td_gpu_swap(&gpu->args.active, &gpu->args.next_active);
-    return td_stream_fill(gpu->stream, gpu->args.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
+    td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
+    return td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
 }
 
 /* Steps that have little to do run on the device, one after another, until one has more. */
@@ -280,7 +272,6 @@ static td_status go_in_loop(td_streaming_job *self, td_gpu_frontier *now, uint64
 {
     td_gpu_job *gpu = &self->gpu;
     uint32_t first_row = gpu->run->row_count;
-    gpu->args.push = self->push->seen;
     TD_CHECK(td_gpu_near_rounds(gpu, now, self->small_edges, far));
     note_loop(self, first_row);
     return TD_OK;
@@ -290,28 +281,28 @@ td_status td_streaming_priorities(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    uint64_t far = 0, told = 0;
+    uint64_t far = 0, pushed = 0;
     bool loops = self->push->readable && self->variant == TD_STREAMING_FULL && self->small_edges > 0;
-    gpu->args.one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);
+    gpu->one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);
     TD_CHECK(td_gpu_start(gpu, &now));
     while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
         td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         bool between = self->rest_count == 0 && self->heavy_count == 0;
-        if (loops && between && now.edges + told < self->small_edges) {
+        if (loops && between && now.edges + pushed < self->small_edges) {
             TD_CHECK(go_in_loop(self, &now, &far));
-            told = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
+            pushed = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
         } else if (now.vertices > 0) {
-            TD_CHECK(has_prefix(self) ? tell_beginnings(self, &now, &row) : tell_rest(self, false, &now, &row));
+            TD_CHECK(has_prefix(self) ? push_prefix(self, &now, &row) : push_rest(self, false, false, &now, &row));
             far += gpu->control->far_count[0];
         } else if (self->rest_count > 0 || self->heavy_count > 0) {
-            TD_CHECK(self->rest_count > 0 ? tell_put_aside(self, &now) : tell_heavy(self, &now));
+            TD_CHECK(self->rest_count > 0 ? push_deferred(self, &now) : push_heavy(self, &now));
             far += gpu->control->far_count[0];
         } else {
             TD_CHECK(deal_out(self, &now, &far));
-            told = 0;
+            pushed = 0;
             continue;
         }
-        told += row.edges;
+        pushed += row.edges;
         TD_CHECK(checkpoint(self, &now));
     }
     gpu->run->converged = true;

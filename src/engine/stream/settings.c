@@ -207,12 +207,12 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     self->small_edges = (uint64_t)set[SET_SMALL];
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     gpu->direction = directions[(int)set[SET_DIRECTION]];
-    gpu->args.balance = TD_BALANCE_WARP;
-    gpu->args.heavy = (uint32_t)set[SET_HEAVY];
+    gpu->balance = TD_BALANCE_WARP;
+    gpu->high_degree = (uint32_t)set[SET_HEAVY];
     gpu->small = self->small_edges;
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
-    gpu->args.samples = (uint32_t)set[SET_SAMPLES];
+    gpu->samples = (uint32_t)set[SET_SAMPLES];
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
     if (gpu->delta > 0 && !gpu->prioritised)
         return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "

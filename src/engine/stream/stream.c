@@ -31,10 +31,7 @@ static td_status find_heads(td_streaming_job *self)
         TD_TRY(td_stream_synchronize(held->stream));
         held->heads_of = self->pull;
     }
-    self->gpu.args.heads = held->heads;
-    self->gpu.args.lists = held->headed;
-    self->gpu.args.lists_before = held->heads_before;
-    self->gpu.args.pull_edges = self->pull->edges;
+    self->gpu.segments = (td_gpu_segments){held->heads, held->headed, held->heads_before, self->pull->edges};
 done:
     td_gpu_free_heads(&found);
     return status;
@@ -46,38 +43,35 @@ static td_status find_out_offsets(td_streaming_job *self)
     td_gpu_job *gpu = &self->gpu;
     const td_graph *graph = gpu->graph;
     void *offsets = NULL;
-    gpu->args.out = self->held->lists[0].seen.offsets;
+    gpu->state.out_offsets = self->held->lists[0].seen.offsets;
     if (self->held->lists[0].offsets == graph->out.offsets) return TD_OK;
     TD_CHECK(td_gpu_new(gpu, &offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
-    gpu->args.out = offsets;
+    gpu->state.out_offsets = offsets;
     return td_stream_copy(gpu->stream, offsets, graph->out.offsets,
                           ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
 }
 
-static td_status fill_args(td_streaming_job *self)
+static td_status fill_state(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
+    td_gpu_state *state = &gpu->state;
     const td_graph *graph = gpu->graph;
-    a->context = gpu->run->context;
-    a->vertices = a->end_vertex = graph->vertices;
-    a->end_edge = UINT64_MAX;
-    a->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    a->weight_bytes = (uint8_t)self->held->lists[0].weight_bytes;
-    a->weight_bits = (uint8_t)self->held->lists[0].weight_bits;
-    a->symmetric = graph->symmetric;
-    a->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
-    a->async = gpu->run->async;
-    a->first_hit = gpu->traits->first_hit && !gpu->run->async;
+    state->context = gpu->run->context;
+    state->vertices = graph->vertices;
+    state->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
+    state->weight_bits = (uint8_t)self->held->lists[0].weight_bits;
+    state->symmetric = graph->symmetric;
+    gpu->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
+    state->async = gpu->run->async;
+    state->first_hit = gpu->traits->first_hit && !gpu->run->async;
     TD_CHECK(find_out_offsets(self));
-    a->push.offsets = a->out;
+    state->push_offsets = state->out_offsets;
     if (self->push != NULL) {
-        a->has_heavy = self->push->longest >= a->heavy;
-        a->push = self->push->seen;
+        gpu->has_high_degree = self->push->longest >= gpu->high_degree;
+        gpu->push_list = self->push->seen;
+        state->push_offsets = gpu->push_list.offsets;
     }
-    a->told = a->push.offsets;
     if (self->pull == NULL) return TD_OK;
-    a->pull = self->pull->seen;
     return gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused ? find_heads(self) : TD_OK;
 }
 
@@ -85,16 +79,15 @@ static td_status fill_args(td_streaming_job *self)
 static td_status make_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
     uint64_t words = td_gpu_words(gpu), most = self->held->lists[0].subgraphs;
     if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
     gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
     TD_CHECK(td_gpu_make_arrays(gpu));
     if (self->tells_changes) TD_CHECK(td_streaming_make_changes(self));
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
-        TD_CHECK(td_gpu_new(gpu, &a->active, words, sizeof(uint32_t), "active vertices"));
-        TD_CHECK(td_gpu_new(gpu, &a->next_active, words, sizeof(uint32_t), "active vertices"));
-        TD_CHECK(td_stream_fill(gpu->stream, a->next_active, 0, words * sizeof(uint32_t)));
+        TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, words * sizeof(uint32_t)));
     }
     TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
     TD_CHECK(td_stream_fill(gpu->stream, self->rest, 0, words * sizeof(uint32_t)));
@@ -102,7 +95,7 @@ static td_status make_arrays(td_streaming_job *self)
         TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
         TD_CHECK(td_stream_fill(gpu->stream, self->heavy, 0, words * sizeof(uint32_t)));
     }
-    TD_CHECK(td_gpu_new(gpu, &a->useful, most + 1, sizeof(uint64_t), "useful edges"));
+    TD_CHECK(td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
@@ -129,7 +122,7 @@ static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
     gpu->device->peak = gpu->device->now;
     self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
                        !gpu->has_limit && !self->tells_changes;
-    TD_CHECK(fill_args(self));
+    TD_CHECK(fill_state(self));
     TD_CHECK(make_arrays(self));
     if (gpu->traits->fused) TD_CHECK(td_gpu_fit_loops(gpu));
     choose_levels(self);
@@ -165,21 +158,15 @@ static td_status find_parents(td_streaming_job *self)
     td_iteration row = {0};
     uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
-    TD_CHECK(td_gpu_new(gpu, &gpu->args.parents, n, sizeof(uint32_t), "parents"));
-    gpu->args.pull = self->pull->seen;
-    gpu->args.skip = gpu->args.light = NULL;
-    gpu->args.adding = false;
-    gpu->args.first_vertex = 0;
-    gpu->args.end_vertex = gpu->graph->vertices;
-    gpu->args.first_edge = gpu->args.end_edge = 0; /* everyone, without edges: only those that start have themselves */
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->find_parents, n * 32));
-    gpu->args.adding = true;
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.parents, n, sizeof(uint32_t), "parents"));
+    td_gpu_part none = {.end_vertex = gpu->graph->vertices}; /* no edges: only vertices that start are their own */
+    TD_CHECK(td_gpu_find_parents(gpu, gpu->stream, self->pull->seen, &none, false));
     self->row = &row;
     td_streaming_all_useful(self, self->pull);
-    TD_CHECK(td_streaming_cross(self, self->pull, TD_WORK_PARENTS));
-    TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->args.parents, bytes, TD_TO_HOST));
+    TD_CHECK(td_streaming_cross(self, self->pull, TD_WORK_PARENTS, false));
+    TD_CHECK(td_stream_copy(gpu->stream, gpu->run->parents, gpu->arrays.parents, bytes, TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(gpu->stream));
-    if (gpu->args.weights == TD_WEIGHT_NONE) return TD_OK;
+    if (gpu->state.weights == TD_WEIGHT_NONE) return TD_OK;
     return td_run_solve_parents(gpu->run, &gpu->graph->out, gpu->run->values);
 }
 

@@ -56,7 +56,7 @@ typedef struct td_streaming_graph {
     td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
     td_slots slots;
     void *own_slots;              /* device memory of those that are for one subgraph each */
-    void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_args), once they are */
+    void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_segments), once they are */
     const void *heads_of;
     uint32_t *window;             /* on the device: targets of the subgraph that is gone over, whole again */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
@@ -80,6 +80,26 @@ typedef enum td_streaming_way {
 /* What a launch over a part of the lists does. */
 typedef enum td_streaming_work { TD_WORK_PUSH, TD_WORK_HIT, TD_WORK_SUM, TD_WORK_SWEEP, TD_WORK_PARENTS } td_streaming_work;
 
+/* A launch over edges first .. end - 1 of the lists that cross: where they are at the time. */
+typedef struct td_streaming_stretch {
+    uint64_t first, end;
+    const uint32_t *targets;      /* addresses on the device that edge 0 would have */
+    const void *weights;
+    const uint32_t *compressed;   /* the targets of the subgraph as they crossed, for sums along them; NULL: whole */
+    bool from_host;               /* the edges are read from the host's memory */
+    bool again;                   /* vertices changed in this iteration are processed again */
+} td_streaming_stretch;
+
+/* Changes pushed instead of values (changes.c). Of the two signs, positive comes first. */
+typedef struct td_streaming_residuals {
+    double *residuals, *levels;   /* on the device: residuals, and sums of them by level */
+    double offsets_times;         /* the scale: how often offsets count */
+    uint32_t least_level[2];      /* that is pushed */
+    double residual_part[2];      /* of a residual that is pushed */
+    double change_before;         /* that the last round left; negative: there was none */
+    uint32_t rounds_held, rounds_to_hold; /* that hold changes of both signs to each other: left, and after a stall */
+} td_streaming_residuals;
+
 typedef struct td_streaming_job {
     td_gpu_job gpu;
     td_streaming_graph *held;
@@ -90,6 +110,7 @@ typedef struct td_streaming_job {
     uint32_t levels, repeats;
     int rules;                    /* 0: by cost, 1: the paper's alpha and beta */
     uint64_t *useful, *useful_before; /* of every subgraph, in this iteration and the one before; the host's */
+    uint64_t *device_useful;      /* where the device counts them */
     uint64_t edges_useful, vertices_useful; /* of all subgraphs */
     uint8_t *way;                 /* td_streaming_way of every subgraph */
     uint32_t *waiting;            /* subgraphs to be copied whole, those from `waiting_at` on */
@@ -98,9 +119,9 @@ typedef struct td_streaming_job {
     uint32_t residents_count, residents_at;
     td_link_list *crossing;       /* the list under way, and what is done with it */
     td_streaming_work work;
+    bool heavy_edges;             /* and whether along the heavy edges, where light ones are apart */
+    td_streaming_residuals changes;
     bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
-    double change_before;         /* of them: that a round left; negative: no round was */
-    uint32_t rounds_held, rounds_to_hold; /* that hold changes of both signs to each other: left, and after a stall */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
     uint32_t copies_under_way;
@@ -112,7 +133,10 @@ typedef struct td_streaming_job {
     uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or
                                    * all) and of heavy ones */
     uint64_t rest_count, heavy_count;
+    uint32_t *chosen;             /* sweeps, on the device: bitmap of the vertices that the first one visits */
+    bool keeps_vertices, keeps_edges; /* sweeps collect the vertices, and the edges, that the next one has to see */
     uint64_t kept_count;          /* sweeps: edges kept on the device */
+    uint32_t *device_found;       /* part_found on the device */
     bool *part_kept;              /* of every subgraph: its edges that matter are among them */
     uint32_t *part_found;         /* the device's word on that, for the subgraph that a launch began with */
     uint32_t *part_of;            /* of every subgraph: the one that its launch began with */
@@ -163,13 +187,15 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
 td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit);
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list);
 
-/* stream_value.c: counts useful edges of the vertices in args.active, and chooses a way for every subgraph. */
-td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list);
+/* stream_value.c: counts useful edges of the active vertices (heavy: among the heavy edges), and chooses a way for
+ * every subgraph. */
+td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, bool heavy);
 void td_streaming_all_useful(td_streaming_job *self, td_link_list *list);
 void td_streaming_choose_ways(td_streaming_job *self, const td_link_list *list);
 
-/* stream_cross.c: one iteration's work over all subgraphs that have a way. */
-td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work);
+/* stream_cross.c: one iteration's work over all subgraphs that have a way; heavy: along the heavy edges, where light
+ * ones are apart. */
+td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work, bool heavy);
 
 /* An event of a lane ends now; it began when it was asked for, or when the one before ended. */
 td_status td_streaming_note_event(td_streaming_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
@@ -180,21 +206,24 @@ void td_streaming_note(td_streaming_job *self, td_status status); /* the first f
 td_status td_streaming_go_on(td_streaming_job *self); /* something is done: what is next */
 td_status td_streaming_start_copies(td_streaming_job *self); /* of the subgraphs waiting, as many as there are slots for */
 
-/* Launches the work over edges first..end, whose targets and weights have these addresses on the device (of edge 0). */
-td_status td_streaming_launch_part(td_streaming_job *self, uint64_t first, uint64_t end, const uint32_t *targets,
-                                const void *weights);
+/* Launches the work under way over edges of the lists that cross. */
+td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_stretch *edges);
 
-/* The work over the beginnings of all lists, which are on the device. */
-td_status td_streaming_launch_prefix(td_streaming_job *self, td_link_list *list, td_streaming_work work);
+/* Launches over the resident prefix of all lists. A push that `defers` notes in `rest` and `heavy` the vertices whose
+ * lists go on behind it; a sweep leaves the first `sampled` edges of every list out. */
+td_status td_streaming_push_prefix(td_streaming_job *self, bool defers);
+td_status td_streaming_hit_prefix(td_streaming_job *self);
+td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
 /* stream_words.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
 td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
 
-/* stream_narrow.c */
-td_status td_streaming_widen(td_streaming_job *self, const td_slot *slot);
+/* stream_decompress.c */
+td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
 
 /* stream_kept.c */
+td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph); /* behind a launch that keeps edges */
 td_status td_streaming_make_kept(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_free_kept(td_streaming_graph *held);
 td_status td_streaming_start_kept(td_streaming_job *self);

@@ -10,21 +10,20 @@
 #include <math.h>
 #include <string.h>
 
-td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list)
+td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, bool heavy)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_args *a = &gpu->args;
+    td_gpu_part part = td_gpu_all(gpu);
+    part.skip = list->skip;
+    part.light = list->light;
+    part.heavy_edges = heavy;
+    td_useful_args args = {.state = gpu->state, .offsets = list->seen.offsets, .part = part,
+                           .useful = self->device_useful, .shift = list->shift};
     td_gpu_swap(&self->useful, &self->useful_before);
-    a->push.offsets = list->seen.offsets;
-    a->skip = list->skip;
-    a->light = list->light;
-    a->first_edge = 0;
-    a->end_edge = UINT64_MAX;
-    a->subgraph_shift = list->shift;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_stream_fill(gpu->stream, a->useful, 0, list->subgraphs * sizeof(uint64_t)));
-    TD_CHECK(td_gpu_launch(gpu, &gpu->kernels->useful, td_gpu_words(gpu) * 32));
-    TD_CHECK(td_stream_copy(gpu->stream, self->useful, a->useful, list->subgraphs * sizeof(uint64_t), TD_TO_HOST));
+    TD_CHECK(td_stream_fill(gpu->stream, args.useful, 0, list->subgraphs * sizeof(uint64_t)));
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->useful, td_gpu_words(gpu) * 32, &args));
+    TD_CHECK(td_stream_copy(gpu->stream, self->useful, args.useful, list->subgraphs * sizeof(uint64_t), TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
     self->vertices_useful = gpu->control->tally.activated;
     self->edges_useful = gpu->control->tally.edges;

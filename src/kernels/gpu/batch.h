@@ -1,4 +1,4 @@
-/* What the lanes of a warp have in their hands while lists are told: a round, and a few edges of it. */
+/* What the lanes of a warp have in their hands during a push: a round, and a few edges of it. */
 
 typedef struct push_round {
     const uint32_t *in;

@@ -21,23 +21,23 @@
  * smaller and may gain nothing. A lone restart vertex is such a case: its residual is below 0, and pushing that scales
  * y and t down, round by round, until they vanish in rounding. So a round that would lower t noticeably, or that
  * follows one without gain, pushes of the negative residuals only the part (residual_part) that keeps W- at W+
- * (stream_changes.c, choose). */
+ * (engine/stream/changes.c, choose). */
 
 #include "kernels/gpu/batch.h"
 
 /* The edges of a batch, by all lanes of a warp. */
-TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
+TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
     (void)r;
     program_accum *sums = (program_accum *)a->sums;
-    uint32_t told[PUSH_BATCH];
+    uint32_t targets[PUSH_BATCH];
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) told[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
+    for (int k = 0; k < PUSH_BATCH; k++) targets[k] = batch->is[k] ? TD_READ_ONCE(&a->list.targets[batch->edge[k]]) : 0;
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         if (!batch->is[k]) continue;
-        program_accum brought = contribution(a, c, batch->message[k], a->push.weights, batch->edge[k]);
-        TD_ADD(&sums[told[k]], brought);
+        program_accum brought = contribution(&a->state, c, batch->message[k], a->list.weights, batch->edge[k]);
+        TD_ADD(&sums[targets[k]], brought);
     }
 }
 
@@ -59,25 +59,25 @@ TD_DEVICE double change_of(program_value value, double residual)
 }
 
 /* What the value of a vertex lacks at the scale t of offsets. */
-TD_DEVICE double residual_of(const td_gpu_args *a, const td_context *c, uint32_t v, double stored)
+TD_DEVICE double residual_of(const td_changes_args *a, const td_context *c, uint32_t v, double stored)
 {
     return stored + (a->offsets_times - 1) * program_offset(c, v);
 }
 
 /* Vertices of the least level or above move their residual, or the part of it that the round pushes, to the value and
  * become active; those without edges all do. */
-TD_KERNEL(take_changes, td_gpu_args)
+TD_KERNEL(take_changes, td_changes_args)
 {
-    const td_context c = kernel_context(&a);
-    program_value *values = (program_value *)a.values;
+    const td_context c = kernel_context(&a.state);
+    program_value *values = (program_value *)a.state.values;
     uint64_t activated = 0, activated_edges = 0;
     double share = 0;
-    uint32_t words = (a.vertices + 31) / 32;
+    uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane();
         bool tells = false;
-        if (v < a.vertices) {
-            uint32_t degree = degree_in(a.out, v);
+        if (v < a.state.vertices) {
+            uint32_t degree = degree_in(a.state.out_offsets, v);
             program_value value = values[v];
             double stored = a.residuals[v], residual = residual_of(&a, &c, v, stored);
             int sign = residual < 0;
@@ -86,7 +86,7 @@ TD_KERNEL(take_changes, td_gpu_args)
             if (change != 0 && pushes) {
                 values[v] = (program_value)((double)value + residual * a.residual_part[sign]);
                 a.residuals[v] = stored - change;
-                ((program_message *)a.messages)[v] = program_send(&c, (program_value)change, degree);
+                ((program_message *)a.state.messages)[v] = program_send(&c, (program_value)change, degree);
 #if PROGRAM_SHARES
                 share += program_share(&c, v, (program_value)change, degree);
 #endif
@@ -96,45 +96,45 @@ TD_KERNEL(take_changes, td_gpu_args)
         }
         activated += tells;
         uint32_t word = TD_BALLOT(TD_ALL_LANES, tells);
-        if (td_lane() == 0) a.active[w] = word;
+        if (td_lane() == 0) a.state.active[w] = word;
     }
-    add_tally(&a, 0, activated, activated_edges);
-    add_share(&a, share);
+    add_tally(&a.state, 0, activated, activated_edges);
+    add_share(&a.state, share);
 }
 
 /* Adds the received sums to the residuals; after whole values were pushed, makes the residuals anew. Tallies the sums
  * that give the balanced scale. */
-TD_KERNEL(settle_changes, td_gpu_args)
+TD_KERNEL(settle_changes, td_changes_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values;
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values;
     program_accum *sums = (program_accum *)a.sums;
     double lost = 0, offsets = 0;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
         double offset = program_offset(&c, v);
         double before = a.whole_values ? offset - (double)values[v] : a.residuals[v];
         a.residuals[v] = before + program_answer(&c, v, sums[v]);
         sums[v] = program_zero(&c);
-        lost += (1 - program_arrives(&c, degree_in(a.out, v))) * (double)values[v];
+        lost += (1 - program_arrives(&c, degree_in(a.state.out_offsets, v))) * (double)values[v];
         offsets += offset;
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
-    block_add_double(&a.control->tally.lost, lost);
-    block_add_double(&a.control->tally.offset, offsets);
+    block_add_double(&a.state.control->tally.lost, lost);
+    block_add_double(&a.state.control->tally.offset, offsets);
 }
 
 /* How much there is to push, in all, and of each sign on each level: there by what of it is lost. */
-TD_KERNEL(weigh_changes, td_gpu_args)
+TD_KERNEL(weigh_changes, td_changes_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values;
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values;
     TD_SHARED(double, sums, TD_GPU_LEVEL_SUMS);
     double left = 0;
     for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads()) TD_POKE(&sums[l], 0.0);
     TD_BARRIER();
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
         double change = change_of(values[v], residual_of(&a, &c, v, a.residuals[v]));
-        uint32_t degree = degree_in(a.out, v);
+        uint32_t degree = degree_in(a.state.out_offsets, v);
         left += fabs(change);
         if (change == 0) continue;
         uint32_t level = degree > 0 ? level_of(change, degree) : TD_GPU_LEVELS;
@@ -143,23 +143,23 @@ TD_KERNEL(weigh_changes, td_gpu_args)
     TD_BARRIER();
     for (uint32_t l = td_thread(); l < TD_GPU_LEVEL_SUMS; l += td_threads())
         if (TD_PEEK(&sums[l]) != 0) TD_ADD(&a.levels[l], TD_PEEK(&sums[l]));
-    block_add_double(&a.control->tally.change, left);
+    block_add_double(&a.state.control->tally.change, left);
 }
 
 /* The values that a synchronous iteration would end with, to be given out or to go on from: into next_values. */
-TD_KERNEL(end_changes, td_gpu_args)
+TD_KERNEL(end_changes, td_changes_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values;
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values;
     double share = 0;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
         double residual = residual_of(&a, &c, v, a.residuals[v]);
         program_value fresh = (program_value)(((double)values[v] + residual) / a.offsets_times);
-        ((program_value *)a.next_values)[v] = fresh;
+        ((program_value *)a.state.next_values)[v] = fresh;
 #if PROGRAM_SHARES
-        share += program_share(&c, v, fresh, degree_in(a.out, v));
+        share += program_share(&c, v, fresh, degree_in(a.state.out_offsets, v));
 #endif
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
-    add_share(&a, share);
+    add_share(&a.state, share);
 }

@@ -1,9 +1,9 @@
 /* What all GPU kernels of a program share: its context, values that others may touch, weights, and the
  * kernel that gives every vertex its first value. */
 
-TD_DEVICE td_context kernel_context(const td_gpu_args *a)
+TD_DEVICE td_context kernel_context(const td_gpu_state *state)
 {
-    td_context context = a->context;
+    td_context context = state->context;
 #if PROGRAM_BEGINS
     program_begin(&context);
 #endif
@@ -12,54 +12,54 @@ TD_DEVICE td_context kernel_context(const td_gpu_args *a)
 
 TD_DEVICE uint32_t degree_in(const uint64_t *offsets, uint32_t v) { return (uint32_t)(offsets[v + 1] - offsets[v]); }
 
-/* The part of a vertex's list that the launch goes over. */
+/* The part of a vertex's list that a launch processes. */
 typedef struct list_part {
     uint64_t begin, end;
 } list_part;
 
-TD_DEVICE list_part part_of(const td_gpu_args *a, const uint64_t *offsets, uint32_t v)
+TD_DEVICE list_part part_of(const td_gpu_part *launch, const uint64_t *offsets, uint32_t v)
 {
     list_part part = {offsets[v], offsets[v + 1]};
     uint64_t split = part.begin;
-    if (a->skip != 0) part.begin += a->skip[v + 1] - a->skip[v];
-    if (a->light != 0) {
-        split += a->light[v + 1] - a->light[v];
+    if (launch->skip != 0) part.begin += launch->skip[v + 1] - launch->skip[v];
+    if (launch->light != 0) {
+        split += launch->light[v + 1] - launch->light[v];
         if (split < part.begin) split = part.begin;
-        if (a->heavies) part.begin = split;
+        if (launch->heavy_edges) part.begin = split;
         else part.end = split;
     }
-    if (part.begin < a->first_edge) part.begin = a->first_edge;
-    if (part.end > a->end_edge) part.end = a->end_edge;
+    if (part.begin < launch->first_edge) part.begin = launch->first_edge;
+    if (part.end > launch->end_edge) part.end = launch->end_edge;
     if (part.end < part.begin) part.end = part.begin;
     return part;
 }
 
 /* Bytes that reading these edges moves over the link: memory comes in sectors. */
-TD_DEVICE uint64_t sector_bytes(const td_gpu_args *a, list_part part)
+TD_DEVICE uint64_t sector_bytes(const td_gpu_part *launch, list_part part)
 {
     const uint64_t sector = 32;
     uint64_t begin = part.begin * sizeof(uint32_t) / sector, end = (part.end * sizeof(uint32_t) + sector - 1) / sector;
-    uint64_t weight = a->weight_bytes, first = part.begin * weight / sector,
+    uint64_t weight = launch->weight_bytes, first = part.begin * weight / sector,
              last = (part.end * weight + sector - 1) / sector;
-    return part.begin == part.end || !a->from_host ? 0 : (end - begin + last - first) * sector;
+    return part.begin == part.end || !launch->from_host ? 0 : (end - begin + last - first) * sector;
 }
 
 /* The word of a bitmap, as far as its vertices are among those of the launch. */
-TD_DEVICE uint32_t word_within(const td_gpu_args *a, const uint32_t *map, uint32_t w)
+TD_DEVICE uint32_t word_within(const td_gpu_part *launch, const uint32_t *map, uint32_t w)
 {
     uint32_t word = TD_LOAD(&map[w]);
-    if (w == a->first_vertex / 32) word &= ~0u << (a->first_vertex & 31u);
-    if (w == a->end_vertex / 32) word &= (1u << (a->end_vertex & 31u)) - 1;
+    if (w == launch->first_vertex / 32) word &= ~0u << (launch->first_vertex & 31u);
+    if (w == launch->end_vertex / 32) word &= (1u << (launch->end_vertex & 31u)) - 1;
     return word;
 }
 
 #if PROGRAM_GAS
-TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, program_message message,
+TD_DEVICE program_accum contribution(const td_gpu_state *state, const td_context *c, program_message message,
                                      const void *weights, uint64_t e)
 {
-    (void)a, (void)weights, (void)e;
+    (void)state, (void)weights, (void)e;
 #if PROGRAM_WEIGHTED
-    switch (a->weights) {
+    switch (state->weights) {
     case TD_WEIGHT_U8: return program_gather(c, message, TD_READ_ONLY((const uint8_t *)weights + e));
     case TD_WEIGHT_U16: return program_gather(c, message, TD_READ_ONLY((const uint16_t *)weights + e));
     case TD_WEIGHT_U32: return program_gather(c, message, TD_READ_ONLY((const uint32_t *)weights + e));
@@ -71,32 +71,33 @@ TD_DEVICE program_accum contribution(const td_gpu_args *a, const td_context *c, 
 }
 
 /* An edge's other end, and what comes along it, where its weight may be in the same word. */
-TD_DEVICE uint32_t end_of(const td_gpu_args *a, uint32_t word)
+TD_DEVICE uint32_t end_of(const td_gpu_state *state, uint32_t word)
 {
-    (void)a;
-    return PROGRAM_WEIGHTED ? word << a->weight_bits >> a->weight_bits : word;
+    (void)state;
+    return PROGRAM_WEIGHTED ? word << state->weight_bits >> state->weight_bits : word;
 }
 
-TD_DEVICE program_accum contribution_of(const td_gpu_args *a, const td_context *c, program_message message,
+TD_DEVICE program_accum contribution_of(const td_gpu_state *state, const td_context *c, program_message message,
                                         const void *weights, uint64_t e, uint32_t word)
 {
-    if (PROGRAM_WEIGHTED && a->weight_bits > 0) return program_gather(c, message, word >> (32 - a->weight_bits));
-    return contribution(a, c, message, weights, e);
+    if (PROGRAM_WEIGHTED && state->weight_bits > 0)
+        return program_gather(c, message, word >> (32 - state->weight_bits));
+    return contribution(state, c, message, weights, e);
 }
 
 /* What a neighbour sends: fused programs and asynchronous runs change it meanwhile. */
-TD_DEVICE program_message message_of(const td_gpu_args *a, uint32_t u)
+TD_DEVICE program_message message_of(const td_gpu_state *state, uint32_t u)
 {
-    const program_message *messages = (const program_message *)a->messages;
-    if (PROGRAM_FUSED || a->async) return TD_PEEK(&messages[u]);
+    const program_message *messages = (const program_message *)state->messages;
+    if (PROGRAM_FUSED || state->async) return TD_PEEK(&messages[u]);
     return TD_READ_ONLY(&messages[u]);
 }
 #else
 /* Weights in the order of unsigned numbers. */
-TD_DEVICE uint32_t ordered_weight(const td_gpu_args *a, const void *weights, uint64_t e)
+TD_DEVICE uint32_t ordered_weight(const td_gpu_state *state, const void *weights, uint64_t e)
 {
     (void)weights, (void)e;
-    switch (a->weights) {
+    switch (state->weights) {
     case TD_WEIGHT_U8: return ((const uint8_t *)weights)[e];
     case TD_WEIGHT_U16: return ((const uint16_t *)weights)[e];
     case TD_WEIGHT_U32: return ((const uint32_t *)weights)[e];
@@ -118,85 +119,85 @@ TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
     return owner;
 }
 
-/* A heavy vertex, cut into pieces of so many edges that all blocks or warps take. */
-TD_DEVICE void cut_heavy(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree, uint32_t piece)
+/* Cuts a high-degree vertex into pieces of so many edges, which all blocks or warps take. */
+TD_DEVICE void cut_vertex(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree, uint32_t piece)
 {
     uint32_t count = (degree + piece - 1) / piece, at = TD_ADD(piece_count, count);
     for (uint32_t i = 0; i < count; i++) pieces[at + i] = (uint64_t)u << 32 | i;
 }
 
 /* Sums of the block's threads, added to the tally. All of them call. */
-TD_DEVICE void add_tally(const td_gpu_args *a, uint64_t edges, uint64_t activated, uint64_t activated_edges)
+TD_DEVICE void add_tally(const td_gpu_state *state, uint64_t edges, uint64_t activated, uint64_t activated_edges)
 {
-    td_gpu_tally *tally = &a->control->tally;
+    td_gpu_tally *tally = &state->control->tally;
     block_add_u64(&tally->edges, edges);
     block_add_u64(&tally->activated, activated);
     block_add_u64(&tally->activated_edges, activated_edges);
 }
 
-TD_DEVICE void add_share(const td_gpu_args *a, double share)
+TD_DEVICE void add_share(const td_gpu_state *state, double share)
 {
-    if (PROGRAM_SHARES) block_add_double(&a->control->tally.share, share);
+    if (PROGRAM_SHARES) block_add_double(&state->control->tally.share, share);
 }
 
 /* Every vertex's first value, unless a checkpoint gave it; a warp makes one word of the bitmap of those that start. Of
  * first-hit programs that go on those are counted that have no value yet, and their edges. */
-TD_KERNEL(init, td_gpu_args)
+TD_KERNEL(init, td_init_args)
 {
-    const td_context c = a.context;
-    program_value *values = (program_value *)a.values;
+    const td_context c = a.state.context;
+    program_value *values = (program_value *)a.state.values;
     uint64_t activated = 0, activated_edges = 0, open = 0, open_edges = 0;
     double share = 0;
-    uint32_t words = (a.vertices + 31) / 32;
+    uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane();
         bool starts = false;
-        if (v < a.vertices) {
-            uint32_t degree = degree_in(a.out, v);
+        if (v < a.state.vertices) {
+            uint32_t degree = degree_in(a.state.out_offsets, v);
             program_value value = a.resumed ? values[v] : program_init(&c, v, degree);
             values[v] = value;
 #if PROGRAM_GAS
-            if (!PROGRAM_SENDS_VALUE) ((program_message *)a.messages)[v] = program_send(&c, value, degree);
+            if (!PROGRAM_SENDS_VALUE) ((program_message *)a.state.messages)[v] = program_send(&c, value, degree);
 #if PROGRAM_SHARES
             share += program_share(&c, v, value, degree);
 #endif
-            starts = a.resumed ? a.active[w] >> td_lane() & 1u : program_starts(&c, v, value);
+            starts = a.resumed ? a.state.active[w] >> td_lane() & 1u : program_starts(&c, v, value);
             activated += starts;
-            if (starts) activated_edges += degree_in(a.told, v);
+            if (starts) activated_edges += degree_in(a.state.push_offsets, v);
 #if PROGRAM_FIRST_HIT
             if (a.resumed && !starts && value == program_zero(&c)) {
                 open++;
-                open_edges += degree_in(a.told, v);
+                open_edges += degree_in(a.state.push_offsets, v);
             }
 #endif
 #endif
         }
         uint32_t word = TD_BALLOT(TD_ALL_LANES, starts);
-        if (td_lane() == 0 && a.active != 0) a.active[w] = word;
+        if (td_lane() == 0 && a.state.active != 0) a.state.active[w] = word;
     }
-    add_tally(&a, open_edges, activated, activated_edges);
-    if (a.resumed) block_add_u64(&a.control->tally.total, open);
-    add_share(&a, share);
+    add_tally(&a.state, open_edges, activated, activated_edges);
+    if (a.resumed) block_add_u64(&a.state.control->tally.total, open);
+    add_share(&a.state, share);
 }
 
 #if PROGRAM_GAS && PROGRAM_FUSED
 /* The bitmap's vertices into the first queue. */
-TD_KERNEL(list_words, td_gpu_args)
+TD_KERNEL(list_words, td_queue_args)
 {
-    td_gpu_slot *slot = &a.control->slot[a.control->at];
-    uint32_t words = (a.vertices + 31) / 32;
+    td_gpu_slot *slot = &a.state.control->slot[a.state.control->at];
+    uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
-        uint32_t v = w * 32 + td_lane(), word = a.active[w];
-        warp_append(a.queue[0], &slot->count, word >> td_lane() & 1u, v);
+        uint32_t v = w * 32 + td_lane(), word = a.state.active[w];
+        warp_append(a.queue, &slot->count, word >> td_lane() & 1u, v);
     }
 }
 
 /* The first queue's vertices into the bitmap, which is clear. */
-TD_KERNEL(map_queue, td_gpu_args)
+TD_KERNEL(map_queue, td_queue_args)
 {
-    for (uint32_t i = td_global_thread(); i < a.queue_count; i += td_global_threads()) {
-        uint32_t v = a.queue[0][i];
-        TD_OR(&a.active[v / 32], 1u << (v & 31u));
+    for (uint32_t i = td_global_thread(); i < a.count; i += td_global_threads()) {
+        uint32_t v = a.queue[i];
+        TD_OR(&a.state.active[v / 32], 1u << (v & 31u));
     }
 }
 #endif

@@ -1,11 +1,11 @@
 /* Expansion: all edges of a frontier's vertices, shared out over threads. Included behind a definition of
  *
- *     TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
+ *     TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
  *
  * which all lanes of a warp call together, with a few edges each. Four ways, chosen by
  * resident.balance: a thread per vertex; by degree to blocks, warps and threads (CTA); the same with medium
  * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of
- * 32 vertices, so that every lane has every 32nd edge of all of them. Vertices that are heavy for a block are cut into
+ * 32 vertices, so that every lane has every 32nd edge of all of them. Vertices of high degree are cut into
  * pieces, which all blocks take afterwards. */
 
 typedef struct push_task {
@@ -16,19 +16,19 @@ typedef struct push_task {
 
 enum { EXPAND_WARPS = TD_GPU_THREADS / TD_WARP };
 
-/* The task of entry i of the frontier; heavy ones are put aside. */
-TD_DEVICE push_task take_task(const td_gpu_args *a, push_round *r, uint32_t i, uint32_t count)
+/* The task of entry i of the frontier; high-degree ones are cut into pieces. */
+TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, uint32_t count)
 {
     push_task task = {0, 0, 0};
     if (i >= count) return task;
     uint32_t u = r->in[i];
     if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* so that the map is clean when it is next */
-    task.begin = a->push.offsets[u];
-    task.degree = (uint32_t)(a->push.offsets[u + 1] - task.begin);
-    task.message = message_of(a, u);
+    task.begin = a->list.offsets[u];
+    task.degree = (uint32_t)(a->list.offsets[u + 1] - task.begin);
+    task.message = message_of(&a->state, u);
     r->taken_edges += task.degree;
-    if (task.degree < a->heavy) return task;
-    cut_heavy(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
+    if (task.degree < a->high_degree) return task;
+    cut_vertex(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
     task.degree = 0;
     return task;
 }
@@ -47,21 +47,21 @@ TD_DEVICE push_batch batch_of(const push_task *task, uint32_t at, uint32_t step)
 }
 
 /* Every lane its own list. */
-TD_DEVICE void expand_lanes(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task)
+TD_DEVICE void expand_lanes(const td_push_args *a, const td_context *c, push_round *r, const push_task *task)
 {
     for (uint32_t i = 0; TD_BALLOT(TD_ALL_LANES, i < task->degree) != 0; i += PUSH_BATCH) {
         push_batch batch = batch_of(task, i, 1);
-        tell(a, c, r, &batch);
+        push_edges(a, c, r, &batch);
     }
 }
 
 /* Warps that share a list take its edges in turn: this one from `first` on, in steps of `width` lanes. */
-TD_DEVICE void expand_one(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task,
+TD_DEVICE void expand_one(const td_push_args *a, const td_context *c, push_round *r, const push_task *task,
                           uint32_t first, uint32_t width)
 {
     for (uint32_t i = first; i < task->degree; i += width * PUSH_BATCH) {
         push_batch batch = batch_of(task, i + td_lane(), width);
-        tell(a, c, r, &batch);
+        push_edges(a, c, r, &batch);
     }
 }
 
@@ -74,7 +74,7 @@ TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
 }
 
 /* Every lane every 32nd edge of all lists. */
-TD_DEVICE void expand_scanned(const td_gpu_args *a, const td_context *c, push_round *r, push_task task)
+TD_DEVICE void expand_scanned(const td_push_args *a, const td_context *c, push_round *r, push_task task)
 {
     uint32_t total, before = warp_scan(task.degree, &total);
     uint64_t shifted = task.begin - before; /* where edge i of all of them would be, if it is in this list */
@@ -87,11 +87,11 @@ TD_DEVICE void expand_scanned(const td_gpu_args *a, const td_context *c, push_ro
             batch.edge[k] = TD_SHUFFLE(TD_ALL_LANES, shifted, owner) + i;
             batch.message[k] = TD_SHUFFLE(TD_ALL_LANES, task.message, owner);
         }
-        tell(a, c, r, &batch);
+        push_edges(a, c, r, &batch);
     }
 }
 
-TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, push_round *r, push_task task,
+TD_DEVICE void expand_medium_lanes(const td_push_args *a, const td_context *c, push_round *r, push_task task,
                                    uint32_t lanes)
 {
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -102,7 +102,7 @@ TD_DEVICE void expand_medium_lanes(const td_gpu_args *a, const td_context *c, pu
 
 /* A block's 256 tasks by degree: the block, a warp, a thread. With `share` medium tasks above the warps' mean
  * go to shared memory and are taken by warps that have done theirs. */
-TD_DEVICE void expand_block(const td_gpu_args *a, const td_context *c, push_round *r, push_task task, bool share)
+TD_DEVICE void expand_block(const td_push_args *a, const td_context *c, push_round *r, push_task task, bool share)
 {
     TD_SHARED(push_task, large, TD_GPU_THREADS);
     TD_SHARED(push_task, spare, TD_GPU_THREADS);
@@ -135,7 +135,7 @@ TD_DEVICE void expand_block(const td_gpu_args *a, const td_context *c, push_roun
 }
 
 /* Warps take as many vertices at a time as keep all of them busy. */
-TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes)
+TD_DEVICE void expand_by_warps(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes)
 {
     uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
     uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
@@ -148,31 +148,31 @@ TD_DEVICE void expand_by_warps(const td_gpu_args *a, const td_context *c, push_r
     }
 }
 
-TD_DEVICE void expand_by_blocks(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+TD_DEVICE void expand_by_blocks(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool share)
 {
     for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < count;
          base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
         push_task task = take_task(a, r, (uint32_t)base + td_thread(), count);
-        expand_block(a, c, r, task, a->balance == TD_BALANCE_IWB);
+        expand_block(a, c, r, task, share);
     }
 }
 
 /* `plain` is known to the compiler: the other ways would only cost registers. */
-TD_DEVICE void expand(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
+TD_DEVICE void expand(const td_loop_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
-    if (plain) expand_by_warps(a, c, r, count, false);
-    else if (a->balance == TD_BALANCE_THREAD) expand_by_warps(a, c, r, count, true);
-    else expand_by_blocks(a, c, r, count);
+    if (plain) expand_by_warps(&a->push, c, r, count, false);
+    else if (a->balance == TD_BALANCE_THREAD) expand_by_warps(&a->push, c, r, count, true);
+    else expand_by_blocks(&a->push, c, r, count, a->balance == TD_BALANCE_IWB);
 }
 
-/* Pieces of heavy vertices, one per block at a time. */
-TD_DEVICE void expand_pieces(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count)
+/* Pieces of high-degree vertices, one per block at a time. */
+TD_DEVICE void expand_pieces(const td_push_args *a, const td_context *c, push_round *r, uint32_t count)
 {
     for (uint32_t p = td_block(); p < count; p += td_blocks()) {
         uint32_t u = (uint32_t)(a->pieces[p] >> 32);
-        uint64_t begin = a->push.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->push.offsets[u + 1];
+        uint64_t begin = a->list.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->list.offsets[u + 1];
         if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
-        push_task task = {begin, (uint32_t)(end - begin), message_of(a, u)};
+        push_task task = {begin, (uint32_t)(end - begin), message_of(&a->state, u)};
         expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());
     }
 }

@@ -9,7 +9,7 @@
 #include "kernels/gpu/collective.h"
 #include "kernels/gpu/common.h"
 #include "kernels/gpu/useful.h"
-#include "kernels/gpu/widen.h"
+#include "kernels/gpu/decompress.h"
 #if PROGRAM_GAS
 #include "kernels/gpu/pull.h"
 #include "kernels/gpu/shards.h"
@@ -25,7 +25,7 @@
 #if PROGRAM_FUSED || PROGRAM_LINEAR
 #include "kernels/gpu/stream.h"
 #endif
-#include "kernels/gpu/coop.h"
+#include "kernels/gpu/exchange.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -39,7 +39,7 @@
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
 #endif
 
-#define KERNEL(name) .name = {#name, (const void *)name}
+#define KERNEL(name) .name = {{#name, (const void *)name}, (const name##_argument *)0}
 
 #if defined(__cplusplus)
 extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
@@ -47,11 +47,11 @@ extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 #endif
 const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so */
-    KERNEL(init), KERNEL(useful), KERNEL(widen),
+    KERNEL(init), KERNEL(useful), KERNEL(decompress),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if !PROGRAM_FUSED
-    KERNEL(pull_narrow), KERNEL(add_given),
+    KERNEL(pull_compressed), KERNEL(merge_sums),
 #endif
 #if PROGRAM_FUSED
     KERNEL(list_words), KERNEL(map_queue),
@@ -69,7 +69,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so
     KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),
 #endif
 #if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
-    KERNEL(take_given), KERNEL(give_changed),
+    KERNEL(take_frontier), KERNEL(list_changed),
 #endif
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),

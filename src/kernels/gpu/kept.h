@@ -16,57 +16,58 @@ TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool
     if (wanted && at < room) list[at] = edge;
 }
 
-TD_DEVICE void keep_visited(const td_gpu_args *a, bool wanted, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+TD_DEVICE void keep_visited(const td_sweep_args *a, bool wanted, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
-    td_gpu_edge edge = {u, v, (uint64_t)weight << a->context.edge_bits | e};
-    keep_edge(a->kept, a->kept_room, &a->control->kept_count, wanted, edge);
+    td_gpu_edge edge = {u, v, (uint64_t)weight << a->state.context.edge_bits | e};
+    keep_edge(a->kept, a->kept_room, &a->state.control->kept_count, wanted, edge);
 }
 
 #if PROGRAM_LIGHT_FIRST
 /* Labels take the place of ends: fewer of them, which caches hold. */
-TD_KERNEL(sweep_kept, td_gpu_args)
+TD_KERNEL(sweep_kept, td_kept_args)
 {
-    program_value *values = (program_value *)a.values;
-    const uint64_t number = ((uint64_t)1 << a.context.edge_bits) - 1;
+    program_value *values = (program_value *)a.state.values;
+    const uint32_t bits = a.state.context.edge_bits;
+    const uint64_t number = ((uint64_t)1 << bits) - 1;
     uint64_t edges = 0, warps = td_global_threads() / TD_WARP;
-    for (uint64_t base = a.kept_first + td_global_thread() / TD_WARP * TD_WARP; base < a.kept_end;
+    for (uint64_t base = a.first + td_global_thread() / TD_WARP * TD_WARP; base < a.end;
          base += warps * TD_WARP) {
         uint64_t i = base + td_lane();
         td_gpu_edge edge = {0, 0, 0};
         bool stays = false;
-        if (i < a.kept_end) {
+        if (i < a.end) {
             edge = a.kept[i];
             edge.u = program_label(values, edge.u);
             edge.v = program_label(values, edge.v);
-            stays = program_visit(&a.context, values, edge.u, edge.v, (uint32_t)(edge.key >> a.context.edge_bits),
+            stays = program_visit(&a.state.context, values, edge.u, edge.v, (uint32_t)(edge.key >> bits),
                                   edge.key & number);
             edges++;
         }
-        keep_edge(a.aside, a.kept_end - a.kept_first, &a.control->aside_count, stays, edge);
+        keep_edge(a.aside, a.end - a.first, &a.state.control->aside_count, stays, edge);
     }
-    block_add_u64(&a.control->tally.edges, edges);
+    block_add_u64(&a.state.control->tally.edges, edges);
 }
 
-TD_KERNEL(move_kept, td_gpu_args)
+TD_KERNEL(move_kept, td_kept_args)
 {
-    uint64_t count = a.control->aside_count, to = a.control->kept_count;
+    uint64_t count = a.state.control->aside_count, to = a.state.control->kept_count;
     for (uint64_t i = td_global_thread(); i < count; i += td_global_threads()) a.kept[to + i] = a.aside[i];
 }
 
-TD_KERNEL(close_move, td_gpu_args)
+TD_KERNEL(close_move, td_kept_args)
 {
-    td_gpu_control *control = a.control;
+    td_gpu_control *control = a.state.control;
     if (td_global_thread() != 0) return;
     control->part_began = control->kept_count += control->aside_count;
     control->aside_count = 0;
 }
 
 /* A part of the lists was gone over: all of its edges are kept, or none. */
-TD_KERNEL(close_part, td_gpu_args)
+TD_KERNEL(close_part, td_kept_args)
 {
-    td_gpu_control *control = a.control;
+    td_gpu_control *control = a.state.control;
     if (td_global_thread() != 0) return;
-    bool fits = control->kept_count <= a.kept_room;
+    bool fits = control->kept_count <= a.room;
     a.part_kept[a.part] = fits;
     if (fits) control->part_began = control->kept_count;
     else control->kept_count = control->part_began;

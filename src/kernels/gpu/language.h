@@ -6,8 +6,8 @@
  *         ... a.field ..., td_thread(), TD_BARRIER(), TD_BALLOT(...) ...
  *     }
  *
- * with one argument struct, taken by value and called `a`. Kernels are C that gcc, clang and
- * nvcc accept; a block has a multiple of 32 threads; warps are not in lockstep: whoever
+ * with one argument struct, taken by value and called `a`; its type is name_argument too. Kernels are C that gcc,
+ * clang and nvcc accept; a block has a multiple of 32 threads; warps are not in lockstep: whoever
  * exchanges within a warp names the lanes that take part. Words that threads touch at once are touched
  * through the macros below and through TD_LOAD, TD_STORE, TD_SWAP_IF of program.h, never plainly: the emulator
  * reports plain accesses that race.

@@ -7,8 +7,11 @@
 #define TD_DEVICE static __device__ __forceinline__
 /* No more registers than let that many blocks of so many threads run on a processor. */
 #define TD_DENSE_KERNEL(name, type, threads, blocks) \
+    typedef type name##_argument;                     \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ type a)
-#define TD_KERNEL(name, type) static __global__ void name(const __grid_constant__ type a)
+#define TD_KERNEL(name, type)     \
+    typedef type name##_argument; \
+    static __global__ void name(const __grid_constant__ type a)
 
 TD_DEVICE uint32_t td_thread(void) { return threadIdx.x; }
 TD_DEVICE uint32_t td_threads(void) { return blockDim.x; }

@@ -1,30 +1,30 @@
 /* Peeling: of the vertices left, those at this level go (into the first queue), those above it stay. */
-TD_KERNEL(peel, td_gpu_args)
+TD_KERNEL(peel, td_peel_args)
 {
-    const td_context c = a.context;
-    const program_value *values = (const program_value *)a.values;
-    td_gpu_slot *slot = &a.control->slot[a.control->at];
+    const td_context c = a.state.context;
+    const program_value *values = (const program_value *)a.state.values;
+    td_gpu_slot *slot = &a.state.control->slot[a.state.control->at];
     uint64_t lowest = UINT64_MAX, edges = 0;
-    uint32_t turns = (a.queue_count + td_global_threads() - 1) / td_global_threads();
+    uint32_t turns = (a.count + td_global_threads() - 1) / td_global_threads();
     for (uint32_t turn = 0; turn < turns; turn++) {
-        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < a.queue_count ? a.left[i] : 0;
-        bool is = i < a.queue_count, starts = is && program_starts(&c, v, values[v]),
+        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < a.count ? a.left[i] : 0;
+        bool is = i < a.count, starts = is && program_starts(&c, v, values[v]),
              goes = starts && values[v] == c.phase;
         if (is && !starts && values[v] < lowest) lowest = values[v];
-        if (goes) edges += degree_in(a.told, v);
-        warp_append(a.next_left, &a.control->left_count, is && !starts, v);
-        warp_append(a.queue[0], &slot->count, goes, v);
+        if (goes) edges += degree_in(a.state.push_offsets, v);
+        warp_append(a.next_left, &a.state.control->left_count, is && !starts, v);
+        warp_append(a.queue, &slot->count, goes, v);
     }
     block_add_u64(&slot->edges, edges);
     for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
         uint64_t other = TD_SHUFFLE_XOR(TD_ALL_LANES, lowest, by);
         lowest = other < lowest ? other : lowest;
     }
-    if (td_lane() == 0) TD_MIN(&a.control->tally.lowest, lowest);
+    if (td_lane() == 0) TD_MIN(&a.state.control->tally.lowest, lowest);
 }
 
 /* All vertices are left at first. */
-TD_KERNEL(fill_left, td_gpu_args)
+TD_KERNEL(fill_left, td_peel_args)
 {
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) a.left[v] = v;
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) a.left[v] = v;
 }

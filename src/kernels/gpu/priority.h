@@ -6,13 +6,13 @@
  * since is left in the far list and recognised there: its priority is at most the old bound. */
 
 /* The lowest priority of those put off and not yet near; all threads of the grid. */
-TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint32_t *far, uint32_t count,
+TD_DEVICE void find_lowest(const td_push_args *a, const td_context *c, const uint32_t *far, uint32_t count,
                            uint32_t bound, uint32_t *lowest)
 {
-    const program_value *values = (const program_value *)a->values;
+    const program_value *values = (const program_value *)a->state.values;
     uint32_t least = 0xffffffffu;
     for (uint32_t i = td_global_thread(); i < count; i += td_global_threads()) {
-        uint32_t priority = priority_of(a, c, TD_PEEK(&values[far[i]]));
+        uint32_t priority = priority_of(a->one_over_delta, c, TD_PEEK(&values[far[i]]));
         if (priority > bound && priority < least) least = priority;
     }
     for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
@@ -23,14 +23,14 @@ TD_DEVICE void find_lowest(const td_gpu_args *a, const td_context *c, const uint
 }
 
 /* Deals the far vertices out: dropped, near or still far. */
-TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *r, const uint32_t *far, uint32_t at,
+TD_DEVICE void split_far(const td_push_args *a, const td_context *c, push_round *r, uint32_t *const *far, uint32_t at,
                          uint32_t count, uint32_t old_bound, uint32_t bound)
 {
-    const program_value *values = (const program_value *)a->values;
+    const program_value *values = (const program_value *)a->state.values;
     uint32_t turns = (count + td_global_threads() - 1) / td_global_threads();
     for (uint32_t turn = 0; turn < turns; turn++) {
-        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < count ? far[i] : 0;
-        uint32_t priority = i < count ? priority_of(a, c, TD_PEEK(&values[v])) : 0;
+        uint32_t i = turn * td_global_threads() + td_global_thread(), v = i < count ? far[at][i] : 0;
+        uint32_t priority = i < count ? priority_of(a->one_over_delta, c, TD_PEEK(&values[v])) : 0;
         bool open = i < count && priority > old_bound, near = open && priority <= bound;
         if (i < count && !(open && !near)) TD_AND(&a->far_map[v / 32], ~(1u << (v & 31u)));
         if (near) {
@@ -38,22 +38,22 @@ TD_DEVICE void split_far(const td_gpu_args *a, const td_context *c, push_round *
             expect(a, r, v);
         }
         warp_append(r->out, &r->next->count, near, v);
-        warp_append(a->far[1 - at], &a->control->far_count[1 - at], open && priority > bound, v);
+        warp_append(far[1 - at], &a->state.control->far_count[1 - at], open && priority > bound, v);
     }
 }
 
 /* The far vertices when no near one is left: those of the lowest priority, and there may be more than one list's
  * worth of them that were near already, become the frontier. All threads of the grid. */
-TD_DEVICE void deal_out(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t *at, uint32_t *bound)
+TD_DEVICE void deal_out(const td_loop_args *a, const td_context *c, push_round *r, uint32_t *at, uint32_t *bound)
 {
-    td_gpu_control *control = a->control;
+    td_gpu_control *control = a->push.state.control;
     uint32_t count = TD_LOAD(&control->far_count[*at]);
-    find_lowest(a, c, a->far[*at], count, *bound, &control->far_lowest);
-    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
+    find_lowest(&a->push, c, a->far[*at], count, *bound, &control->far_lowest);
+    TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
     uint32_t lowest = TD_LOAD(&control->far_lowest), fresh = lowest == 0xffffffffu ? *bound : lowest;
-    split_far(a, c, r, a->far[*at], *at, count, *bound, fresh);
-    if (!a->lean) warp_add_u64(&r->next->edges, r->next_edges);
-    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
+    split_far(&a->push, c, r, a->far, *at, count, *bound, fresh);
+    if (!a->push.lean) warp_add_u64(&r->next->edges, r->next_edges);
+    TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
     if (td_global_thread() == 0) {
         TD_STORE(&control->far_count[*at], 0u);
         TD_STORE(&control->far_lowest, 0xffffffffu);
@@ -62,10 +62,10 @@ TD_DEVICE void deal_out(const td_gpu_args *a, const td_context *c, push_round *r
     *bound = fresh;
 }
 
-TD_DEVICE void run_priorities(const td_gpu_args *a, bool plain)
+TD_DEVICE void run_priorities(const td_loop_args *a, bool plain)
 {
-    td_context c = kernel_context(a);
-    td_gpu_control *control = a->control;
+    td_context c = kernel_context(&a->push.state);
+    td_gpu_control *control = a->push.state.control;
     uint32_t slot = control->at, round = 0, far_at = control->far_at, bound = control->bound;
     uint32_t count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
@@ -83,7 +83,7 @@ TD_DEVICE void run_priorities(const td_gpu_args *a, bool plain)
         }
         bool any = TD_LOAD(&control->far_count[far_at]) > 0;
         more = close_round(a, &r, split, any, &count);
-        if (!more && a->lean) count_ahead(a, &r);
+        if (!more && a->push.lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
@@ -93,5 +93,5 @@ TD_DEVICE void run_priorities(const td_gpu_args *a, bool plain)
     }
 }
 
-TD_DENSE_KERNEL(priorities, td_gpu_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_priorities(&a, true); }
-TD_KERNEL(priorities_otherwise, td_gpu_args) { run_priorities(&a, false); }
+TD_DENSE_KERNEL(priorities, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_priorities(&a, true); }
+TD_KERNEL(priorities_otherwise, td_loop_args) { run_priorities(&a, false); }

@@ -12,36 +12,38 @@ typedef struct pull_sums {
     double change, share;
 } pull_sums;
 
-TD_DEVICE void activate(const td_gpu_args *a, uint32_t v, pull_sums *sums)
+TD_DEVICE void activate(const td_gpu_state *state, uint32_t v, pull_sums *sums)
 {
-    TD_OR(&a->next_active[v / 32], 1u << (v & 31u));
+    TD_OR(&state->next_active[v / 32], 1u << (v & 31u));
     sums->activated++;
-    sums->activated_edges += degree_in(a->told, v);
+    sums->activated_edges += degree_in(state->push_offsets, v);
 }
 
-TD_DEVICE void finish_fused(const td_gpu_args *a, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)
+TD_DEVICE void finish_fused(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum,
+                              pull_sums *sums)
 {
-    program_value *values = (program_value *)a->values;
+    program_value *values = (program_value *)state->values;
     program_value old = TD_PEEK(&values[v]), fresh = program_apply(c, v, old, sum);
     bool activates = program_activates(c, fresh, old);
     if (PROGRAM_SUM == TD_SUM_ADD || activates) TD_POKE(&values[v], fresh);
-    if (activates) activate(a, v, sums);
+    if (activates) activate(state, v, sums);
 }
 
-TD_DEVICE void finish_whole(const td_gpu_args *a, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)
+TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum,
+                              pull_sums *sums)
 {
     (void)sums;
-    program_value *values = (program_value *)a->values;
-    program_value *next = (program_value *)(PROGRAM_SENDS_VALUE ? a->next_values : a->values);
-    program_value old = a->async ? TD_PEEK(&values[v]) : values[v], fresh = program_apply(c, v, old, sum);
-    if (a->async) TD_POKE(&next[v], fresh);
+    program_value *values = (program_value *)state->values;
+    program_value *next = (program_value *)(PROGRAM_SENDS_VALUE ? state->next_values : state->values);
+    program_value old = state->async ? TD_PEEK(&values[v]) : values[v], fresh = program_apply(c, v, old, sum);
+    if (state->async) TD_POKE(&next[v], fresh);
     else next[v] = fresh;
 #if !PROGRAM_SENDS_VALUE || PROGRAM_SHARES
-    uint32_t degree = degree_in(a->out, v);
+    uint32_t degree = degree_in(state->out_offsets, v);
 #endif
 #if !PROGRAM_SENDS_VALUE
-    program_message *place = (program_message *)a->next_messages + v, message = program_send(c, fresh, degree);
-    if (a->async) TD_POKE(place, message);
+    program_message *place = (program_message *)state->next_messages + v, message = program_send(c, fresh, degree);
+    if (state->async) TD_POKE(place, message);
     else *place = message;
 #endif
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
@@ -55,29 +57,29 @@ TD_DEVICE void finish_whole(const td_gpu_args *a, const td_context *c, uint32_t 
 #endif
 }
 
-TD_DEVICE void finish(const td_gpu_args *a, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)
+TD_DEVICE void finish(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)
 {
-    if (PROGRAM_FUSED) finish_fused(a, c, v, sum, sums);
-    else finish_whole(a, c, v, sum, sums);
+    if (PROGRAM_FUSED) finish_fused(state, c, v, sum, sums);
+    else finish_whole(state, c, v, sum, sums);
 }
 
-TD_DEVICE void add_sums(const td_gpu_args *a, const pull_sums *sums)
+TD_DEVICE void add_sums(const td_gpu_state *state, const pull_sums *sums)
 {
-    if (PROGRAM_FUSED) add_tally(a, 0, sums->activated, sums->activated_edges);
-    add_share(a, sums->share);
+    if (PROGRAM_FUSED) add_tally(state, 0, sums->activated, sums->activated_edges);
+    add_share(state, sums->share);
 #if PROGRAM_MEASURE == TD_MEASURE_MAX
-    block_raise_double(&a->control->tally.change, sums->change);
+    block_raise_double(&state->control->tally.change, sums->change);
 #elif PROGRAM_MEASURE == TD_MEASURE_SUM
-    block_add_double(&a->control->tally.change, sums->change);
+    block_add_double(&state->control->tally.change, sums->change);
 #endif
 }
 
-/* Programs that add piecemeal must not hear anyone twice: only active neighbours count. */
-TD_DEVICE program_accum heard(const td_gpu_args *a, const td_context *c, uint32_t u, program_message message,
-                              uint64_t e)
+/* Programs that add piecemeal must not gather from a neighbour twice: only active neighbours count. */
+TD_DEVICE program_accum gathered(const td_gpu_state *state, const td_context *c, const void *weights, uint32_t u,
+                                 program_message message, uint64_t e)
 {
-    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD && !bit_of(a->active, u)) return program_zero(c);
-    return contribution(a, c, message, a->pull.weights, e);
+    if (PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_ADD && !bit_of(state->active, u)) return program_zero(c);
+    return contribution(state, c, message, weights, e);
 }
 
 TD_DEVICE void accumulate(program_accum *place, program_accum value)
@@ -93,34 +95,35 @@ TD_DEVICE void accumulate(program_accum *place, program_accum value)
 #endif
 }
 
-enum { PULL_LANE = WIDEN_LANE, PULL_STEP = PULL_LANE * TD_WARP };
+enum { PULL_LANE = DECOMPRESS_LANE, PULL_STEP = PULL_LANE * TD_WARP };
 
 /* The lane's next four sources; none from `last` on. */
-TD_DEVICE void read_four(const td_gpu_args *a, uint64_t first, uint64_t last, uint32_t *sources)
+TD_DEVICE void read_four(const td_pull_args *a, uint64_t first, uint64_t last, uint32_t *sources)
 {
     if (first + PULL_LANE <= last) {
-        TD_READ_FOUR(sources, &a->pull.targets[first]);
+        TD_READ_FOUR(sources, &a->list.targets[first]);
     } else {
         TD_UNROLL
         for (uint32_t k = 0; k < PULL_LANE; k++)
-            sources[k] = first + k < last ? a->pull.targets[first + k] : TD_NO_VERTEX;
+            sources[k] = first + k < last ? a->list.targets[first + k] : TD_NO_VERTEX;
     }
 }
 
 /* What four edges bring. */
-TD_DEVICE void gather_four(const td_gpu_args *a, const td_context *c, uint64_t first, const uint32_t *sources,
+TD_DEVICE void gather_four(const td_pull_args *a, const td_context *c, uint64_t first, const uint32_t *sources,
                            program_accum *brought)
 {
     program_message messages[PULL_LANE];
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++) {
         messages[k] = 0;
-        if (sources[k] != TD_NO_VERTEX) messages[k] = message_of(a, sources[k]);
+        if (sources[k] != TD_NO_VERTEX) messages[k] = message_of(&a->state, sources[k]);
     }
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++) {
         brought[k] = program_zero(c);
-        if (sources[k] != TD_NO_VERTEX) brought[k] = heard(a, c, sources[k], messages[k], first + k);
+        if (sources[k] != TD_NO_VERTEX)
+            brought[k] = gathered(&a->state, c, a->list.weights, sources[k], messages[k], first + k);
     }
 }
 
@@ -138,7 +141,7 @@ typedef struct pull_ends {
     uint32_t owners[PULL_LANE];
 } pull_ends;
 
-TD_DEVICE pull_ends find_ends(const td_gpu_args *a, const pull_state *state, uint32_t heads)
+TD_DEVICE pull_ends find_ends(const td_pull_args *a, const pull_state *state, uint32_t heads)
 {
     pull_ends ends = {heads, 0, 0, {0}};
     TD_UNROLL
@@ -151,14 +154,14 @@ TD_DEVICE pull_ends find_ends(const td_gpu_args *a, const pull_state *state, uin
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++)
         if (heads >> k & 1u) {
-            if (next > 0) ends.owners[k] = TD_READ_ONLY(&a->lists[next - 1]);
+            if (next > 0) ends.owners[k] = TD_READ_ONLY(&a->segments.lists[next - 1]);
             next++;
         }
     return ends;
 }
 
 /* 128 edges. A list ends: its sum is stored if it began within the piece, else added to what others stored. */
-TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *state, const program_accum *brought,
+TD_DEVICE void add_step(const td_pull_args *a, const td_context *c, pull_state *state, const program_accum *brought,
                         const pull_ends *ends)
 {
     program_accum *sums = (program_accum *)a->sums, before = program_zero(c), open = program_zero(c);
@@ -194,34 +197,34 @@ TD_DEVICE void add_step(const td_gpu_args *a, const td_context *c, pull_state *s
     state->lists_before += ends->total;
 }
 
-TD_DEVICE uint64_t piece_end(const td_gpu_args *a, uint64_t piece)
+TD_DEVICE uint64_t piece_end(const td_pull_args *a, uint64_t piece)
 {
     uint64_t end = (piece + 1) * TD_GPU_TILE;
-    return end < a->pull_edges ? end : a->pull_edges;
+    return end < a->segments.edges ? end : a->segments.edges;
 }
 
-TD_DEVICE void pull_step(const td_gpu_args *a, const td_context *c, pull_state *state, uint64_t first,
+TD_DEVICE void pull_step(const td_pull_args *a, const td_context *c, pull_state *state, uint64_t first,
                          const uint32_t *sources)
 {
     program_accum brought[PULL_LANE];
-    uint32_t heads = TD_READ_ONLY(&a->heads[first / 32]) >> (first & 31u) & ((1u << PULL_LANE) - 1);
+    uint32_t heads = TD_READ_ONLY(&a->segments.heads[first / 32]) >> (first & 31u) & ((1u << PULL_LANE) - 1);
     pull_ends ends = find_ends(a, state, heads);
     gather_four(a, c, first, sources, brought);
     add_step(a, c, state, brought, &ends);
 }
 
-TD_DEVICE void close_piece(const td_gpu_args *a, const pull_state *state)
+TD_DEVICE void close_piece(const td_pull_args *a, const pull_state *state)
 {
-    if (td_lane() == 0) accumulate((program_accum *)a->sums + a->lists[state->lists_before - 1], state->open);
+    if (td_lane() == 0) accumulate((program_accum *)a->sums + a->segments.lists[state->lists_before - 1], state->open);
 }
 
-TD_KERNEL(pull, td_gpu_args)
+TD_KERNEL(pull, td_pull_args)
 {
-    const td_context c = kernel_context(&a);
+    const td_context c = kernel_context(&a.state);
     for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece;
          piece += td_global_threads() / TD_WARP) {
         uint64_t last = piece_end(&a, piece);
-        pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
+        pull_state state = {a.segments.lists_before[piece], a.segments.lists_before[piece], program_zero(&c)};
         for (uint64_t base = piece * TD_GPU_TILE; base < last; base += PULL_STEP) {
             uint32_t sources[PULL_LANE];
             read_four(&a, base + td_lane() * PULL_LANE, last, sources);
@@ -232,53 +235,53 @@ TD_KERNEL(pull, td_gpu_args)
 }
 
 #if !PROGRAM_FUSED
-/* Where a piece's targets are in fewer bits: a piece is a group of them. Of several subgraphs the places are known. */
-TD_DEVICE const uint32_t *narrow_group(const td_gpu_args *a, uint64_t piece)
+/* The compressed targets of a piece, which are one group. */
+TD_DEVICE const uint32_t *compressed_group(const td_pull_compressed_args *a, uint64_t piece)
 {
-    uint64_t subgraph = (piece * TD_GPU_TILE) >> a->subgraph_shift;
-    const uint32_t *narrow = a->narrow + (a->narrow_at != 0 ? a->narrow_at[subgraph] - a->narrow_base : 0);
-    return narrow + narrow[piece - (subgraph << a->subgraph_shift) / TD_GPU_TILE];
+    uint64_t subgraph = (piece * TD_GPU_TILE) >> a->shift;
+    const uint32_t *words = a->compressed + (a->starts != 0 ? a->starts[subgraph] - a->base : 0);
+    return words + words[piece - (subgraph << a->shift) / TD_GPU_TILE];
 }
 
-/* The same along lists in fewer bits (widen.h), which are made whole step by step. */
-TD_KERNEL(pull_narrow, td_gpu_args)
+/* The same along compressed targets (decompress.h), which are decompressed step by step. */
+TD_KERNEL(pull_compressed, td_pull_compressed_args)
 {
-    const td_context c = kernel_context(&a);
-    for (uint64_t piece = a.first_piece + td_global_thread() / TD_WARP; piece < a.end_piece;
+    const td_context c = kernel_context(&a.pull.state);
+    for (uint64_t piece = a.pull.first_piece + td_global_thread() / TD_WARP; piece < a.pull.end_piece;
          piece += td_global_threads() / TD_WARP) {
-        uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a, piece);
-        pull_state state = {a.lists_before[piece], a.lists_before[piece], program_zero(&c)};
-        widening it = open_group(narrow_group(&a, piece));
+        uint64_t first = piece * TD_GPU_TILE, last = piece_end(&a.pull, piece);
+        pull_state state = {a.pull.segments.lists_before[piece], a.pull.segments.lists_before[piece], program_zero(&c)};
+        decompression it = open_group(compressed_group(&a, piece));
         for (uint64_t base = first; base < last; base += PULL_STEP) {
             uint32_t sources[PULL_LANE];
             uint64_t mine = base + td_lane() * PULL_LANE;
-            widen_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
+            decompress_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
             TD_UNROLL
             for (uint32_t k = 0; k < PULL_LANE; k++)
                 if (mine + k >= last) sources[k] = TD_NO_VERTEX;
-            pull_step(&a, &c, &state, mine, sources);
+            pull_step(&a.pull, &c, &state, mine, sources);
         }
-        close_piece(&a, &state);
+        close_piece(&a.pull, &state);
     }
 }
 #endif
 
-TD_KERNEL(apply, td_gpu_args)
+TD_KERNEL(apply, td_apply_args)
 {
-    const td_context c = kernel_context(&a);
+    const td_context c = kernel_context(&a.state);
     pull_sums sums = {0, 0, 0, 0};
     program_accum *added = (program_accum *)a.sums;
     for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
-        finish(&a, &c, v, added[v], &sums);
+        finish(&a.state, &c, v, added[v], &sums);
         added[v] = program_zero(&c); /* behind the rest, which would wait for it */
     }
-    add_sums(&a, &sums);
+    add_sums(&a.state, &sums);
 }
 
 /* Sums before the first pull. */
-TD_KERNEL(clear_sums, td_gpu_args)
+TD_KERNEL(clear_sums, td_apply_args)
 {
-    const td_context c = kernel_context(&a);
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads())
+    const td_context c = kernel_context(&a.state);
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads())
         ((program_accum *)a.sums)[v] = program_zero(&c);
 }

@@ -6,58 +6,58 @@ typedef struct hit_sums {
     uint64_t looked, activated, activated_edges;
 } hit_sums;
 
-TD_DEVICE void settle(const td_gpu_args *a, const td_context *c, uint32_t v, uint32_t by, hit_sums *sums)
+TD_DEVICE void settle(const td_hit_args *a, const td_context *c, uint32_t v, uint32_t by, hit_sums *sums)
 {
-    program_value *values = (program_value *)a->values;
-    program_accum told = contribution(a, c, message_of(a, by), 0, 0);
-    TD_POKE(&values[v], program_apply(c, v, TD_PEEK(&values[v]), told));
+    program_value *values = (program_value *)a->state.values;
+    program_accum found = contribution(&a->state, c, message_of(&a->state, by), 0, 0);
+    TD_POKE(&values[v], program_apply(c, v, TD_PEEK(&values[v]), found));
     sums->activated++;
-    sums->activated_edges += degree_in(a->told, v);
+    sums->activated_edges += degree_in(a->state.push_offsets, v);
 }
 
 /* What was looked at in the host's memory is counted apart as well. */
-TD_DEVICE void add_hits(const td_gpu_args *a, const hit_sums *sums)
+TD_DEVICE void add_hits(const td_hit_args *a, const hit_sums *sums)
 {
-    add_tally(a, sums->looked, sums->activated, sums->activated_edges);
-    if (a->from_host) block_add_u64(&a->control->tally.host_bytes, sums->looked * sizeof(uint32_t));
+    add_tally(&a->state, sums->looked, sums->activated, sums->activated_edges);
+    if (a->part.from_host) block_add_u64(&a->state.control->tally.host_bytes, sums->looked * sizeof(uint32_t));
 }
 
 /* Edges that a lane looks at by itself; what is read from the host's memory is read by the line. */
-TD_DEVICE uint32_t hit_alone(const td_gpu_args *a) { return a->adding ? 0 : TD_GPU_ALONE; }
+TD_DEVICE uint32_t hit_alone(const td_hit_args *a) { return a->adding ? 0 : TD_GPU_ALONE; }
 
 /* The lanes look at begin..end together; returns the vertex hit, or TD_NO_VERTEX. */
-TD_DEVICE uint32_t look_together(const td_gpu_args *a, uint64_t begin, uint64_t end, uint64_t *looked)
+TD_DEVICE uint32_t look_together(const td_hit_args *a, uint64_t begin, uint64_t end, uint64_t *looked)
 {
     for (; begin < end; begin += TD_WARP) {
         uint64_t e = begin + td_lane();
-        uint32_t u = e < end ? TD_READ_ONLY(&a->pull.targets[e]) : 0;
-        uint32_t hits = TD_BALLOT(TD_ALL_LANES, e < end && bit_of(a->active, u));
+        uint32_t u = e < end ? TD_READ_ONLY(&a->list.targets[e]) : 0;
+        uint32_t hits = TD_BALLOT(TD_ALL_LANES, e < end && bit_of(a->state.active, u));
         *looked += e < end;
         if (hits != 0) return TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(hits));
     }
     return TD_NO_VERTEX;
 }
 
-TD_KERNEL(pull_hit, td_gpu_args)
+TD_KERNEL(pull_hit, td_hit_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values, none = program_zero(&c);
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values, none = program_zero(&c);
     hit_sums sums = {0, 0, 0};
-    uint32_t last = (a.end_vertex + 31) / 32;
-    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
+    uint32_t last = (a.part.end_vertex + 31) / 32;
+    for (uint32_t w = a.part.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
          w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
-        bool open = v >= a.first_vertex && v < a.end_vertex && TD_PEEK(&values[v]) == none;
+        bool open = v >= a.part.first_vertex && v < a.part.end_vertex && TD_PEEK(&values[v]) == none;
         if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
-            if (td_lane() == 0 && !a.adding) a.next_active[w] = 0;
+            if (td_lane() == 0 && !a.adding) a.state.next_active[w] = 0;
             continue;
         }
         list_part part = {0, 0};
-        if (open) part = part_of(&a, a.pull.offsets, v);
+        if (open) part = part_of(&a.part, a.list.offsets, v);
         uint64_t begin = part.begin, end = part.end;
         for (uint32_t i = 0; i < hit_alone(&a) && begin < end && by == TD_NO_VERTEX; i++, begin++) {
-            uint32_t u = TD_READ_ONLY(&a.pull.targets[begin]);
-            if (bit_of(a.active, u)) by = u;
+            uint32_t u = TD_READ_ONLY(&a.list.targets[begin]);
+            if (bit_of(a.state.active, u)) by = u;
             sums.looked++;
         }
         bool late = false;
@@ -72,33 +72,33 @@ TD_KERNEL(pull_hit, td_gpu_args)
                 late = longer && hit == TD_NO_VERTEX;
             }
         }
-        if (late) a.late[TD_ADD(&a.control->tally.late, (uint64_t)1)] = v;
+        if (late) a.late[TD_ADD(&a.state.control->tally.late, (uint64_t)1)] = v;
         if (by != TD_NO_VERTEX) settle(&a, &c, v, by, &sums);
         uint32_t word = TD_BALLOT(TD_ALL_LANES, by != TD_NO_VERTEX);
-        if (td_lane() == 0) a.next_active[w] = a.adding ? a.next_active[w] | word : word;
+        if (td_lane() == 0) a.state.next_active[w] = a.adding ? a.state.next_active[w] | word : word;
     }
     add_hits(&a, &sums);
 }
 
 /* One late vertex per block. */
-TD_KERNEL(pull_late, td_gpu_args)
+TD_KERNEL(pull_late, td_hit_args)
 {
-    const td_context c = kernel_context(&a);
+    const td_context c = kernel_context(&a.state);
     hit_sums sums = {0, 0, 0};
     TD_SHARED(uint32_t, hit, 1);
-    uint64_t count = a.control->tally.late;
+    uint64_t count = a.state.control->tally.late;
     for (uint64_t i = td_block(); i < count; i += td_blocks()) {
         uint32_t v = a.late[i];
         if (td_thread() == 0) TD_STORE(&hit[0], TD_NO_VERTEX);
         TD_BARRIER();
-        list_part part = part_of(&a, a.pull.offsets, v);
+        list_part part = part_of(&a.part, a.list.offsets, v);
         uint64_t end = part.end;
         for (uint64_t base = part.begin + hit_alone(&a) + TD_GPU_LATE; base < end;) {
             for (int turn = 0; turn < 4; turn++, base += td_threads()) {
                 uint64_t e = base + td_thread();
                 if (e >= end) continue;
-                uint32_t u = TD_READ_ONLY(&a.pull.targets[e]);
-                if (bit_of(a.active, u)) TD_STORE(&hit[0], u);
+                uint32_t u = TD_READ_ONLY(&a.list.targets[e]);
+                if (bit_of(a.state.active, u)) TD_STORE(&hit[0], u);
                 sums.looked++;
             }
             TD_BARRIER();
@@ -109,7 +109,7 @@ TD_KERNEL(pull_late, td_gpu_args)
         TD_BARRIER();
         if (td_thread() == 0 && hit[0] != TD_NO_VERTEX) {
             settle(&a, &c, v, hit[0], &sums);
-            TD_OR(&a.next_active[v / 32], 1u << (v & 31u));
+            TD_OR(&a.state.next_active[v / 32], 1u << (v & 31u));
         }
         TD_BARRIER();
     }

@@ -1,13 +1,13 @@
-/* Push: the vertices of the frontier tell their neighbours, who form the next one. `levels` runs round after
- * round in one launch, with a barrier of the whole grid between them, until the frontier is empty or the host has
- * something to decide: it has become too large or too small for the shape of the launch. */
+/* Push: the vertices of the frontier push along their lists, and the targets that change form the next one. `levels`
+ * runs round after round in one launch, with a barrier of the whole grid between them, until the frontier is empty or
+ * the host has something to decide: it has become too large or too small for the shape of the launch. */
 
 #include "kernels/gpu/batch.h"
 
 #if PROGRAM_HAS_PRIORITY
-TD_DEVICE uint32_t priority_of(const td_gpu_args *a, const td_context *c, program_value value)
+TD_DEVICE uint32_t priority_of(double one_over_delta, const td_context *c, program_value value)
 {
-    uint64_t priority = program_priority(c, value, a->one_over_delta);
+    uint64_t priority = program_priority(c, value, one_over_delta);
     return priority < 0xfffffffeu ? (uint32_t)priority : 0xfffffffeu;
 }
 #endif
@@ -27,10 +27,10 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
 
 /* A vertex is queued: its edges are counted ahead, so that the round after this one can be planned. On graphs of small
  * degrees (lean) their number says little and the read would only lengthen every round. */
-TD_DEVICE void expect(const td_gpu_args *a, push_round *r, uint32_t v)
+TD_DEVICE void expect(const td_push_args *a, push_round *r, uint32_t v)
 {
-    if (a->lean) TD_PREFETCH(&a->push.offsets[v]);
-    else r->next_edges += degree_in(a->told, v);
+    if (a->lean) TD_PREFETCH(&a->list.offsets[v]);
+    else r->next_edges += degree_in(a->state.push_offsets, v);
 }
 
 /* Places in a list for what the lanes have in their hands, with one atomic per warp, which lane `by` does. */
@@ -63,29 +63,31 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
     }
 }
 
-/* What a batch, of these words, does to the values of the vertices told; says which of them changed so that they must
- * tell it on. Steps go over the whole batch, so that the atomics too are under way together. */
-TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push_batch *batch, const uint32_t *words,
-                           const uint32_t *told, bool *changed, program_value *fresh)
+/* Relaxes the edges of a batch, whose target words are `words`; `changed` tells which targets must be pushed from in
+ * turn. Every step covers the whole batch, so that the atomics too are under way together. */
+TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const push_batch *batch, const uint32_t *words,
+                           const uint32_t *targets, bool *changed, program_value *fresh)
 {
-    program_value *values = (program_value *)a->values, old[PUSH_BATCH];
+    program_value *values = (program_value *)a->state.values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
-        if (batch->is[k]) sum[k] = contribution_of(a, c, batch->message[k], a->push.weights, batch->edge[k], words[k]);
+        if (batch->is[k])
+            sum[k] = contribution_of(&a->state, c, batch->message[k], a->list.weights, batch->edge[k], words[k]);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) /* a look spares most atomics, but lengthens a round that has few of them */
-        if (batch->is[k]) old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[told[k]]);
+        if (batch->is[k])
+            old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[targets[k]]);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         changed[k] = false;
         if (!batch->is[k]) continue;
 #if PROGRAM_SUM == TD_SUM_MIN
-        fresh[k] = program_apply(c, told[k], old[k], sum[k]);
+        fresh[k] = program_apply(c, targets[k], old[k], sum[k]);
         changed[k] = program_activates(c, fresh[k], old[k]);
-        if (changed[k]) old[k] = TD_MIN(&values[told[k]], fresh[k]);
+        if (changed[k]) old[k] = TD_MIN(&values[targets[k]], fresh[k]);
 #else
-        fresh[k] = swap_in(&values[told[k]], c, told[k], sum[k], &old[k]);
+        fresh[k] = swap_in(&values[targets[k]], c, targets[k], sum[k], &old[k]);
         changed[k] = true;
 #endif
     }
@@ -94,55 +96,55 @@ TD_DEVICE void relax_batch(const td_gpu_args *a, const td_context *c, const push
 }
 
 /* Of those queued and those put off, each vertex once: the first who marks it has it. */
-TD_DEVICE void mark_batch(const td_gpu_args *a, const push_round *r, const uint32_t *told, bool *queued, bool *put_off)
+TD_DEVICE void mark_batch(uint32_t *far_map, const push_round *r, const uint32_t *targets, bool *queued, bool *put_off)
 {
     uint32_t before[PUSH_BATCH];
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
-        uint32_t *map = put_off[k] ? a->far_map : r->next_map;
+        uint32_t *map = put_off[k] ? far_map : r->next_map;
         before[k] = 0;
-        if (queued[k] || put_off[k]) before[k] = TD_OR(&map[told[k] / 32], 1u << (told[k] & 31u));
+        if (queued[k] || put_off[k]) before[k] = TD_OR(&map[targets[k] / 32], 1u << (targets[k] & 31u));
     }
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
-        bool fresh = (before[k] >> (told[k] & 31u) & 1u) == 0;
+        bool fresh = (before[k] >> (targets[k] & 31u) & 1u) == 0;
         queued[k] = queued[k] && fresh;
         put_off[k] = put_off[k] && fresh;
     }
 }
 
-/* The edges of a batch, by all lanes of a warp: those told are queued, or put off. */
-TD_DEVICE void tell(const td_gpu_args *a, const td_context *c, push_round *r, const push_batch *batch)
+/* Pushes along the edges of a batch, by all lanes of a warp: targets that change are queued, or put off. */
+TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
     bool queued[PUSH_BATCH], put_off[PUSH_BATCH];
-    uint32_t words[PUSH_BATCH], told[PUSH_BATCH];
+    uint32_t words[PUSH_BATCH], targets[PUSH_BATCH];
     program_value fresh[PUSH_BATCH];
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) words[k] = batch->is[k] ? TD_READ_ONCE(&a->push.targets[batch->edge[k]]) : 0;
+    for (int k = 0; k < PUSH_BATCH; k++) words[k] = batch->is[k] ? TD_READ_ONCE(&a->list.targets[batch->edge[k]]) : 0;
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) told[k] = end_of(a, words[k]);
-    relax_batch(a, c, batch, words, told, queued, fresh);
+    for (int k = 0; k < PUSH_BATCH; k++) targets[k] = end_of(&a->state, words[k]);
+    relax_batch(a, c, batch, words, targets, queued, fresh);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         put_off[k] = false;
 #if PROGRAM_HAS_PRIORITY
-        put_off[k] = queued[k] && r->puts_off && priority_of(a, c, fresh[k]) > r->bound;
+        put_off[k] = queued[k] && r->puts_off && priority_of(a->one_over_delta, c, fresh[k]) > r->bound;
         queued[k] = queued[k] && !put_off[k];
 #endif
     }
     if (a->again) TD_FENCE(); /* the value before the bit: others take bits out and read values meanwhile */
-    if (r->next_map != 0) mark_batch(a, r, told, queued, put_off);
+    if (r->next_map != 0) mark_batch(a->far_map, r, targets, queued, put_off);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
-        if (queued[k]) expect(a, r, told[k]);
+        if (queued[k]) expect(a, r, targets[k]);
     push_places near = count_places(queued);
     if (td_lane() == 0 && near.total > 0) near.at = TD_ADD(&r->next->count, near.total);
     if (PROGRAM_HAS_PRIORITY && r->puts_off) {
         push_places far = count_places(put_off);
         if (td_lane() == 1 && far.total > 0) far.at = TD_ADD(r->far_count, far.total);
-        if (r->far != 0) fill_places(&far, 1, r->far, put_off, told);
+        if (r->far != 0) fill_places(&far, 1, r->far, put_off, targets);
     }
-    if (r->out != 0) fill_places(&near, 0, r->out, queued, told);
+    if (r->out != 0) fill_places(&near, 0, r->out, queued, targets);
 }
 
 #include "kernels/gpu/expand.h"
@@ -154,43 +156,43 @@ TD_DEVICE void clear_slot(td_gpu_slot *slot)
     TD_STORE(&slot->pieces, 0u);
 }
 
-TD_DEVICE push_round round_of(const td_gpu_args *a, uint32_t slot, uint32_t number)
+TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t number)
 {
-    td_gpu_slot *slots = a->control->slot;
+    td_gpu_slot *slots = a->push.state.control->slot;
     uint32_t odd = number & 1u;
     td_gpu_slot *here = &slots[slot % TD_GPU_SLOTS], *next = &slots[(slot + 1) % TD_GPU_SLOTS];
     push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false};
-    if (!a->first_hit) {
-        r.map = odd ? a->next_active : a->active;
-        r.next_map = odd ? a->active : a->next_active;
+    if (!a->push.state.first_hit) {
+        r.map = odd ? a->push.state.next_active : a->push.state.active;
+        r.next_map = odd ? a->push.state.active : a->push.state.next_active;
     }
     return r;
 }
 
 /* The edges of a frontier of `count`; afterwards the next one is known to all. */
-TD_DEVICE void run_round(const td_gpu_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
+TD_DEVICE void run_round(const td_loop_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
     expand(a, c, r, count, plain);
-    if (a->lean) warp_add_u32(&a->control->rows[r->number].edges, r->taken_edges);
+    if (a->push.lean) warp_add_u32(&a->push.state.control->rows[r->number].edges, r->taken_edges);
     else warp_add_u64(&r->next->edges, r->next_edges);
-    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
-    uint32_t pieces = a->has_heavy ? TD_LOAD(&r->now->pieces) : 0;
+    TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
+    uint32_t pieces = a->has_high_degree ? TD_LOAD(&r->now->pieces) : 0;
     if (pieces == 0) return;
     r->next_edges = 0;
-    expand_pieces(a, c, r, pieces);
+    expand_pieces(&a->push, c, r, pieces);
     warp_add_u64(&r->next->edges, r->next_edges);
-    TD_GRID_BARRIER(a->cluster, &a->control->barrier);
+    TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
 }
 
 /* What a loop does between two rounds: the row of the one behind, and whether there is to be another. A row has the
  * vertices of the next frontier; in a lean loop the edges of its own, otherwise those of the next. */
-TD_DEVICE bool close_round(const td_gpu_args *a, const push_round *r, bool split, bool any, uint32_t *count)
+TD_DEVICE bool close_round(const td_loop_args *a, const push_round *r, bool split, bool any, uint32_t *count)
 {
     *count = TD_LOAD(&r->next->count);
-    uint64_t edges = a->lean ? (uint64_t)*count * a->mean_degree : TD_LOAD(&r->next->edges);
+    uint64_t edges = a->push.lean ? (uint64_t)*count * a->mean_degree : TD_LOAD(&r->next->edges);
     if (td_global_thread() == 0) {
-        td_gpu_row *row = &a->control->rows[r->number];
-        if (!a->lean) row->edges = edges;
+        td_gpu_row *row = &a->push.state.control->rows[r->number];
+        if (!a->push.lean) row->edges = edges;
         row->vertices = *count;
         row->split = split;
     }
@@ -199,27 +201,28 @@ TD_DEVICE bool close_round(const td_gpu_args *a, const push_round *r, bool split
 }
 
 /* The edges of the frontier that a lean loop leaves behind. */
-TD_DEVICE void count_ahead(const td_gpu_args *a, const push_round *r)
+TD_DEVICE void count_ahead(const td_loop_args *a, const push_round *r)
 {
     uint64_t edges = 0;
     uint32_t count = TD_LOAD(&r->next->count);
-    for (uint32_t i = td_global_thread(); i < count; i += td_global_threads()) edges += degree_in(a->told, r->out[i]);
+    for (uint32_t i = td_global_thread(); i < count; i += td_global_threads())
+        edges += degree_in(a->push.state.push_offsets, r->out[i]);
     TD_WARP_BARRIER(TD_ALL_LANES);
-    warp_add_u64(&a->control->left_edges, edges);
+    warp_add_u64(&a->push.state.control->left_edges, edges);
 }
 
-TD_DEVICE void run_levels(const td_gpu_args *a, bool plain)
+TD_DEVICE void run_levels(const td_loop_args *a, bool plain)
 {
-    td_context c = kernel_context(a);
-    td_gpu_control *control = a->control;
+    td_context c = kernel_context(&a->push.state);
+    td_gpu_control *control = a->push.state.control;
     uint32_t slot = control->at, round = 0, count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
         push_round r = round_of(a, slot, round);
-        c.iteration = a->context.iteration + round;
+        c.iteration = a->push.state.context.iteration + round;
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
         run_round(a, &c, &r, count, plain);
         more = close_round(a, &r, false, false, &count);
-        if (!more && a->lean) count_ahead(a, &r);
+        if (!more && a->push.lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
@@ -228,5 +231,5 @@ TD_DEVICE void run_levels(const td_gpu_args *a, bool plain)
 }
 
 /* With resident.balance=warp, and with the other ways. */
-TD_DENSE_KERNEL(levels, td_gpu_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_levels(&a, true); }
-TD_KERNEL(levels_otherwise, td_gpu_args) { run_levels(&a, false); }
+TD_DENSE_KERNEL(levels, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_levels(&a, true); }
+TD_KERNEL(levels_otherwise, td_loop_args) { run_levels(&a, false); }

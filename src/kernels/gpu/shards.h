@@ -2,20 +2,21 @@
  * `copies` of each, so that threads whose edges lead to the same vertex meet less often. Edges name their vertex by
  * 16 bits, counted from the shard's first. */
 
-TD_KERNEL(pull_shards, td_gpu_args)
+TD_KERNEL(pull_shards, td_shard_args)
 {
-    const td_context c = kernel_context(&a);
+    const td_context c = kernel_context(&a.state);
     pull_sums sums = {0, 0, 0, 0};
     TD_SHARED_DYNAMIC(program_accum, accums);
-    for (uint32_t s = td_block(); s < a.shard_count; s += td_blocks()) {
+    for (uint32_t s = td_block(); s < a.count; s += td_blocks()) {
         td_gpu_shard shard = a.shards[s];
         uint32_t copy = td_thread() % shard.copies;
         for (uint32_t i = td_thread(); i < shard.count * shard.copies; i += td_threads()) accums[i] = program_zero(&c);
         TD_BARRIER();
-        uint64_t end = a.pull.offsets[shard.first + shard.count];
-        for (uint64_t e = a.pull.offsets[shard.first] + td_thread(); e < end; e += td_threads()) {
-            uint32_t u = TD_READ_ONLY(&a.pull.targets[e]);
-            accumulate(&accums[a.shard_targets[e] * shard.copies + copy], heard(&a, &c, u, message_of(&a, u), e));
+        uint64_t end = a.list.offsets[shard.first + shard.count];
+        for (uint64_t e = a.list.offsets[shard.first] + td_thread(); e < end; e += td_threads()) {
+            uint32_t u = TD_READ_ONLY(&a.list.targets[e]);
+            program_accum more = gathered(&a.state, &c, a.list.weights, u, message_of(&a.state, u), e);
+            accumulate(&accums[a.targets[e] * shard.copies + copy], more);
         }
         for (uint32_t half = shard.copies / 2; half > 0; half /= 2) {
             TD_BARRIER();
@@ -26,8 +27,8 @@ TD_KERNEL(pull_shards, td_gpu_args)
         }
         TD_BARRIER();
         for (uint32_t i = td_thread(); i < shard.count; i += td_threads())
-            finish(&a, &c, shard.first + i, accums[i * shard.copies], &sums);
+            finish(&a.state, &c, shard.first + i, accums[i * shard.copies], &sums);
         TD_BARRIER();
     }
-    add_sums(&a, &sums);
+    add_sums(&a.state, &sums);
 }

@@ -3,45 +3,45 @@
  * (docs/lab/stream.md). A launch goes over a part of the lists: those of a subgraph, of several, or the beginnings of
  * all of them that are kept on the device; where the edges are is in a.push. */
 
-TD_DEVICE push_round stream_round(const td_gpu_args *a)
+TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound)
 {
-    td_gpu_slot *slots = a->control->slot;
-    push_round r = {0, 0, 0, a->next_active, &slots[0], &slots[1], 0, 0, 0, a->bound, 0, a->control->far_count,
+    td_gpu_slot *slots = a->state.control->slot;
+    push_round r = {0, 0, 0, a->state.next_active, &slots[0], &slots[1], 0, 0, 0, bound, 0, a->state.control->far_count,
                     a->far_map != 0};
     return r;
 }
 
-/* Of a word of next_active, the vertices whose whole lists are here: they are taken out and told at once. */
-TD_DEVICE uint32_t take_again(const td_gpu_args *a, push_round *r, uint32_t w)
+/* Of a word of next_active, the vertices whose whole lists are here: they are taken out and pushed from at once. */
+TD_DEVICE uint32_t take_again(const td_push_part_args *a, push_round *r, uint32_t w)
 {
-    uint32_t v = w * 32 + td_lane(), word = word_within(a, a->next_active, w);
-    bool whole = (word >> td_lane() & 1u) != 0 && a->push.offsets[v] >= a->first_edge &&
-                 a->push.offsets[v + 1] <= a->end_edge;
+    uint32_t v = w * 32 + td_lane(), word = word_within(&a->part, a->push.state.next_active, w);
+    bool whole = (word >> td_lane() & 1u) != 0 && a->push.list.offsets[v] >= a->part.first_edge &&
+                 a->push.list.offsets[v + 1] <= a->part.end_edge;
     uint32_t taken = TD_BALLOT(TD_ALL_LANES, whole);
     if (taken == 0) return 0;
     if (td_lane() == 0) {
-        taken &= TD_AND(&a->next_active[w], ~taken);
+        taken &= TD_AND(&a->push.state.next_active[w], ~taken);
         TD_ADD(&r->next->count, 0u - TD_POPCOUNT(taken));
     }
     TD_FENCE(); /* whoever set a bit changed the value before: it is read after the bit was taken out */
     taken = TD_SHUFFLE(TD_ALL_LANES, taken, 0);
-    if (taken >> td_lane() & 1u) r->next_edges -= degree_in(a->told, v);
+    if (taken >> td_lane() & 1u) r->next_edges -= degree_in(a->push.state.push_offsets, v);
     return taken;
 }
 
-TD_DEVICE push_task stream_task(const td_gpu_args *a, push_round *r, uint32_t u, bool is, uint64_t *read)
+TD_DEVICE push_task stream_task(const td_push_part_args *a, push_round *r, uint32_t u, bool is, uint64_t *read)
 {
     push_task task = {0, 0, 0};
     if (!is) return task;
-    list_part part = part_of(a, a->push.offsets, u);
+    list_part part = part_of(&a->part, a->push.list.offsets, u);
     task.begin = part.begin;
     task.degree = (uint32_t)(part.end - part.begin);
     if (task.degree == 0) return task;
-    task.message = message_of(a, u);
+    task.message = message_of(&a->push.state, u);
     r->taken_edges += task.degree;
-    *read += sector_bytes(a, part);
-    if (task.degree < a->heavy) return task;
-    cut_heavy(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_WARP_PIECE);
+    *read += sector_bytes(&a->part, part);
+    if (task.degree < a->push.high_degree) return task;
+    cut_vertex(a->push.pieces, &r->now->pieces, u, task.degree, TD_GPU_WARP_PIECE);
     task.degree = 0;
     return task;
 }
@@ -50,7 +50,7 @@ TD_DEVICE push_task stream_task(const td_gpu_args *a, push_round *r, uint32_t u,
  * a part of it. Every lane has four edges side by side. */
 enum { STREAM_LONG = 48, STREAM_BLOCK = PUSH_BATCH * TD_WARP };
 
-TD_DEVICE void expand_lines(const td_gpu_args *a, const td_context *c, push_round *r, const push_task *task)
+TD_DEVICE void expand_lines(const td_push_args *a, const td_context *c, push_round *r, const push_task *task)
 {
     uint64_t end = task->begin + task->degree;
     for (uint64_t base = task->begin / STREAM_BLOCK * STREAM_BLOCK; base < end; base += STREAM_BLOCK) {
@@ -61,26 +61,28 @@ TD_DEVICE void expand_lines(const td_gpu_args *a, const td_context *c, push_roun
             batch.is[k] = batch.edge[k] >= task->begin && batch.edge[k] < end;
             batch.message[k] = task->message;
         }
-        tell(a, c, r, &batch);
+        push_edges(a, c, r, &batch);
     }
 }
 
 /* What the threads of a launch counted. */
-TD_DEVICE void end_push(const td_gpu_args *a, const push_round *r, uint64_t told, uint64_t read)
+TD_DEVICE void end_push(const td_gpu_state *state, bool from_host, const push_round *r, uint64_t pushed,
+                          uint64_t read)
 {
-    if (a->from_host) block_add_u64(&a->control->tally.host_bytes, read);
+    if (from_host) block_add_u64(&state->control->tally.host_bytes, read);
     block_add_u64(&r->next->edges, r->next_edges);
-    block_add_u64(&a->control->tally.edges, told);
+    block_add_u64(&state->control->tally.edges, pushed);
 }
 
-TD_KERNEL(push_part, td_gpu_args)
+TD_KERNEL(push_part, td_push_part_args)
 {
-    const td_context c = kernel_context(&a);
-    push_round r = stream_round(&a);
-    uint64_t told = 0, read = 0;
-    uint32_t end = (a.end_vertex + 31) / 32;
-    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < end; w += td_global_threads() / TD_WARP) {
-        uint32_t word = a.again ? take_again(&a, &r, w) : word_within(&a, a.active, w);
+    const td_context c = kernel_context(&a.push.state);
+    push_round r = stream_round(&a.push, a.bound);
+    uint64_t pushed = 0, read = 0;
+    uint32_t end = (a.part.end_vertex + 31) / 32;
+    for (uint32_t w = a.part.first_vertex / 32 + td_global_thread() / TD_WARP; w < end;
+         w += td_global_threads() / TD_WARP) {
+        uint32_t word = a.push.again ? take_again(&a, &r, w) : word_within(&a.part, a.push.state.active, w);
         if (word == 0) continue;
         if (a.rest != 0 && td_lane() == 0) a.rest[w] |= word;
         if (a.heavy_rest != 0 && td_lane() == 0) a.heavy_rest[w] |= word;
@@ -88,43 +90,43 @@ TD_KERNEL(push_part, td_gpu_args)
         bool is_long = task.degree >= STREAM_LONG;
         for (uint32_t lanes = TD_BALLOT(TD_ALL_LANES, is_long); lanes != 0; lanes &= lanes - 1) {
             push_task theirs = task_of_lane(task, TD_LOWEST_BIT(lanes));
-            expand_lines(&a, &c, &r, &theirs);
+            expand_lines(&a.push, &c, &r, &theirs);
         }
         if (is_long) task.degree = 0;
-        expand_scanned(&a, &c, &r, task);
-        told += r.taken_edges;
+        expand_scanned(&a.push, &c, &r, task);
+        pushed += r.taken_edges;
         r.taken_edges = 0;
     }
-    end_push(&a, &r, told, read);
+    end_push(&a.push.state, a.part.from_host, &r, pushed, read);
 }
 
-/* Pieces of the heavy vertices that push_part came across. */
-TD_KERNEL(push_part_pieces, td_gpu_args)
+/* Pieces of the high-degree vertices that push_part came across. */
+TD_KERNEL(push_part_pieces, td_push_part_args)
 {
-    const td_context c = kernel_context(&a);
-    push_round r = stream_round(&a);
-    uint32_t count = a.control->slot[0].pieces;
+    const td_context c = kernel_context(&a.push.state);
+    push_round r = stream_round(&a.push, a.bound);
+    uint32_t count = a.push.state.control->slot[0].pieces;
     if (td_block() * td_threads() / TD_WARP >= count) return; /* none is this block's */
     for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
-        uint32_t u = (uint32_t)(a.pieces[p] >> 32);
-        list_part part = part_of(&a, a.push.offsets, u);
-        uint64_t begin = part.begin + (a.pieces[p] & 0xffffffffu) * TD_GPU_WARP_PIECE;
+        uint32_t u = (uint32_t)(a.push.pieces[p] >> 32);
+        list_part part = part_of(&a.part, a.push.list.offsets, u);
+        uint64_t begin = part.begin + (a.push.pieces[p] & 0xffffffffu) * TD_GPU_WARP_PIECE;
         uint64_t end = part.end > begin + TD_GPU_WARP_PIECE ? begin + TD_GPU_WARP_PIECE : part.end;
-        push_task task = {begin, (uint32_t)(end - begin), message_of(&a, u)};
-        expand_lines(&a, &c, &r, &task);
+        push_task task = {begin, (uint32_t)(end - begin), message_of(&a.push.state, u)};
+        expand_lines(&a.push, &c, &r, &task);
     }
-    end_push(&a, &r, 0, 0);
+    end_push(&a.push.state, a.part.from_host, &r, 0, 0);
 }
 
 /* Lists that the host picked out and put one behind another; long ones are cut there. */
-TD_KERNEL(push_extracted, td_gpu_args)
+TD_KERNEL(push_extracted, td_push_extracted_args)
 {
-    const td_context c = kernel_context(&a);
-    push_round r = stream_round(&a);
-    uint64_t told = 0;
-    uint32_t groups = a.extracts[a.extract_count].groups_before;
+    const td_context c = kernel_context(&a.push.state);
+    push_round r = stream_round(&a.push, a.bound);
+    uint64_t pushed = 0;
+    uint32_t groups = a.extracts[a.count].groups_before;
     for (uint32_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
-        uint32_t low = 0, high = a.extract_count;
+        uint32_t low = 0, high = a.count;
         while (low + 1 < high) { /* the extract that the group belongs to */
             uint32_t middle = (low + high) / 2;
             if (a.extracts[middle].groups_before <= g) low = middle;
@@ -132,41 +134,41 @@ TD_KERNEL(push_extracted, td_gpu_args)
         }
         const td_gpu_extract *from = &a.extracts[low];
         uint32_t i = (g - from->groups_before) * TD_WARP + td_lane();
-        td_gpu_args here = a;
-        here.push.targets = from->targets;
-        here.push.weights = from->weights;
+        td_push_args here = a.push;
+        here.list.targets = from->targets;
+        here.list.weights = from->weights;
         push_task task = {0, 0, 0};
         if (i < from->parts) {
             task.begin = from->places[i];
             task.degree = from->places[i + 1] - from->places[i];
-            task.message = message_of(&a, from->vertices[i]);
+            task.message = message_of(&a.push.state, from->vertices[i]);
         }
-        told += task.degree;
+        pushed += task.degree;
         expand_scanned(&here, &c, &r, task);
     }
-    end_push(&a, &r, told, 0);
+    end_push(&a.push.state, false, &r, pushed, 0);
 }
 
 #if PROGRAM_HAS_PRIORITY
 /* The vertices put off, as the list that loops go by. */
-TD_KERNEL(list_far, td_gpu_args)
+TD_KERNEL(list_far, td_far_args)
 {
-    uint32_t words = (a.vertices + 31) / 32;
+    uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t word = a.far_map[w];
-        warp_append(a.far[0], &a.control->far_count[0], word >> td_lane() & 1u, w * 32 + td_lane());
+        warp_append(a.far, &a.state.control->far_count[0], word >> td_lane() & 1u, w * 32 + td_lane());
     }
 }
 
 /* The lowest priority of those put off and not yet near. */
-TD_KERNEL(far_lowest, td_gpu_args)
+TD_KERNEL(far_lowest, td_far_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values;
-    uint32_t least = 0xffffffffu, words = (a.vertices + 31) / 32;
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values;
+    uint32_t least = 0xffffffffu, words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         if ((a.far_map[w] >> td_lane() & 1u) == 0) continue;
-        uint32_t priority = priority_of(&a, &c, values[w * 32 + td_lane()]);
+        uint32_t priority = priority_of(a.one_over_delta, &c, values[w * 32 + td_lane()]);
         if (priority > a.bound && priority < least) least = priority;
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
@@ -174,31 +176,31 @@ TD_KERNEL(far_lowest, td_gpu_args)
         uint32_t other = TD_SHUFFLE_XOR(TD_ALL_LANES, least, by);
         least = other < least ? other : least;
     }
-    if (td_lane() == 0 && least != 0xffffffffu) TD_MIN(&a.control->far_lowest, least);
+    if (td_lane() == 0 && least != 0xffffffffu) TD_MIN(&a.state.control->far_lowest, least);
 }
 
 /* Deals them out: near ones become the frontier, those that were near already are dropped. */
-TD_KERNEL(far_split, td_gpu_args)
+TD_KERNEL(far_split, td_far_args)
 {
-    const td_context c = kernel_context(&a);
-    const program_value *values = (const program_value *)a.values;
-    uint32_t words = (a.vertices + 31) / 32, bound = a.control->far_lowest;
+    const td_context c = kernel_context(&a.state);
+    const program_value *values = (const program_value *)a.state.values;
+    uint32_t words = (a.state.vertices + 31) / 32, bound = a.state.control->far_lowest;
     uint64_t left = 0, near_count = 0, near_edges = 0;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t word = a.far_map[w], v = w * 32 + td_lane();
         if (word == 0) continue;
         bool is = (word >> td_lane() & 1u) != 0;
-        uint32_t priority = is ? priority_of(&a, &c, values[v]) : 0;
+        uint32_t priority = is ? priority_of(a.one_over_delta, &c, values[v]) : 0;
         bool open = is && priority > a.bound, near = open && priority <= bound;
         uint32_t near_word = TD_BALLOT(TD_ALL_LANES, near), far_word = TD_BALLOT(TD_ALL_LANES, open && !near);
         near_count += near;
-        if (near) near_edges += degree_in(a.told, v);
+        if (near) near_edges += degree_in(a.state.push_offsets, v);
         left += open && !near;
         if (td_lane() != 0) continue;
         a.far_map[w] = far_word;
-        a.next_active[w] = near_word;
+        a.state.next_active[w] = near_word;
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
-    add_tally(&a, left, near_count, near_edges);
+    add_tally(&a.state, left, near_count, near_edges);
 }
 #endif

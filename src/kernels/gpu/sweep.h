@@ -2,48 +2,55 @@
 
 /* One edge, which leads to v; whether it may matter to a later sweep. Where vertices are kept for the next one, those
  * are that have an edge for it. */
-TD_DEVICE bool visit_to(const td_gpu_args *a, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+TD_DEVICE bool visit_to(const td_gpu_state *state, bool keeps, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
-    if (PROGRAM_ONCE && a->symmetric && v <= u) return false;
-    bool again = program_visit(&a->context, (program_value *)a->values, u, v, weight, e);
-    if (!a->keeps || !again || (TD_LOAD(&a->next_active[u / 32]) >> (u & 31u) & 1u) != 0) return again;
-    TD_OR(&a->next_active[u / 32], 1u << (u & 31u));
+    if (PROGRAM_ONCE && state->symmetric && v <= u) return false;
+    bool again = program_visit(&state->context, (program_value *)state->values, u, v, weight, e);
+    if (!keeps || !again || (TD_LOAD(&state->next_active[u / 32]) >> (u & 31u) & 1u) != 0) return again;
+    TD_OR(&state->next_active[u / 32], 1u << (u & 31u));
     return again;
 }
 
 /* All lanes call; those without an edge too. */
-TD_DEVICE void visit(const td_gpu_args *a, bool is, uint32_t u, uint64_t e)
+TD_DEVICE void visit(const td_sweep_args *a, bool is, uint32_t u, uint64_t e)
 {
-    uint32_t v = is ? TD_READ_ONLY(&a->push.targets[e]) : 0, weight = is ? ordered_weight(a, a->push.weights, e) : 0;
-    bool again = is && visit_to(a, u, v, weight, e);
+    uint32_t v = is ? TD_READ_ONLY(&a->list.targets[e]) : 0;
+    uint32_t weight = is ? ordered_weight(&a->state, a->list.weights, e) : 0;
+    bool again = is && visit_to(&a->state, a->keeps_vertices, u, v, weight, e);
     if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v, weight, e);
 }
 
 /* What is to be visited of a vertex's list: not what samples were. */
-TD_DEVICE list_part visit_part(const td_gpu_args *a, uint32_t u)
+TD_DEVICE list_part visit_part(const td_sweep_args *a, uint32_t u)
 {
-    list_part part = part_of(a, a->push.offsets, u);
-    uint64_t sampled = a->push.offsets[u] + (a->skipping ? a->sampled : 0);
+    list_part part = part_of(&a->part, a->list.offsets, u);
+    uint64_t sampled = a->list.offsets[u] + (a->skipping ? a->sampled : 0);
     if (part.begin < sampled) part.begin = sampled;
     if (part.begin > part.end) part.begin = part.end;
     return part;
 }
 
-/* Whether a vertex need not be looked at: it has nothing left, or belongs to the component that is left out. */
-TD_DEVICE bool is_left_out(const td_gpu_args *a, uint32_t u)
+/* Whether a vertex belongs to the component that is left out. */
+TD_DEVICE bool is_left_out(const td_gpu_state *state, bool skipping, uint32_t left_out, uint32_t u)
 {
-    if (a->active != 0 && !bit_of(a->active, u)) return true;
 #if PROGRAM_SAMPLES
-    return a->skipping && program_label((const program_value *)a->values, u) == a->left_out;
+    return skipping && program_label((const program_value *)state->values, u) == left_out;
 #else
+    (void)state, (void)skipping, (void)left_out, (void)u;
     return false;
 #endif
+}
+
+TD_DEVICE bool is_visited(const td_sweep_args *a, uint32_t u)
+{
+    if (a->state.active != 0 && !bit_of(a->state.active, u)) return false; /* it has nothing left */
+    return !is_left_out(&a->state, a->skipping, a->left_out, u);
 }
 
 /* A long list by all lanes, four edges side by side each: whole lines of memory that may be the host's. */
 enum { SWEEP_LANE = 4, SWEEP_BLOCK = SWEEP_LANE * TD_WARP, SWEEP_LONG = 48 };
 
-TD_DEVICE void visit_lines(const td_gpu_args *a, uint32_t u, list_part part)
+TD_DEVICE void visit_lines(const td_sweep_args *a, uint32_t u, list_part part)
 {
     for (uint64_t base = part.begin / SWEEP_BLOCK * SWEEP_BLOCK; base < part.end; base += SWEEP_BLOCK) {
         uint32_t v[SWEEP_LANE], weight[SWEEP_LANE];
@@ -51,43 +58,43 @@ TD_DEVICE void visit_lines(const td_gpu_args *a, uint32_t u, list_part part)
         TD_UNROLL
         for (uint32_t k = 0; k < SWEEP_LANE; k++) { /* all reads are under way before the first is used */
             bool is = e + k >= part.begin && e + k < part.end;
-            v[k] = is ? TD_READ_ONLY(&a->push.targets[e + k]) : TD_NO_VERTEX;
-            weight[k] = is ? ordered_weight(a, a->push.weights, e + k) : 0;
+            v[k] = is ? TD_READ_ONLY(&a->list.targets[e + k]) : TD_NO_VERTEX;
+            weight[k] = is ? ordered_weight(&a->state, a->list.weights, e + k) : 0;
         }
         TD_UNROLL
         for (uint32_t k = 0; k < SWEEP_LANE; k++) {
-            bool again = v[k] != TD_NO_VERTEX && visit_to(a, u, v[k], weight[k], e + k);
+            bool again = v[k] != TD_NO_VERTEX && visit_to(&a->state, a->keeps_vertices, u, v[k], weight[k], e + k);
             if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v[k], weight[k], e + k);
         }
     }
 }
 
 /* 32 vertices a warp: of those at the host long lists one by one, the other edges shared out by a scan of the degrees;
- * heavy vertices are cut into pieces. */
-TD_KERNEL(sweep, td_gpu_args)
+ * high-degree vertices are cut into pieces. */
+TD_KERNEL(sweep, td_sweep_args)
 {
     uint64_t edges = 0, read = 0;
-    uint32_t last = (a.end_vertex + 31) / 32;
-    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
+    uint32_t last = (a.part.end_vertex + 31) / 32;
+    for (uint32_t w = a.part.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
          w += td_global_threads() / TD_WARP) {
         uint32_t u = w * 32 + td_lane();
         list_part part = {0, 0};
-        if (u >= a.first_vertex && u < a.end_vertex && !is_left_out(&a, u)) part = visit_part(&a, u);
+        if (u >= a.part.first_vertex && u < a.part.end_vertex && is_visited(&a, u)) part = visit_part(&a, u);
         uint64_t begin = part.begin;
         uint32_t degree = (uint32_t)(part.end - part.begin);
         edges += degree;
-        read += sector_bytes(&a, part);
-        if (degree >= a.heavy) {
-            cut_heavy(a.pieces, &a.control->slot[0].pieces, u, degree, TD_GPU_WARP_PIECE);
+        read += sector_bytes(&a.part, part);
+        if (degree >= a.high_degree) {
+            cut_vertex(a.pieces, &a.state.control->slot[0].pieces, u, degree, TD_GPU_WARP_PIECE);
             degree = 0;
         }
-        for (uint32_t lanes = a.from_host ? TD_BALLOT(TD_ALL_LANES, degree >= SWEEP_LONG)
+        for (uint32_t lanes = a.part.from_host ? TD_BALLOT(TD_ALL_LANES, degree >= SWEEP_LONG)
              : 0; lanes != 0; lanes &= lanes - 1) {
             uint32_t lane = TD_LOWEST_BIT(lanes);
             list_part theirs = {TD_SHUFFLE(TD_ALL_LANES, part.begin, lane), TD_SHUFFLE(TD_ALL_LANES, part.end, lane)};
             visit_lines(&a, w * 32 + lane, theirs);
         }
-        if (a.from_host && degree >= SWEEP_LONG) degree = 0;
+        if (a.part.from_host && degree >= SWEEP_LONG) degree = 0;
         uint32_t total, before = warp_scan(degree, &total);
         for (uint32_t base = 0; base < total; base += TD_WARP) {
             uint32_t i = base + td_lane(), owner = owner_of(before, i);
@@ -96,13 +103,13 @@ TD_KERNEL(sweep, td_gpu_args)
             visit(&a, i < total, w * 32 + owner, theirs + place);
         }
     }
-    block_add_u64(&a.control->tally.edges, edges);
-    if (a.from_host) block_add_u64(&a.control->tally.host_bytes, read);
+    block_add_u64(&a.state.control->tally.edges, edges);
+    if (a.part.from_host) block_add_u64(&a.state.control->tally.host_bytes, read);
 }
 
-TD_KERNEL(sweep_pieces, td_gpu_args)
+TD_KERNEL(sweep_pieces, td_sweep_args)
 {
-    uint32_t count = a.control->slot[0].pieces;
+    uint32_t count = a.state.control->slot[0].pieces;
     for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
         uint32_t u = (uint32_t)(a.pieces[p] >> 32);
         list_part part = visit_part(&a, u);
@@ -114,59 +121,61 @@ TD_KERNEL(sweep_pieces, td_gpu_args)
 
 /* The `step`th edge of the vertices of a share: every 16th, or all others. Once some are linked, most of the rest find
  * themselves in the same component and do nothing; all at once they would crowd around a few roots. */
-TD_KERNEL(sample, td_gpu_args)
+TD_KERNEL(sample, td_sample_args)
 {
     uint64_t edges = 0;
-    for (uint32_t u = td_global_thread(); u < a.vertices; u += td_global_threads()) {
-        uint64_t e = a.push.offsets[u] + a.step;
+    for (uint32_t u = td_global_thread(); u < a.state.vertices; u += td_global_threads()) {
+        uint64_t e = a.list.offsets[u] + a.step;
         bool early = u / TD_WARP % TD_GPU_SHARE == 0;
-        if (early != (a.share == 0) || e >= a.push.offsets[u + 1]) continue;
-        visit_to(&a, u, TD_READ_ONLY(&a.push.targets[e]), ordered_weight(&a, a.push.weights, e), e);
+        if (early != (a.share == 0) || e >= a.list.offsets[u + 1]) continue;
+        visit_to(&a.state, false, u, TD_READ_ONLY(&a.list.targets[e]), ordered_weight(&a.state, a.list.weights, e), e);
         edges++;
     }
-    block_add_u64(&a.control->tally.edges, edges);
+    block_add_u64(&a.state.control->tally.edges, edges);
 }
 
 /* The vertices that a sweep has to look at, as a bitmap, before anyone counts their edges. */
-TD_KERNEL(choose, td_gpu_args)
+TD_KERNEL(choose, td_choose_args)
 {
-    uint32_t words = (a.vertices + 31) / 32;
+    uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
-        uint32_t u = w * 32 + td_lane(), word = TD_BALLOT(TD_ALL_LANES, u < a.vertices && !is_left_out(&a, u));
-        if (td_lane() == 0) a.next_active[w] = word;
+        uint32_t u = w * 32 + td_lane();
+        bool visited = u < a.state.vertices && !is_left_out(&a.state, a.skipping, a.left_out, u);
+        uint32_t word = TD_BALLOT(TD_ALL_LANES, visited);
+        if (td_lane() == 0) a.chosen[w] = word;
     }
 }
 
-TD_KERNEL(between, td_gpu_args)
+TD_KERNEL(between, td_between_args)
 {
     uint64_t total = 0;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads())
-        total += program_between(&a.context, (program_value *)a.values, v, (int)a.step);
-    block_add_u64(&a.control->tally.total, total);
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads())
+        total += program_between(&a.state.context, (program_value *)a.state.values, v, (int)a.step);
+    block_add_u64(&a.state.control->tally.total, total);
 }
 
 /* Labels of vertices drawn at random, the same ones for every device. */
-TD_KERNEL(draw, td_gpu_args)
+TD_KERNEL(draw, td_labels_args)
 {
     for (uint32_t i = td_global_thread(); i < TD_GPU_DRAWN; i += td_global_threads())
-        a.drawn[i] = program_label((const program_value *)a.values, a.drawn[i]);
+        a.labels[i] = program_label((const program_value *)a.state.values, a.labels[i]);
 }
 
-TD_KERNEL(label_all, td_gpu_args)
+TD_KERNEL(label_all, td_labels_args)
 {
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads())
-        a.labels[v] = program_label((const program_value *)a.values, v);
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads())
+        a.labels[v] = program_label((const program_value *)a.state.values, v);
 }
 
 #if PROGRAM_COLLECTS_EDGES
 /* The edges that this round adds to the forest; then vertices are made ready for the next. */
-TD_KERNEL(collect, td_gpu_args)
+TD_KERNEL(collect, td_collect_args)
 {
-    program_value *values = (program_value *)a.values;
-    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
-        uint64_t edge = program_edge(&a.context, &values[v]);
-        if (edge != UINT64_MAX) a.edges[TD_ADD(&a.control->edge_count, 1u)] = edge;
-        program_reset(&a.context, &values[v]);
+    program_value *values = (program_value *)a.state.values;
+    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
+        uint64_t edge = program_edge(&a.state.context, &values[v]);
+        if (edge != UINT64_MAX) a.edges[TD_ADD(&a.state.control->edge_count, 1u)] = edge;
+        program_reset(&a.state.context, &values[v]);
     }
 }
 #endif

@@ -5,22 +5,60 @@
 #include "device/device.h"
 #include "kernels/gpu/args.h"
 
+/* A kernel, and the type of its argument: launches with another one do not compile (td_gpu_launch). */
+#define TD_GPU_KERNEL(name, type)  \
+    struct {                       \
+        td_kernel kernel;          \
+        const type *takes;         \
+    } name
+
 typedef struct td_gpu_kernels {
-    td_kernel init, useful, widen;
+    TD_GPU_KERNEL(init, td_init_args);
+    TD_GPU_KERNEL(useful, td_useful_args);
+    TD_GPU_KERNEL(decompress, td_decompress_args);
     /* gas */
-    td_kernel pull, apply, clear_sums, pull_shards;
-    td_kernel pull_narrow, add_given;
-    td_kernel list_words, map_queue;
-    td_kernel pull_hit, pull_late;
-    td_kernel levels, levels_otherwise, find_parents;
-    td_kernel push_part, push_part_pieces, push_extracted;
-    td_kernel take_changes, settle_changes, weigh_changes, end_changes;
-    td_kernel take_given, give_changed;
-    td_kernel priorities, priorities_otherwise, list_far, far_lowest, far_split;
-    td_kernel peel, fill_left;
+    TD_GPU_KERNEL(pull, td_pull_args);
+    TD_GPU_KERNEL(apply, td_apply_args);
+    TD_GPU_KERNEL(clear_sums, td_apply_args);
+    TD_GPU_KERNEL(pull_shards, td_shard_args);
+    TD_GPU_KERNEL(pull_compressed, td_pull_compressed_args);
+    TD_GPU_KERNEL(merge_sums, td_merge_args);
+    TD_GPU_KERNEL(list_words, td_queue_args);
+    TD_GPU_KERNEL(map_queue, td_queue_args);
+    TD_GPU_KERNEL(pull_hit, td_hit_args);
+    TD_GPU_KERNEL(pull_late, td_hit_args);
+    TD_GPU_KERNEL(levels, td_loop_args);
+    TD_GPU_KERNEL(levels_otherwise, td_loop_args);
+    TD_GPU_KERNEL(find_parents, td_parents_args);
+    TD_GPU_KERNEL(push_part, td_push_part_args);
+    TD_GPU_KERNEL(push_part_pieces, td_push_part_args);
+    TD_GPU_KERNEL(push_extracted, td_push_extracted_args);
+    TD_GPU_KERNEL(take_changes, td_changes_args);
+    TD_GPU_KERNEL(settle_changes, td_changes_args);
+    TD_GPU_KERNEL(weigh_changes, td_changes_args);
+    TD_GPU_KERNEL(end_changes, td_changes_args);
+    TD_GPU_KERNEL(take_frontier, td_exchange_args);
+    TD_GPU_KERNEL(list_changed, td_exchange_args);
+    TD_GPU_KERNEL(priorities, td_loop_args);
+    TD_GPU_KERNEL(priorities_otherwise, td_loop_args);
+    TD_GPU_KERNEL(list_far, td_far_args);
+    TD_GPU_KERNEL(far_lowest, td_far_args);
+    TD_GPU_KERNEL(far_split, td_far_args);
+    TD_GPU_KERNEL(peel, td_peel_args);
+    TD_GPU_KERNEL(fill_left, td_peel_args);
     /* sweep */
-    td_kernel sweep, sweep_pieces, sample, choose, between, draw, label_all, collect;
-    td_kernel sweep_kept, move_kept, close_move, close_part;
+    TD_GPU_KERNEL(sweep, td_sweep_args);
+    TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
+    TD_GPU_KERNEL(sample, td_sample_args);
+    TD_GPU_KERNEL(choose, td_choose_args);
+    TD_GPU_KERNEL(between, td_between_args);
+    TD_GPU_KERNEL(draw, td_labels_args);
+    TD_GPU_KERNEL(label_all, td_labels_args);
+    TD_GPU_KERNEL(collect, td_collect_args);
+    TD_GPU_KERNEL(sweep_kept, td_kept_args);
+    TD_GPU_KERNEL(move_kept, td_kept_args);
+    TD_GPU_KERNEL(close_move, td_kept_args);
+    TD_GPU_KERNEL(close_part, td_kept_args);
     bool (*again)(const td_context *context, uint64_t total);
 } td_gpu_kernels;
 

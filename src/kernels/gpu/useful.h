@@ -1,16 +1,16 @@
 /* Useful edges (Scaph: UD) of every subgraph. Lists that lie side by side mostly share a subgraph: one atomic a warp.
  * */
-TD_KERNEL(useful, td_gpu_args)
+TD_KERNEL(useful, td_useful_args)
 {
-    uint32_t words = (a.vertices + 31) / 32;
+    uint32_t words = (a.state.vertices + 31) / 32;
     uint64_t vertices = 0, edges = 0;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
-        uint32_t v = w * 32 + td_lane(), word = a.active[w];
+        uint32_t v = w * 32 + td_lane(), word = a.state.active[w];
         if (word == 0) continue;
         list_part part = {0, 0};
-        if (word >> td_lane() & 1u) part = part_of(&a, a.push.offsets, v);
+        if (word >> td_lane() & 1u) part = part_of(&a.part, a.offsets, v);
         bool is = part.begin < part.end;
-        uint64_t first = part.begin >> a.subgraph_shift, last = is ? (part.end - 1) >> a.subgraph_shift : first;
+        uint64_t first = part.begin >> a.shift, last = is ? (part.end - 1) >> a.shift : first;
         uint32_t lanes = TD_BALLOT(TD_ALL_LANES, is);
         if (lanes == 0) continue;
         uint64_t common = TD_SHUFFLE(TD_ALL_LANES, first, TD_LOWEST_BIT(lanes));
@@ -19,12 +19,12 @@ TD_KERNEL(useful, td_gpu_args)
             warp_add_u64(&a.useful[common], part.end - part.begin);
         } else if (is) {
             for (uint64_t s = first; s <= last; s++) {
-                uint64_t begin = s << a.subgraph_shift, end = begin + ((uint64_t)1 << a.subgraph_shift);
+                uint64_t begin = s << a.shift, end = begin + ((uint64_t)1 << a.shift);
                 TD_ADD(&a.useful[s], (end < part.end ? end : part.end) - (begin > part.begin ? begin : part.begin));
             }
         }
         vertices += is;
         edges += part.end - part.begin;
     }
-    add_tally(&a, edges, vertices, 0);
+    add_tally(&a.state, edges, vertices, 0);
 }

@@ -1,16 +1,15 @@
-/* Lists that came over the link in fewer bits (layout/narrow.h), made whole again: a warp takes a group, four
- * blocks at a time, and a lane four neighbouring differences of one of them. The data begins with the place of every
- * group, in words. */
+/* Compressed targets (layout/narrow.h), decompressed: a warp takes a group, four blocks at a time, and a lane four
+ * neighbouring differences of one of them. The data begins with the place of every group, in words. */
 
-enum { WIDEN_LANE = 4 };
+enum { DECOMPRESS_LANE = 4 };
 
 /* A group being read: what each lane knows of one of its blocks, and the target before the next block. */
-typedef struct widening {
+typedef struct decompression {
     const uint32_t *group;
     uint32_t widths, wide, at, last;
-} widening;
+} decompression;
 
-TD_DEVICE widening open_group(const uint32_t *group)
+TD_DEVICE decompression open_group(const uint32_t *group)
 {
     uint32_t widths = group[1 + td_lane() / 2] >> (td_lane() % 2 * 16) & 0xffffu, small = widths & 63u,
         large = widths >> 6, total;
@@ -18,21 +17,22 @@ TD_DEVICE widening open_group(const uint32_t *group)
     uint32_t wide = small != large ? group[TD_NARROW_HEAD + TD_POPCOUNT(apart & td_lanes_below())] : 0;
     uint32_t bits = (TD_NARROW_BLOCK - TD_POPCOUNT(wide)) * small + TD_POPCOUNT(wide) * large;
     uint32_t at = TD_NARROW_HEAD + TD_POPCOUNT(apart) + warp_scan((bits + 31) / 32, &total);
-    return (widening){group, widths, wide, at, group[0]};
+    return (decompression){group, widths, wide, at, group[0]};
 }
 
 /* The lane's four targets, neighbours, of the four blocks from b on: their bits are neighbours too. All words are asked
  * for before any is used. Blocks come one after another. */
-TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
+TD_DEVICE void decompress_four(decompression *it, uint32_t b, uint32_t *targets)
 {
-    uint32_t block = b + td_lane() / (TD_NARROW_BLOCK / WIDEN_LANE), i = td_lane() * WIDEN_LANE % TD_NARROW_BLOCK;
+    uint32_t block = b + td_lane() / (TD_NARROW_BLOCK / DECOMPRESS_LANE);
+    uint32_t i = td_lane() * DECOMPRESS_LANE % TD_NARROW_BLOCK;
     uint32_t theirs = TD_SHUFFLE(TD_ALL_LANES, it->widths, block), few = theirs & 63u, many = theirs >> 6;
     uint32_t wides = TD_SHUFFLE(TD_ALL_LANES, it->wide, block), before = TD_POPCOUNT(wides & ((1u << i) - 1));
     const uint32_t *words = it->group + TD_SHUFFLE(TD_ALL_LANES, it->at, block);
     uint32_t bit = (i - before) * few + before * many, sum = 0, total;
-    uint32_t bits[WIDEN_LANE], widths[WIDEN_LANE], low[WIDEN_LANE], high[WIDEN_LANE];
+    uint32_t bits[DECOMPRESS_LANE], widths[DECOMPRESS_LANE], low[DECOMPRESS_LANE], high[DECOMPRESS_LANE];
     TD_UNROLL
-    for (uint32_t k = 0; k < WIDEN_LANE; k++) {
+    for (uint32_t k = 0; k < DECOMPRESS_LANE; k++) {
         bits[k] = bit;
         widths[k] = wides >> (i + k) & 1u ? many : few;
         low[k] = widths[k] > 0 ? TD_READ_ONLY(&words[bit / 32]) : 0;
@@ -40,7 +40,7 @@ TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
         bit += widths[k];
     }
     TD_UNROLL
-    for (uint32_t k = 0; k < WIDEN_LANE; k++) {
+    for (uint32_t k = 0; k < DECOMPRESS_LANE; k++) {
         uint32_t way = (uint32_t)(((uint64_t)high[k] << 32 | low[k]) >> (bits[k] & 31u));
         way &= 0xffffffffu >> ((32 - widths[k]) & 31u); /* of no bits: 0 anyway */
         sum += way >> 1 ^ (0u - (way & 1u));
@@ -48,26 +48,26 @@ TD_DEVICE void widen_four(widening *it, uint32_t b, uint32_t *targets)
     }
     uint32_t last = it->last + warp_scan(sum, &total);
     TD_UNROLL
-    for (uint32_t k = 0; k < WIDEN_LANE; k++) targets[k] += last;
+    for (uint32_t k = 0; k < DECOMPRESS_LANE; k++) targets[k] += last;
     it->last += total;
 }
 
-TD_KERNEL(widen, td_gpu_args)
+TD_KERNEL(decompress, td_decompress_args)
 {
-    uint64_t groups = (a.narrow_edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
+    uint64_t groups = (a.edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
     for (uint64_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
         uint64_t first = g * TD_NARROW_GROUP;
-        widening it = open_group(a.narrow + a.narrow[g]);
-        for (uint32_t b = 0; b < TD_NARROW_GROUP / TD_NARROW_BLOCK; b += WIDEN_LANE) {
-            uint64_t e = first + b * TD_NARROW_BLOCK + td_lane() * WIDEN_LANE;
-            uint32_t targets[WIDEN_LANE];
-            if (first + b * TD_NARROW_BLOCK >= a.narrow_edges) break;
-            widen_four(&it, b, targets);
-            if (e + WIDEN_LANE <= a.narrow_edges) {
-                TD_WRITE_FOUR(&a.window[e], targets);
+        decompression it = open_group(a.compressed + a.compressed[g]);
+        for (uint32_t b = 0; b < TD_NARROW_GROUP / TD_NARROW_BLOCK; b += DECOMPRESS_LANE) {
+            uint64_t e = first + b * TD_NARROW_BLOCK + td_lane() * DECOMPRESS_LANE;
+            uint32_t targets[DECOMPRESS_LANE];
+            if (first + b * TD_NARROW_BLOCK >= a.edges) break;
+            decompress_four(&it, b, targets);
+            if (e + DECOMPRESS_LANE <= a.edges) {
+                TD_WRITE_FOUR(&a.targets[e], targets);
             } else {
-                for (uint32_t k = 0; k < WIDEN_LANE; k++)
-                    if (e + k < a.narrow_edges) a.window[e + k] = targets[k];
+                for (uint32_t k = 0; k < DECOMPRESS_LANE; k++)
+                    if (e + k < a.edges) a.targets[e + k] = targets[k];
             }
         }
     }

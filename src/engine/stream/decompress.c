@@ -1,0 +1,13 @@
+/* Compressed subgraphs on the device: sweeps expand a subgraph's targets into a window before they process it; sums are
+ * made along the compressed targets. Slots hold subgraphs as they crossed, so that more of them stay. */
+#include "engine/stream/stream.h"
+
+/* Expands the targets of the subgraph in the slot into the window. */
+td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot)
+{
+    const td_link_list *list = self->crossing;
+    td_decompress_args args = {.compressed = slot->targets, .targets = self->held->window,
+                           .edges = td_link_end(list, slot->subgraph) - td_link_begin(list, slot->subgraph)};
+    return td_gpu_launch(&self->gpu, self->gpu.stream, &self->gpu.kernels->decompress,
+                         (args.edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32, &args);
+}
