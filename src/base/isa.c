@@ -76,9 +76,16 @@ static int find(const char *word)
     return which;
 }
 
-static int choose(void)
+/* What TANDEM_ISA says; NULL: nothing. */
+static const char *wished(void)
 {
     const char *wish = getenv("TANDEM_ISA");
+    return wish != NULL && wish[0] != '\0' ? wish : NULL;
+}
+
+static int choose(void)
+{
+    const char *wish = wished();
     int named = wish != NULL ? find(wish) : LEVELS, best = LEVELS - 1;
     if (named < LEVELS && td_isa_usable(named)) return named;
     while (best > 0 && !td_isa_usable(best)) best--;
@@ -95,7 +102,7 @@ int td_isa_level(void)
 
 td_status td_isa_check(void)
 {
-    const char *wish = getenv("TANDEM_ISA");
+    const char *wish = wished();
     int named = wish != NULL ? find(wish) : LEVELS;
     if (wish == NULL || (named < LEVELS && td_isa_usable(named))) return TD_OK;
     char allowed[256] = "";
