@@ -322,7 +322,7 @@ static uint32_t number_of(const numbering *job, uint64_t id)
     if (job->map != NULL) {
         uint64_t bit = id - job->lowest;
         return job->rank[bit / 64] +
-               (uint32_t)__builtin_popcountll(job->map[bit / 64] & ((UINT64_C(1) << (bit % 64)) - 1));
+               (uint32_t)td_popcount(job->map[bit / 64] & ((UINT64_C(1) << (bit % 64)) - 1));
     }
     return id == EMPTY ? (uint32_t)(job->count - 1) : job->numbers[slot_of(job, id)];
 }
@@ -366,7 +366,7 @@ static td_status number_by_bitmap(numbering *job, td_pool *pool)
     for (uint64_t i = 0; i < job->list->listed_count; i++) td_bit_set(job->map, job->list->listed[i] - job->lowest);
     for (uint64_t w = 0; w < words; w++) {
         job->rank[w] = (uint32_t)job->count;
-        job->count += (uint64_t)__builtin_popcountll(job->map[w]);
+        job->count += td_popcount(job->map[w]);
     }
     if (job->count > TD_MAX_VERTICES) return td_edges_too_many(job->list, job->count);
     if (job->count == bits) return TD_OK;

@@ -1,5 +1,7 @@
 /* Switching between fibers: what a fiber has in registers and on its stack is there when it goes on. */
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O2") /* without it no value stays in a register across a call */
+#endif
 
 #include "device/emulator/fiber.h"
 
