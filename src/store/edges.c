@@ -10,6 +10,7 @@
 #include "base/bitmap.h"
 #include "base/random.h"
 #include "store/graph.h"
+#include "store/id_loops.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -246,11 +247,19 @@ static td_status find_range(void *context, uint64_t begin, uint64_t end, int wor
     numbering *job = context;
     uint64_t low = UINT64_MAX, high = 0;
     for (uint64_t i = begin; i < end; i++) {
-        if (job->list->chunks[i] == NULL) continue;
-        FOR_ENDS(job->list->chunks[i], id, {
-            low = id < low ? id : low;
-            high = id > high ? id : high;
-        })
+        const td_edge_chunk *chunk = job->list->chunks[i];
+        if (chunk == NULL || chunk->count == 0) continue;
+        uint32_t narrow_low = UINT32_MAX, narrow_high = 0;
+        if (chunk->wide == NULL) {
+            td_id_loops_in_use()->range(chunk->ends, 2 * chunk->count, &narrow_low, &narrow_high);
+            low = narrow_low < low ? narrow_low : low;
+            high = narrow_high > high ? narrow_high : high;
+            continue;
+        }
+        for (uint64_t e = 0; e < 2 * chunk->count; e++) {
+            low = chunk->wide[e] < low ? chunk->wide[e] : low;
+            high = chunk->wide[e] > high ? chunk->wide[e] : high;
+        }
     }
     uint64_t seen = job->lowest;
     while (low < seen && !atomic_compare_exchange_weak(&job->lowest, &seen, low)) {}
@@ -334,6 +343,10 @@ static td_status renumber(void *context, uint64_t begin, uint64_t end, int worke
     for (uint64_t i = begin; i < end; i++) {
         td_edge_chunk *chunk = job->list->chunks[i];
         if (chunk == NULL) continue;
+        if (chunk->wide == NULL && job->map != NULL) {
+            td_id_loops_in_use()->number(chunk->ends, 2 * chunk->count, job->lowest, job->map, job->rank);
+            continue;
+        }
         if (chunk->wide == NULL) {
             for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->ends[e] = number_of(job, chunk->ends[e]);
             continue;

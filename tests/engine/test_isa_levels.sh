@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # CPU kernels for every level of the instruction set: a part of the table of programs passes with each level forced,
-# and every program finds the same, bit for bit, with all of them. A level that this processor lacks is skipped.
+# every program finds the same, bit for bit, with all of them, and a file of edges becomes the same graph. A level that this processor lacks is skipped.
 #
 # TANDEM_TEST_ALL=1: the whole table.
 . "$(dirname "$0")/../cli/lib.sh"
@@ -14,6 +14,15 @@ rows='bfs_ sssp_ mst_ kcore_ pagerank_ heat_'
 succeeds gen rmat --scale 9 --degree 6 --weights 1:50 -o whole.tg --quiet
 succeeds gen rmat --scale 9 --degree 6 --weights 0.5:9.5 -o real.tg --quiet
 source=$("$TANDEM" run kcore whole.tg --top 1 --quiet | awk 'NR == 2 { print $1 }')
+
+awk 'BEGIN { for (i = 0; i < 4000; i++) print 7 * (i * i % 1009) + 100, 3 * (i * 37 % 2003) + 90 }' >ids.txt
+
+# Ids with gaps are numbered by loops that are compiled per level as well.
+check_convert() { # LEVEL
+    succeeds convert ids.txt -o "ids-$1.tg" --quiet
+    succeeds info "ids-$1.tg" --check --quiet
+    if cmp "ids-$first.tg" "ids-$1.tg"; then good; else bad "$1 makes another file than $first"; fi
+}
 
 check_table() { # LEVEL
     local row
@@ -47,6 +56,7 @@ for level in $levels; do
     fi
     equal "$status" 0 "$level can be forced"
     first=${first:-$level}
+    check_convert "$level"
     check_table "$level"
     check_results "$level"
     echo "     $level: passed $(wc -w <<<"$rows") parts of the table"
