@@ -108,7 +108,8 @@ td_status td_isa_check(void)
     char allowed[256] = "";
     for (int i = 0, used = 0; i < LEVELS && used < (int)sizeof allowed; i++)
         if (td_isa_usable(i))
-            used += snprintf(allowed + used, sizeof allowed - (size_t)used, "%s%s", used > 0 ? ", " : "", levels[i].name);
+            used += snprintf(allowed + used, sizeof allowed - (size_t)used, "%s%s", used > 0 ? ", " : "",
+                             levels[i].name);
     return td_fail(TD_UNSUPPORTED, "TANDEM_ISA is '%s', which this %s does not have; allowed are %s; unset it to use the "
                    "highest", wish, named < LEVELS ? "processor" : "build", allowed);
 }
