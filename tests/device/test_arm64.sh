@@ -39,7 +39,8 @@ chmod +x there
 
 equal "$(qemu-aarch64 -L "$root" arm/tests/test_fiber | tail -n 1)" '2 passed, 0 failed, 0 skipped' 'fibers'
 if [ -n "${TANDEM_TEST_ALL:-}" ]; then
-    contains "$(qemu-aarch64 -L "$root" arm/tests/test_engine_table | tail -n 1)" ' 0 failed' 'the table of programs'
+    last=$(env -u TANDEM_TEST_ALL qemu-aarch64 -L "$root" arm/tests/test_engine_table | tail -n 1)
+    contains "$last" ' 0 failed' 'the table of programs'
 fi
 
 seeded=(gen rmat --scale 8 --degree 6 --weights 0.5:9.5 --seed 3)
