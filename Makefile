@@ -3,6 +3,8 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
+NATIVE  ?= OFF
+FLAGS    = -DTANDEM_NATIVE=$(NATIVE)
 
 .PHONY: help setup build demo test test-asan test-tsan test-gpu fuzz bench install clean
 
@@ -16,16 +18,17 @@ help:
 	@echo 'make fuzz SECONDS=600      every reader, and checkpoints, against forged input, that long each'
 	@echo 'make bench                 tandem bench convert: parsing, building, opening'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
+	@echo 'make NATIVE=ON ...         for this machine'\''s processor alone'
 	@echo 'make clean                 remove the build folders'
 
 setup:
 	@scripts/setup.sh
 
 build: setup
-	@scripts/build.sh $(BUILD) -DTANDEM_TESTS=ON
+	@scripts/build.sh $(BUILD) $(FLAGS) -DTANDEM_TESTS=ON
 
 demo: setup
-	@scripts/build.sh $(BUILD) tandem_cli
+	@scripts/build.sh $(BUILD) $(FLAGS) tandem_cli
 	@scripts/demo.sh $(abspath $(BUILD))/tandem
 
 test: build
@@ -48,11 +51,11 @@ fuzz: setup
 	@ASAN_OPTIONS=allocator_may_return_null=1 build-asan/tests/fuzz_checkpoints --seconds $(SECONDS)
 
 bench: setup
-	@scripts/build.sh $(BUILD) tandem_cli
+	@scripts/build.sh $(BUILD) $(FLAGS) tandem_cli
 	@$(BUILD)/tandem bench convert
 
 install: setup
-	@scripts/build.sh $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@scripts/build.sh $(BUILD) $(FLAGS) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 clean:

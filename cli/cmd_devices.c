@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include "base/alloc.h"
+#include "base/isa.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
@@ -42,6 +43,17 @@ static const td_arg_option options[] = {
 
 enum { LABEL = 44, CELL = 14 };
 
+/* The level of the instruction set in use, and the others there are. */
+static void print_isa(void)
+{
+    printf("\n           kernels for %s", td_isa_name(td_isa_level()));
+    for (int i = 0, shown = 0; i < td_isa_count(); i++) {
+        if (i == td_isa_level()) continue;
+        printf("%s%s%s", shown++ > 0 ? ", " : "; this build also has ", td_isa_name(i),
+               td_isa_usable(i) ? "" : " (not this processor)");
+    }
+}
+
 static void print_machine(const td_machine *machine)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
@@ -51,6 +63,7 @@ static void print_machine(const td_machine *machine)
     printf("%d of %d threads usable, %d NUMA node%s", machine->usable, machine->processors, machine->numa_nodes,
            machine->numa_nodes == 1 ? "" : "s");
     if (machine->cache_bytes > 0) printf(", %s cache", td_format_size(a, machine->cache_bytes));
+    print_isa();
     printf("\nmemory     %s, %s free, transparent huge pages: %s\n", td_format_size(a, machine->memory),
            td_format_size(b, machine->memory_free), machine->huge_pages);
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/isa.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
@@ -181,7 +182,8 @@ int main(int argc, char **argv)
     hold_standard_files();
     setlocale(LC_CTYPE, "");
     catch_signals();
-    td_status status = run_word(argc, argv);
+    td_status status = td_isa_check();
+    if (status == TD_OK) status = run_word(argc, argv);
     if (status == TD_OK) status = flush_results();
     int exit_status = report(status, argc > 1 ? argv[1] : NULL);
     td_standard_input_close();

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "base/isa.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ td_status td_report_begin(td_report *report, const char *target, const char *com
     td_json_string(&report->json, "tandem", td_version());
     td_json_string(&report->json, "command", command);
     td_json_i64(&report->json, "threads", threads);
+    td_json_string(&report->json, "isa", td_isa_name(td_isa_level()));
     return TD_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "api/session.h"
 
 #include "base/alloc.h"
+#include "base/isa.h"
 #include "base/words.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ td_status td_session_create(int threads, td_session **out)
     TD_CHECK(td_need(out, "the place for the session"));
     if (threads < 0)
         return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
+    TD_CHECK(td_isa_check());
     TD_CHECK(TD_NEW_ZEROED(&session, 1, "session"));
     atomic_flag_clear(&session->at_work);
     TD_TRY(td_pool_create(&session->pool, threads));

@@ -6,6 +6,7 @@
 #define TD_BASE_BARRIER_H
 
 #include "base/machine.h"
+#include "base/pause.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -53,9 +54,7 @@ static inline void td_barrier_wait(td_barrier *barrier)
     }
     for (int spins = 0; spins < barrier->spins; spins++) {
         if (atomic_load_explicit(&barrier->round, memory_order_acquire) != round) return;
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
+        td_pause();
     }
     td_barrier_sleep(barrier, round);
 }

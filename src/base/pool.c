@@ -4,10 +4,10 @@
 #include "base/cancel.h"
 #include "base/machine.h"
 #include "base/numa.h"
+#include "base/pause.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -37,15 +37,6 @@ struct td_pool {
 
 static _Thread_local bool inside_job;
 
-static void pause_cpu(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    sched_yield();
-#endif
-}
-
 /* Waits until *word is no longer `old`, and returns what it became. Whoever is
  * about to sleep counts itself first and looks again, so that the other side,
  * which writes the word first and looks at the count then, need not make a
@@ -57,7 +48,7 @@ static uint32_t wait_change(td_pool *pool, _Atomic uint32_t *word, uint32_t old)
     for (int i = 0; i < spins; i++) {
         now = atomic_load_explicit(word, memory_order_acquire);
         if (now != old) return now;
-        pause_cpu();
+        td_pause();
     }
     atomic_fetch_add(&pool->sleeping, 1);
     while ((now = atomic_load(word)) == old) syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);

@@ -10,6 +10,7 @@
 #include "base/bitmap.h"
 #include "base/random.h"
 #include "store/graph.h"
+#include "store/id_loops.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -246,11 +247,19 @@ static td_status find_range(void *context, uint64_t begin, uint64_t end, int wor
     numbering *job = context;
     uint64_t low = UINT64_MAX, high = 0;
     for (uint64_t i = begin; i < end; i++) {
-        if (job->list->chunks[i] == NULL) continue;
-        FOR_ENDS(job->list->chunks[i], id, {
-            low = id < low ? id : low;
-            high = id > high ? id : high;
-        })
+        const td_edge_chunk *chunk = job->list->chunks[i];
+        if (chunk == NULL || chunk->count == 0) continue;
+        uint32_t narrow_low = UINT32_MAX, narrow_high = 0;
+        if (chunk->wide == NULL) {
+            td_id_loops_in_use()->range(chunk->ends, 2 * chunk->count, &narrow_low, &narrow_high);
+            low = narrow_low < low ? narrow_low : low;
+            high = narrow_high > high ? narrow_high : high;
+            continue;
+        }
+        for (uint64_t e = 0; e < 2 * chunk->count; e++) {
+            low = chunk->wide[e] < low ? chunk->wide[e] : low;
+            high = chunk->wide[e] > high ? chunk->wide[e] : high;
+        }
     }
     uint64_t seen = job->lowest;
     while (low < seen && !atomic_compare_exchange_weak(&job->lowest, &seen, low)) {}
@@ -322,7 +331,7 @@ static uint32_t number_of(const numbering *job, uint64_t id)
     if (job->map != NULL) {
         uint64_t bit = id - job->lowest;
         return job->rank[bit / 64] +
-               (uint32_t)__builtin_popcountll(job->map[bit / 64] & ((UINT64_C(1) << (bit % 64)) - 1));
+               (uint32_t)td_popcount(job->map[bit / 64] & ((UINT64_C(1) << (bit % 64)) - 1));
     }
     return id == EMPTY ? (uint32_t)(job->count - 1) : job->numbers[slot_of(job, id)];
 }
@@ -334,6 +343,10 @@ static td_status renumber(void *context, uint64_t begin, uint64_t end, int worke
     for (uint64_t i = begin; i < end; i++) {
         td_edge_chunk *chunk = job->list->chunks[i];
         if (chunk == NULL) continue;
+        if (chunk->wide == NULL && job->map != NULL) {
+            td_id_loops_in_use()->number(chunk->ends, 2 * chunk->count, job->lowest, job->map, job->rank);
+            continue;
+        }
         if (chunk->wide == NULL) {
             for (uint64_t e = 0; e < 2 * chunk->count; e++) chunk->ends[e] = number_of(job, chunk->ends[e]);
             continue;
@@ -366,7 +379,7 @@ static td_status number_by_bitmap(numbering *job, td_pool *pool)
     for (uint64_t i = 0; i < job->list->listed_count; i++) td_bit_set(job->map, job->list->listed[i] - job->lowest);
     for (uint64_t w = 0; w < words; w++) {
         job->rank[w] = (uint32_t)job->count;
-        job->count += (uint64_t)__builtin_popcountll(job->map[w]);
+        job->count += td_popcount(job->map[w]);
     }
     if (job->count > TD_MAX_VERTICES) return td_edges_too_many(job->list, job->count);
     if (job->count == bits) return TD_OK;

@@ -220,7 +220,7 @@ static void rank_map(td_external_ids *ids)
     uint64_t words = td_bitmap_words(ids->highest - ids->lowest + 1), count = 0;
     for (uint64_t w = 0; w < words; w++) {
         ids->rank[w] = (uint32_t)count;
-        count += (uint64_t)__builtin_popcountll(ids->map[w]);
+        count += td_popcount(ids->map[w]);
     }
 }
 
@@ -283,7 +283,7 @@ static inline uint32_t number_of(const td_external_ids *ids, uint64_t id)
     if (ids->map == NULL) return search(ids, id);
     uint64_t bit = id - ids->lowest;
     uint64_t below = ids->map[bit / 64] & ((UINT64_C(1) << (bit % 64)) - 1);
-    return ids->rank[bit / 64] + (uint32_t)__builtin_popcountll(below);
+    return ids->rank[bit / 64] + (uint32_t)td_popcount(below);
 }
 
 typedef struct replaying {

@@ -37,7 +37,7 @@ for file in include/tandem.h bin/tandem; do
     check "$file is there" test -f "$(dirname "$libraries")/$file" -o -f "$(dirname "$(dirname "$libraries")")/$file"
 done
 check 'the shared library has a version and a soname' \
-    test -L "$libraries/libtandem.so" -a -e "$libraries/libtandem.so.0"
+    test -L "$libraries/libtandem.so" -a -e "$libraries/libtandem.so.0.2"
 check 'pkg-config knows the version' \
     test "$(pkg-config --modversion tandem)" = "$("$TANDEM" --version | sed 's/tandem //')"
 

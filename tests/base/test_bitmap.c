@@ -63,4 +63,18 @@ TEST(exactly_one_thread_sets_a_bit)
     td_pool_destroy(pool);
 }
 
+/* One by one, whatever the instruction set has for it. */
+TEST(set_bits_of_a_word_are_counted)
+{
+    uint64_t word = UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t count = 0, few = word >> (i % 64);
+        for (int bit = 0; bit < 64; bit++) count += few >> bit & 1;
+        CHECK_EQ(td_popcount(few), count);
+        word = word * UINT64_C(6364136223846793005) + 1;
+    }
+    CHECK_EQ(td_popcount(0), 0);
+    CHECK_EQ(td_popcount(UINT64_MAX), 64);
+}
+
 TEST_MAIN

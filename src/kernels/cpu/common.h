@@ -118,8 +118,8 @@ static void init(td_cpu_job *job, int worker)
             if (last < 64) done |= ~UINT64_C(0) << last;
             if (job->active != NULL) job->active[w] = active;
             if (job->done != NULL) job->done[w] = done;
-            tally->activated += (uint64_t)__builtin_popcountll(active);
-            tally->total += 64 - (uint64_t)__builtin_popcountll(done); /* vertices that can still be settled */
+            tally->activated += td_popcount(active);
+            tally->total += 64 - td_popcount(done); /* vertices that can still be settled */
         }
 }
 
@@ -211,7 +211,7 @@ static void peel_words(td_cpu_job *job, int worker)
             }
             job->done[w] |= gone;
             job->active[w] = going;
-            tally->activated += (uint64_t)__builtin_popcountll(going);
+            tally->activated += td_popcount(going);
         }
 }
 #endif

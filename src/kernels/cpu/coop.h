@@ -104,7 +104,7 @@ static inline uint64_t NAME(near)(td_cpu_job *job, const td_context *c, uint64_t
         else if (priority < tally->lowest) tally->lowest = priority;
     }
     job->coop.pending[w] = all & ~near;
-    tally->total += (uint64_t)__builtin_popcountll(all & ~near);
+    tally->total += td_popcount(all & ~near);
     job->next_active[w] = 0;
     job->active[w] = near;
 #endif

@@ -289,7 +289,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t found = 0, rest = ~job->done[w];
-            bool dense = __builtin_popcountll(rest) > 16;
+            bool dense = td_popcount(rest) > 16;
             if (!dense && w + 1 < words) NAME(fetch_heads)(job, w + 1);
             for (; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
@@ -303,7 +303,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
             }
             TD_STORE(&job->done[w], job->done[w] | found); /* the word is this worker's alone to write */
             job->next_active[w] = found;
-            tally.activated += (uint64_t)__builtin_popcountll(found);
+            tally.activated += td_popcount(found);
         }
     tally.edges += looked;
     job->tallies[worker] = tally;

@@ -1,6 +1,6 @@
 /* All CPU kernels of one program: included behind the program's header by the
- * one translation unit that the build makes for it, with PROGRAM_SYMBOL naming
- * the td_program it defines. */
+ * translation units that the build makes for it, one per level of the
+ * instruction set, with PROGRAM_SYMBOL naming the td_program it defines. */
 #include "kernels/cpu/job.h"
 #include "kernels/traits.h"
 
