@@ -28,7 +28,7 @@ static inline void td_bit_clear_atomic(uint64_t *map, uint64_t i)
 }
 
 /* The bits that are set. Without the instruction, the compiler calls a function of its library, which looks bytes up in
- * a table; adding neighbouring fields takes half as long (docs/lab.md, "Portable builds"). */
+ * a table; adding neighbouring fields takes half as long (docs/lab/build.md, "Portable builds"). */
 static inline uint64_t td_popcount(uint64_t word)
 {
 #if defined(__x86_64__) && !defined(__POPCNT__)

@@ -98,8 +98,13 @@ static inline td_status td_gpu_checkpoint(td_gpu_job *job)
     return state != NULL ? td_gpu_save(job, state, NULL, 0) : TD_OK;
 }
 
-/* The counters to zero; what they are now, with the rows of that many rounds. Reading waits for the device. */
+/* Sets the counters to zero. */
 td_status td_gpu_reset(td_gpu_job *job);
+
+/* Reads the counters, with the rows of so many rounds. Split-phase: the copy is queued behind what the stream has to do,
+ * and the set's event loop calls the handler (value: rows) when the counters are in job->control, so that the other GPUs
+ * of a set work meanwhile. A policy for one GPU, which has nothing else to do, waits instead: in td_gpu_read alone. */
+td_status td_gpu_read_begin(td_gpu_job *job, uint32_t rows, td_handler handler, void *context);
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
 
 /* Decides whether the iteration under way ends the run (convergence.h). */

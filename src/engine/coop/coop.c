@@ -160,38 +160,6 @@ td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint6
     return TD_OK;
 }
 
-/* The program's inputs and its source by the new numbers; the graph's own are put back at the end. */
-static td_status renumber_inputs(td_coop_job *self)
-{
-    td_run *run = self->gpu.run;
-    const td_split *split = &self->held->split;
-    self->source = run->context.source;
-    run->context.source = td_split_number(split, run->context.source);
-    for (int i = 0; i < TD_INPUTS; i++) {
-        double *fresh;
-        if (run->inputs[i] == NULL || split->order == NULL) continue;
-        TD_CHECK(TD_NEW(&fresh, split->vertices, "inputs"));
-        for (uint32_t v = 0; v < split->vertices; v++) fresh[v] = run->inputs[i][split->order[v]];
-        self->inputs[i] = run->inputs[i];
-        run->inputs[i] = fresh;
-        run->context.input[i] = fresh;
-    }
-    return TD_OK;
-}
-
-static void restore_inputs(td_coop_job *self)
-{
-    td_run *run = self->gpu.run;
-    run->context.source = self->source;
-    for (int i = 0; i < TD_INPUTS; i++) {
-        if (self->inputs[i] == NULL) continue;
-        td_free(run->inputs[i]);
-        run->inputs[i] = self->inputs[i];
-        run->context.input[i] = self->inputs[i];
-        self->inputs[i] = NULL;
-    }
-}
-
 static void fill_state(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -264,8 +232,8 @@ static td_status set_up(td_coop_job *self)
     td_cpu_job *cpu = &self->cpu;
     const td_split *split = &self->held->split;
     bool fused = gpu->traits->fused;
-    TD_CHECK(renumber_inputs(self));
-    TD_CHECK(td_coop_renumber_resumed(self));
+    TD_CHECK(td_numbering_enter(&self->held->numbering, gpu->run, gpu->traits->value_bytes, &self->renumbered,
+                                gpu->options->pool));
     gpu->graph = cpu->graph = &self->held->shadow;
     gpu->both = false; /* one list */
     cpu->lists = 2;
@@ -323,40 +291,12 @@ static void tear_down(td_coop_job *self, td_status status)
 
 /* Results. */
 
-/* Values by the graph's own numbers. */
-static td_status hand_over_values(td_coop_job *self, const void *values)
-{
-    const td_split *split = &self->held->split;
-    td_run *run = self->gpu.run;
-    size_t bytes = self->gpu.traits->value_bytes;
-    TD_CHECK(td_new_bytes(&run->values, split->vertices, bytes, "vertex values"));
-    for (uint32_t i = 0; i < split->vertices; i++)
-        memcpy((char *)run->values + (uint64_t)td_split_vertex(split, i) * bytes,
-               (const char *)values + (uint64_t)i * bytes, bytes);
-    return TD_OK;
-}
-
-/* A component is called by its smallest vertex. */
-static td_status name_components(td_coop_job *self)
-{
-    const td_split *split = &self->held->split;
-    uint32_t *least, *values = self->gpu.run->values;
-    if (split->order == NULL) return TD_OK;
-    TD_CHECK(TD_NEW(&least, split->vertices, "smallest vertices"));
-    for (uint32_t i = 0; i < split->vertices; i++) least[i] = UINT32_MAX;
-    for (uint32_t v = 0; v < split->vertices; v++)
-        if (v < least[values[v]]) least[values[v]] = v;
-    for (uint32_t v = 0; v < split->vertices; v++) values[v] = least[values[v]];
-    td_free(least);
-    return TD_OK;
-}
-
 static td_status hand_over(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
-    TD_CHECK(hand_over_values(self, self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot]));
-    bool ranks = run->inputs[0] != NULL; /* labels do not depend on the numbers used in the run */
-    if (run->program->info->vertex_values && !ranks) TD_CHECK(name_components(self));
+    const void *values = self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot];
+    TD_CHECK(td_numbering_hand_over(&self->held->numbering, run, values, self->gpu.traits->value_bytes,
+                                    self->gpu.options->pool));
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
     return TD_OK;
 }
@@ -419,7 +359,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
-    restore_inputs(self);
+    td_numbering_leave(run, &self->renumbered);
     TD_CHECK(hand_over(self));
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
 }
@@ -458,7 +398,6 @@ static td_status run_plan(const td_plan *plan, td_run *run)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
-    self.source = run->context.source;
     TD_TRY(read_settings(&self));
     if (walks_alone(&self)) {
         aside = "neighbours have near numbers, so a search's frontiers stay small";
@@ -474,7 +413,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:
-    restore_inputs(&self);
+    td_numbering_leave(run, &self.renumbered);
     tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
     if (aside != NULL || alone) run->async = async; /* the CPU's */
     if (status == TD_OK && alone) return end_alone(run, options);

@@ -22,6 +22,7 @@
 #include "gpu/rounds.h"
 #include "gpu/link_list.h"
 #include "layout/split.h"
+#include "run/numbering.h"
 
 typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALWAYS, TD_INVOKE_NEVER } td_coop_invoke;
 
@@ -43,6 +44,7 @@ typedef struct td_coop_graph {
     td_gpu_cached gpu;
     td_split_wish wish;
     td_split split;
+    td_numbering numbering;    /* that of the split */
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
     td_device *device;
     td_stream *stream, *hot_stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
@@ -148,8 +150,7 @@ typedef struct td_coop_job {
     uint64_t heard;            /* vertices that anyone hears: none of those behind has out-edges */
     void *pins[8];
     int pin_count;
-    double *inputs[TD_INPUTS]; /* by the graph's own numbers */
-    uint32_t source;
+    td_renumbered renumbered;
 } td_coop_job;
 
 extern const td_setting td_coop_settings[];
@@ -207,9 +208,7 @@ uint64_t td_coop_crossing_end(const td_coop_job *self);
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end);                     /* the host's sums */
 td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds);
 
-/* coop_state.c: between the numberings; a checkpoint if one is due; what the CPU can go on from alone,
- * in run->resumed. */
-td_status td_coop_renumber_resumed(td_coop_job *self);
+/* state.c: a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
 td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
 td_status td_coop_recover(td_coop_job *self);
 

@@ -233,6 +233,7 @@ static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32
 {
     td_coop_graph *held = self->held;
     TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, self->gpu.options->pool));
+    held->numbering = (td_numbering){held->split.vertices, held->split.order, held->split.place};
     held->wish = *wish;
     held->cut = wish->pushes ? &held->split.push : &held->split.pull;
     make_shadow(held);

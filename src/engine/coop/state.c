@@ -8,69 +8,17 @@
 
 #include <string.h>
 
-/* Values and bits from one numbering to the other. */
-
-typedef struct moving {
-    const td_split *split;
-    bool back;
-    char *to;
-    const char *from;
-    size_t bytes;
-} moving;
-
-static td_status move_some(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status move_out(const td_coop_job *self, void *to, const void *from)
 {
-    const moving *self = context;
-    size_t bytes = self->bytes;
-    (void)worker;
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t v = td_split_vertex(self->split, (uint32_t)i), at = self->back ? v : i, out = self->back ? i : v;
-        memcpy(self->to + at * bytes, self->from + out * bytes, bytes);
-    }
-    return TD_OK;
+    return td_numbering_values_out(&self->held->numbering, to, from, self->gpu.traits->value_bytes,
+                                   self->gpu.options->pool);
 }
 
-static td_status move_values(const td_coop_job *job, bool back, void *to, const void *from)
-{
-    moving self = {&job->held->split, back, to, from, job->gpu.traits->value_bytes};
-    return td_pool_for(job->gpu.options->pool, self.split->vertices, 1 << 16, move_some, &self);
-}
-
-static void move_bits(const td_split *split, bool back, uint64_t *to, const uint64_t *from)
-{
-    for (uint32_t i = 0; i < split->vertices; i++) {
-        uint32_t v = td_split_vertex(split, i);
-        if (td_bit_get(from, back ? i : v)) td_bit_set(to, back ? v : i);
-    }
-}
-
-td_status td_coop_renumber_resumed(td_coop_job *self)
-{
-    td_state *state = self->gpu.run->resumed;
-    const td_split *split = &self->held->split;
-    size_t bytes = self->gpu.traits->value_bytes;
-    void *values = NULL;
-    uint64_t *active = NULL;
-    if (state == NULL || split->order == NULL) return TD_OK;
-    TD_CHECK(td_new_bytes(&values, split->vertices, bytes, "vertex values"));
-    td_status status = TD_NEW_ZEROED(&active, td_bitmap_words(split->vertices), "active vertices");
-    if (status == TD_OK) status = move_values(self, false, values, state->values);
-    if (status == TD_OK) {
-        if (state->has_active) move_bits(split, false, active, state->active);
-        td_gpu_swap(&values, &state->values);
-        if (state->has_active) td_gpu_swap(&active, &state->active);
-    }
-    td_free(values);
-    td_free(active);
-    return status;
-}
-
-/* Who has still to tell its value: those under way, those told of meanwhile, those put off. */
+/* The vertices whose values are still to be pushed: those under way, those activated meanwhile, those put off. */
 static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
 {
     const td_cpu_job *cpu = &self->cpu;
-    const td_split *split = &self->held->split;
-    uint64_t *all, words = td_bitmap_words(split->vertices);
+    uint64_t *all, words = td_bitmap_words(self->held->split.vertices);
     TD_CHECK(TD_NEW_ZEROED(&all, words, "active vertices"));
     for (uint64_t i = 0; i < cpu->queue_count && under_way; i++) td_bit_set(all, cpu->queue[i]);
     for (uint64_t w = 0; w < words; w++) {
@@ -78,7 +26,7 @@ static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
         if (self->pending != NULL) all[w] |= self->pending[w];
         else if (!under_way) all[w] |= cpu->active[w];
     }
-    move_bits(split, true, out, all);
+    td_numbering_bits_out(&self->held->numbering, out, all);
     td_free(all);
     return TD_OK;
 }
@@ -89,7 +37,7 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
 {
     td_state *state = td_checkpoint_due(self->gpu.run, context);
     if (state == NULL) return TD_OK;
-    TD_CHECK(move_values(self, true, state->values, values));
+    TD_CHECK(move_out(self, state->values, values));
     state->has_active = self->gpu.traits->fused;
     state->by_levels = self->cpu.first_hit;
     if (state->has_active) TD_CHECK(find_active(self, false, state->active));
@@ -114,7 +62,7 @@ td_status td_coop_recover(td_coop_job *self)
         TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
         TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));
         TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
-        TD_TRY(move_values(self, true, state->values, fused ? self->cpu.values : self->snapshot[self->safe]));
+        TD_TRY(move_out(self, state->values, fused ? self->cpu.values : self->snapshot[self->safe]));
         state->has_active = fused;
         if (fused) TD_TRY(find_active(self, true, state->active));
         state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;
