@@ -148,6 +148,32 @@ TD_KERNEL(read_many, kernel_arguments)
     a.out[td_thread()] = sum;
 }
 
+/* Plain writes that nothing else in the launch touches. */
+TD_KERNEL(write_peer, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.out[i] = i * 3;
+}
+
+/* Neighbours' words as they are at the moment. */
+TD_KERNEL(load_all, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.out[i] = TD_LOAD(&a.in[i]);
+}
+
+TD_KERNEL(store_all, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) TD_STORE(&a.out[i], a.choice);
+}
+
+TD_KERNEL(count_up, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) TD_ADD(&a.out[i], 1u);
+}
+
 static const uint32_t powers_of_three[4] = {1, 3, 9, 27};
 
 TD_KERNEL(constants, kernel_arguments)
@@ -161,4 +187,5 @@ TD_KERNEL(constants, kernel_arguments)
 const td_kernel right_kernels[] = {
     KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
     KERNEL(grid_rounds), KERNEL(uneven_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing),
-    KERNEL(atomics_only), KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants), {NULL, NULL}};
+    KERNEL(atomics_only), KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants),
+    KERNEL(write_peer), KERNEL(load_all), KERNEL(store_all), KERNEL(count_up), {NULL, NULL}};

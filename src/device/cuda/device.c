@@ -114,9 +114,11 @@ static td_status cuda_copy(td_stream *stream, void *to, const void *from, uint64
 {
     static const enum cudaMemcpyKind kinds[] = {[TD_TO_DEVICE] = cudaMemcpyHostToDevice,
                                                 [TD_TO_HOST] = cudaMemcpyDeviceToHost,
-                                                [TD_ON_DEVICE] = cudaMemcpyDeviceToDevice};
+                                                [TD_ON_DEVICE] = cudaMemcpyDeviceToDevice,
+                                                [TD_TO_DEVICE_LIVE] = cudaMemcpyHostToDevice};
     static const char *const doing[] = {[TD_TO_DEVICE] = "copying to the device", [TD_TO_HOST] = "copying to the host",
-                                        [TD_ON_DEVICE] = "copying on the device"};
+                                        [TD_ON_DEVICE] = "copying on the device",
+                                        [TD_TO_DEVICE_LIVE] = "copying to the device"};
     TD_CHECK(td_cuda_enter(stream->device));
     return td_cuda_check(stream->device, cudaMemcpyAsync(to, from, bytes, kinds[kind], td_cuda_stream_of(stream)),
                          doing[kind]);

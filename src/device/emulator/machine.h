@@ -26,6 +26,8 @@ typedef enum td_emu_state {
 typedef enum td_emu_exchange { TD_EMU_MEET, TD_EMU_VOTE, TD_EMU_MOVE_VALUE } td_emu_exchange;
 
 struct td_emu_block;
+struct td_emu_order;
+struct td_emu_stale;
 struct td_regions;
 
 typedef struct td_emu_fiber_thread {
@@ -91,6 +93,9 @@ typedef struct td_emu_machine {
     bool races;            /* look for them */
     uint64_t patience;     /* accesses without a thread that ends or a meeting: an endless loop */
     double peer_rate[TD_EMULATED_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
+    bool peer_enabled[TD_EMULATED_DEVICES]; /* kernels may follow their pointers */
+    struct td_emu_order *order;
+    struct td_emu_stale *stale;
     td_fiber_stacks stacks;
     td_fiber **free_fibers;
     uint32_t free_count;
@@ -110,6 +115,8 @@ typedef struct td_emu_machine {
     const void *arguments;
     size_t arguments_bytes;
     td_launch shape;
+    uint32_t stream;      /* its number */
+    const uint32_t *seen; /* the vector clock of its stream */
     uint32_t in_flight, finished; /* blocks; threads that ended */
     uint32_t grid_waiting;
     td_emu_work work;
