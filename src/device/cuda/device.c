@@ -107,6 +107,7 @@ static void cuda_stream_close(td_stream *base)
     cudaStreamSynchronize(stream->stream);
     cudaStreamSynchronize(stream->beside);
     await_notices(stream);
+    td_cuda_drop_stagings(stream);
     drop_stream(stream);
 }
 
@@ -394,6 +395,9 @@ static const td_device_ops cuda_ops = {
     .scan = cuda_scan,
     .scan_bytes = cuda_scan_bytes,
     .supports = cuda_supports,
+    .link = td_cuda_link,
+    .enable_peer = td_cuda_enable_peer,
+    .copy_peer = td_cuda_copy_peer,
     .now = cuda_now,
 };
 

@@ -3,7 +3,7 @@
 #include "device/emulator/emulator.h"
 
 /* A copy between GPUs without a link goes through the host in pieces: while one comes down, the next goes up. */
-static const double STAGED_PIECE = 4 << 20;
+static const double STAGED_PIECE = 1 << 20;
 
 static td_topology *topology_of(const td_device *device) { return &td_emulator_of(device)->world->topology; }
 static double smaller(double a, double b) { return a < b ? a : b; }
