@@ -277,6 +277,29 @@ TEST(a_staging_buffer_that_is_filled_again_too_early_is_found)
     }
 }
 
+/* The copy has happened by then, but the host did not wait for it: another stream let time pass. */
+TEST(a_staging_buffer_that_is_filled_again_without_knowing_is_found)
+{
+    for (int waits = 0; waits < 2; waits++)
+        for (uint32_t words = COUNT / 2; words <= COUNT; words += COUNT / 2) {
+            pair p = pair_open();
+            p.pinned[5] = 1;
+            CHECK_OK(td_stream_copy(p.stream[0][0], p.in[0], p.pinned, BYTES, TD_TO_DEVICE));
+            for (int i = 0; i < 8; i++) run(p.stream[0][1], "count_up", NULL, p.out[0]);
+            CHECK_OK(td_stream_synchronize(p.stream[0][!waits]));
+            if (waits) CHECK_OK(td_stream_synchronize(p.stream[0][1]));
+            p.pinned[5] = 2;
+            td_status status = td_stream_copy(p.stream[1][0], p.in[1], p.pinned, words * 4, TD_TO_DEVICE);
+            if (waits) CHECK_OK(status);
+            else CHECK_STATUS(status, TD_DEVICE);
+            if (!waits) CHECK_CONTAINS(td_last_message(), "race with the host: it changed");
+            if (!waits) CHECK_CONTAINS(td_last_message(), "the copy to the device (stream 0 of emu:0, queued at "
+                                                          "test_emulator_order.c:");
+            CHECK_OK(finish_all(&p));
+            pair_close(&p);
+        }
+}
+
 /* Completions order what the host does after them, not what it did before. */
 TEST(a_completion_of_one_stream_orders_work_of_another)
 {

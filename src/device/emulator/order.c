@@ -1,6 +1,7 @@
 #include "device/emulator/order.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "device/emulator/code_line.h"
 
 #include <stdio.h>
@@ -188,6 +189,29 @@ const td_emu_op *td_order_conflict(const td_emu_order *order, const uint32_t *se
     return NULL;
 }
 
+static uint64_t head_of(const void *from, uint64_t bytes) { return bytes < TD_EMU_HEAD ? 0 : td_hash64(from, TD_EMU_HEAD); }
+
+void td_order_digest(td_emu_order *order, uint64_t digest)
+{
+    td_emu_span *span = span_at(order, order->span_count - 1);
+    span->digest = digest;
+    span->head = head_of((const void *)span->begin, span->end - span->begin);
+}
+
+const td_emu_op *td_order_changed(const td_emu_order *order, const void *from, uint64_t bytes, uint64_t digest)
+{
+    uint64_t head = head_of(from, bytes);
+    for (uint64_t i = order->first_span; order->races && i < order->span_count; i++) {
+        const td_emu_span *span = span_at(order, i);
+        if (span->begin != (uintptr_t)from || span->digest == 0) continue;
+        bool same = span->end - span->begin == bytes ? span->digest == digest
+                                                     : head == 0 || span->head == 0 || span->head == head;
+        const td_emu_op *op = same ? NULL : td_order_unordered(order, order->host, span->tick);
+        if (op != NULL) return op;
+    }
+    return NULL;
+}
+
 const td_emu_op *td_order_unknown(const td_emu_order *order, uintptr_t begin, uintptr_t end)
 {
     for (uint64_t i = order->first_span; order->on && i < order->span_count; i++) {
@@ -233,7 +257,7 @@ td_status td_order_touch(td_emu_order *order, const uint32_t *seen, const td_emu
     uint32_t since = td_order_since(order, seen);
     const td_region *region = td_region_find(order->regions, at, bytes);
     bool writes = kind == TD_EMU_WRITES, written = false;
-    td_order_add_span(order, (td_emu_span){at, at + bytes, me->tick, kind});
+    td_order_add_span(order, (td_emu_span){.begin = at, .end = at + bytes, .tick = me->tick, .kind = kind});
     if (since == UINT32_MAX || !order->races) return TD_OK;
     const td_emu_op *found = td_order_conflict(order, seen, since, at, bytes, writes, false, &written);
     if (found == NULL && region != NULL)

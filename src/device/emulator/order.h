@@ -38,7 +38,10 @@ typedef struct td_emu_span {
     uintptr_t begin, end;
     uint32_t tick;
     td_emu_span_kind kind;
+    uint64_t digest, head; /* of host memory that a copy reads: of all of it, and of its first bytes */
 } td_emu_span;
+
+enum { TD_EMU_HEAD = 64 };
 
 typedef struct td_emu_notice {
     uint64_t time;
@@ -95,11 +98,16 @@ const td_emu_op *td_order_unordered(const td_emu_order *order, const uint32_t *s
 /* A copy or fill touches memory: TD_DEVICE with the two operations if another one that nothing orders does too. */
 td_status td_order_touch(td_emu_order *order, const uint32_t *seen, const td_emu_op *me, const td_device *device,
                          const void *memory, uint64_t bytes, td_emu_span_kind kind);
+void td_order_digest(td_emu_order *order, uint64_t digest); /* of the source that was touched last */
 void td_order_add_span(td_emu_order *order, td_emu_span span);
 
 /* An unordered copy or fill that conflicts with a kernel's access; NULL: none. */
 const td_emu_op *td_order_conflict(const td_emu_order *order, const uint32_t *seen, uint32_t since, uintptr_t at,
                                    uint64_t bytes, bool writes, bool atomic, bool *written);
+
+/* A copy from this place in host memory that the host does not know to be done, and that read something else than what is
+ * there: the host changed it too early. NULL: none. */
+const td_emu_op *td_order_changed(const td_emu_order *order, const void *from, uint64_t bytes, uint64_t digest);
 
 /* An operation on this memory that the host does not know to be done; NULL: none. */
 const td_emu_op *td_order_unknown(const td_emu_order *order, uintptr_t begin, uintptr_t end);

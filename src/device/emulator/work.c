@@ -88,7 +88,7 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
 static void add_hull(td_emu_world *world, const td_hull *hull, uint32_t tick, td_emu_span_kind kind)
 {
     if (hull->bytes == 0 || hull->bytes < (hull->end - hull->begin) / 2) return;
-    td_order_add_span(&world->order, (td_emu_span){hull->begin, hull->end, tick, kind});
+    td_order_add_span(&world->order, (td_emu_span){.begin = hull->begin, .end = hull->end, .tick = tick, .kind = kind});
 }
 
 /* Which regions the kernel touched, for those who free them. */
@@ -97,7 +97,7 @@ static void note_regions(td_emu_world *world, const td_emu_op *op)
     for (uint64_t i = 0; op != NULL && i < world->regions.count; i++) {
         const td_region *region = &world->regions.list[i];
         if (region->used < op->tick) continue;
-        td_order_add_span(&world->order, (td_emu_span){region->begin, region->end, op->tick, TD_EMU_KERNEL});
+        td_order_add_span(&world->order, (td_emu_span){.begin = region->begin, .end = region->end, .tick = op->tick, .kind = TD_EMU_KERNEL});
         add_hull(world, &region->reads, op->tick, TD_EMU_READS);
         add_hull(world, &region->writes, op->tick, TD_EMU_WRITES);
     }
@@ -151,6 +151,17 @@ static int number_of(const td_region *region) { return region != NULL && region-
 
 enum { CAPTURED = 64 << 10 }; /* bytes */
 
+/* The host filled a buffer again without knowing that what was in it had been copied. */
+static td_status check_reused(td_emu_stream *stream, const td_emu_entry *what)
+{
+    char words[TD_OP_WORDS];
+    const td_emu_op *op = td_order_changed(&world_of(stream)->order, what->from, what->bytes, what->digest);
+    if (op == NULL) return TD_OK;
+    return td_fail(TD_DEVICE, "%s: race with the host: it changed %llu bytes of host memory that %s may still read; "
+                   "synchronize that stream, or wait for a completion, before the buffer is used again",
+                   stream->stream.device->name, (unsigned long long)what->bytes, td_op_describe(op, words));
+}
+
 /* A small pageable source is taken at once, as CUDA does; another one is expected to stay as it is unless it is live. */
 static td_status queue_copy(td_emu_stream *stream, td_emu_entry *what, bool live)
 {
@@ -160,7 +171,10 @@ static td_status queue_copy(td_emu_stream *stream, td_emu_entry *what, bool live
     what->pinned = region != NULL && region->device == NULL;
     if (what->from_device >= 0 || what->bytes > CAPTURED || what->pinned) {
         what->digested = what->from_device < 0 && world->order.races && !live;
-        if (what->digested) what->digest = td_hash64(what->from, what->bytes);
+        if (what->digested) {
+            what->digest = td_hash64(what->from, what->bytes);
+            TD_CHECK(check_reused(stream, what));
+        }
         return td_emu_queue(stream, what, NULL, 0);
     }
     const void *from = what->from;
@@ -237,6 +251,7 @@ td_status td_emu_start_copy(td_emu_stream *stream, td_emu_entry *entry)
     const td_emu_op *op = td_emu_operate(stream, entry, copy_name(entry));
     if (entry->from != NULL)
         TD_CHECK(td_order_touch(order, stream->seen, op, device, entry->from, entry->bytes, TD_EMU_READS));
+    if (entry->digested) td_order_digest(order, entry->digest);
     return td_order_touch(order, stream->seen, op, device, entry->to, entry->bytes, TD_EMU_WRITES);
 }
 
