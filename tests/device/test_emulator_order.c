@@ -39,6 +39,16 @@ static pair pair_open_as(const char *devices, uint64_t seed)
 
 static pair pair_open(void) { return pair_open_as("emu:2@dgx1", 1); }
 
+/* Kernels that wait in vain are given up soon. */
+static pair pair_open_impatient(uint64_t seed)
+{
+    static const char impatient[] = "gpus 2\nlink 0 1 25GB/s 2us\npatience 4M\n";
+    char name[600];
+    test_write_file(test_path("t"), impatient, sizeof impatient - 1);
+    snprintf(name, sizeof name, "emu:2@%s", test_path("t"));
+    return pair_open_as(name, seed);
+}
+
 static void pair_close(pair *p)
 {
     for (int i = 0; i < 2; i++)
@@ -456,6 +466,65 @@ TEST(writes_of_another_gpu_may_be_seen_late_until_an_event_orders_them)
     CHECK_EQ(stale_words(1, false), some);
     CHECK(stale_words(2, false) != some || stale_words(3, false) != some);
     CHECK_EQ(stale_words(1, true), 0);
+}
+
+static void launch_rounds(pair *p, uint32_t *counter, uint32_t choice)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        kernel_arguments a = {.in = p->in[i], .out = p->in[1 - i], .wide = (uint64_t *)(void *)counter, .count = 5,
+                              .choice = i + choice};
+        CHECK_OK(td_stream_launch(p->stream[i][0], kernel_named("rounds_of_two"),
+                                  (td_launch){.blocks = 1, .threads = 64}, &a, sizeof a));
+    }
+}
+
+/* Each waits for the other at a counter, round after round. */
+TEST(kernels_of_two_gpus_can_wait_for_each_other)
+{
+    needs_the_watch();
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        pair p = pair_open_impatient(seed);
+        uint32_t words[2] = {9, 9};
+        launch_rounds(&p, p.out[0], 0);
+        run(p.stream[0][0], "load_all", p.in[0], p.out[1]); /* goes on behind it */
+        CHECK_OK(finish_all(&p));
+        CHECK_OK(td_stream_copy(p.stream[0][0], words, p.out[0], sizeof words, TD_TO_HOST));
+        CHECK_OK(finish_all(&p));
+        CHECK_EQ(words[0], 20);
+        CHECK_EQ(words[1], 0);
+        pair_close(&p);
+    }
+}
+
+TEST(a_forgotten_meeting_of_two_gpus_is_found)
+{
+    needs_the_watch();
+    pair p = pair_open_impatient(1);
+    launch_rounds(&p, p.out[0], 2);
+    td_status first = td_stream_synchronize(p.stream[0][0]);
+    char message[TD_MESSAGE_BYTES] = "";
+    if (first != TD_OK) snprintf(message, sizeof message, "%s", td_last_message());
+    td_status second = td_stream_synchronize(p.stream[1][0]);
+    CHECK(first == TD_DEVICE || second == TD_DEVICE);
+    if (strstr(message, "race") == NULL) snprintf(message, sizeof message, "%s", td_last_message());
+    CHECK_CONTAINS(message, "kernel rounds_of_two, emulator_kernels.c:");
+    CHECK_CONTAINS(message, "race between streams: it");
+    pair_close(&p);
+}
+
+/* One that waits for what never comes is given up. */
+TEST(a_kernel_that_waits_for_another_gpu_in_vain_is_given_up)
+{
+    needs_the_watch();
+    pair p = pair_open_impatient(1);
+    kernel_arguments a = {.in = p.in[0], .out = p.in[1], .wide = (uint64_t *)(void *)p.out[0], .count = 1};
+    CHECK_OK(td_stream_launch(p.stream[0][0], kernel_named("rounds_of_two"), (td_launch){.blocks = 1, .threads = 64}, &a,
+                              sizeof a));
+    run(p.stream[1][0], "count_up", NULL, p.out[1]); /* not the one that it waits for */
+    CHECK_STATUS(td_stream_synchronize(p.stream[0][0]), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "an endless loop");
+    CHECK_OK(finish_all(&p));
+    pair_close(&p);
 }
 
 TEST(more_can_be_queued_than_the_queue_holds)

@@ -61,6 +61,8 @@ typedef struct td_emu_entry {
 typedef struct td_emu_world {
     int open;          /* devices that are not yet closed */
     uint64_t host_now; /* the host's virtual time */
+    uint64_t reached;  /* when the last thing happened */
+    uint64_t turns;    /* launches that were paused so far */
     td_regions regions;
     td_topology topology;
     td_emu_order order;
@@ -79,6 +81,7 @@ typedef struct td_emulator {
     uint32_t streams;    /* opened so far */
     uint64_t taken;      /* bytes allocated */
     uint64_t kernels_at; /* when its kernels end */
+    struct td_emu_stream *paused; /* the stream whose launch waits for other GPUs */
     td_emu_machine machine;
     td_emulator_counts counts;
     td_link_counts to[TD_EMULATED_DEVICES]; /* accesses of all kernels over the links from here */
@@ -92,6 +95,9 @@ typedef struct td_emu_stream {
     uint64_t at;      /* when all that was carried out ends */
     bool under_way;   /* the first entry, a copy, has begun; its bytes move when it ends */
     uint64_t ends;
+    bool paused;      /* the first entry, a launch, has begun, and goes on after kernels of other GPUs */
+    uint64_t turn;    /* when it was paused, as a number that grows */
+    td_emu_op op;     /* that launch */
     td_emu_entry *first, **last;
     td_status status; /* of what went wrong and was not yet told */
     char message[TD_MESSAGE_BYTES];
@@ -130,6 +136,9 @@ static inline const void *td_emu_payload(const td_emu_entry *entry)
 /* What happens: carried out by queue.c when its time has come (work.c, links.c, utilities.c). Work of the device's own
  * returns how long it takes. */
 td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+td_status td_emu_resume_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+bool td_emu_may_pause(td_emu_machine *machine);
+bool td_emu_any_paused(const td_emu_world *world); /* a launch that waits for kernels of other GPUs */
 td_status td_emu_do_fill(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
 td_status td_emu_do_sort(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
 td_status td_emu_do_scan(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);

@@ -143,6 +143,12 @@ td_emu_op *td_order_begin(td_emu_order *order, uint32_t *seen, td_emu_op op)
     return mine;
 }
 
+void td_order_again(td_emu_order *order, uint32_t *seen, td_emu_op *op)
+{
+    op->tick = ++order->regions->tick;
+    (void)td_order_begin(order, seen, *op);
+}
+
 uint32_t td_order_since(const td_emu_order *order, const uint32_t *seen)
 {
     for (uint64_t i = order->first_op; i < order->op_count; i++)
@@ -151,7 +157,7 @@ uint32_t td_order_since(const td_emu_order *order, const uint32_t *seen)
 }
 
 /* The last operation that began at the tick or before it. */
-static const td_emu_op *op_of(const td_emu_order *order, uint32_t tick)
+const td_emu_op *td_order_of(const td_emu_order *order, uint32_t tick)
 {
     uint64_t low = order->first_op, high = order->op_count;
     while (low < high) {
@@ -164,7 +170,7 @@ static const td_emu_op *op_of(const td_emu_order *order, uint32_t tick)
 
 const td_emu_op *td_order_unordered(const td_emu_order *order, const uint32_t *seen, uint32_t tick)
 {
-    const td_emu_op *op = op_of(order, tick);
+    const td_emu_op *op = td_order_of(order, tick);
     return op != NULL && !is_before(op, seen) ? op : NULL;
 }
 

@@ -89,6 +89,12 @@ void td_order_delivered(td_emu_order *order, uint64_t time);
 /* An operation begins: `seen` is its stream's clock. The returned operation stays until the next begins. */
 td_emu_op *td_order_begin(td_emu_order *order, uint32_t *seen, td_emu_op op);
 
+/* The operation goes on after others were carried out: what it does from now on is a further one of its stream. */
+void td_order_again(td_emu_order *order, uint32_t *seen, td_emu_op *op);
+
+/* The operation that a tick belongs to; NULL: it is forgotten. */
+const td_emu_op *td_order_of(const td_emu_order *order, uint32_t tick);
+
 /* Operations whose tick is at least that may not be ordered before one with this clock. */
 uint32_t td_order_since(const td_emu_order *order, const uint32_t *seen);
 

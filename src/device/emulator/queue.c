@@ -49,7 +49,9 @@ void td_emu_stream_fail(td_emu_stream *stream, td_status status)
         stream->status = status;
         snprintf(stream->message, sizeof stream->message, "%s", td_last_message());
     }
-    for (td_emu_entry *entry = stream->first; entry != NULL; entry = entry->next) entry->dropped = is_work(entry);
+    td_emu_entry *begun = stream->paused ? stream->first : NULL;
+    for (td_emu_entry *entry = stream->first; entry != NULL; entry = entry->next)
+        entry->dropped = is_work(entry) && entry != begun;
 }
 
 /* Entries. */
@@ -116,6 +118,12 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
 
 /* What happens next. */
 
+static bool needs_kernels(const td_emu_entry *entry)
+{
+    return is_work(entry) && (entry->kind != TD_EMU_COPY ||
+                              (entry->from_device >= 0 && entry->from_device == entry->to_device));
+}
+
 /* When the first entry of the stream would go on; *ready: since when it could, but for its unit. */
 static bool find_time(const td_emu_stream *stream, uint64_t *time, uint64_t *ready)
 {
@@ -124,12 +132,30 @@ static bool find_time(const td_emu_stream *stream, uint64_t *time, uint64_t *rea
     *ready = later(stream->at, entry->queued_at);
     *time = *ready;
     if (stream->under_way) *time = *ready = stream->ends;
+    else if (stream->paused) return false;
     else if (entry->kind == TD_EMU_WAIT && !entry->event->reached) return false;
     else if (entry->kind == TD_EMU_WAIT) *time = later(*ready, entry->event->at);
     else if (entry->dropped || !is_work(entry)) return true;
     else if (entry->kind == TD_EMU_COPY) *time = later(*ready, td_emu_copy_free(stream, entry));
     else *time = later(*ready, td_emulator_of(stream->stream.device)->kernels_at);
-    return true;
+    return !needs_kernels(entry) || td_emulator_of(stream->stream.device)->paused == NULL;
+}
+
+bool td_emu_any_paused(const td_emu_world *world)
+{
+    const td_emu_stream *stream = world->streams;
+    while (stream != NULL && !stream->paused) stream = stream->next;
+    return stream != NULL;
+}
+
+/* Launches that wait for each other take turns once nothing else can happen. */
+static td_emu_stream *find_paused(const td_emu_world *world, uint64_t *time)
+{
+    td_emu_stream *next = NULL;
+    for (td_emu_stream *stream = world->streams; stream != NULL; stream = stream->next)
+        if (stream->paused && (next == NULL || stream->turn < next->turn)) next = stream;
+    if (next != NULL) *time = later(next->at, world->reached);
+    return next;
 }
 
 /* Of several at the same time the one that was ready first, then by the numbers of devices and streams. */
@@ -145,7 +171,19 @@ static td_emu_stream *find_next(const td_emu_world *world, uint64_t *time)
         *time = then;
         since = ready;
     }
-    return next;
+    return next != NULL ? next : find_paused(world, time);
+}
+
+/* A kernel that waits pauses if a copy, or a kernel of another GPU, could go on meanwhile. */
+bool td_emu_may_pause(td_emu_machine *machine)
+{
+    const td_emulator *self = td_emulator_of(machine->device);
+    for (const td_emu_stream *stream = self->world->streams; stream != NULL; stream = stream->next) {
+        uint64_t time = 0, ready = 0;
+        if (stream->stream.device == machine->device) continue;
+        if (stream->paused || find_time(stream, &time, &ready)) return true;
+    }
+    return false;
 }
 
 /* An entry that was queued before the host knew of the operation may not be ordered behind it. */
@@ -215,22 +253,38 @@ static td_status do_work(td_emu_stream *stream, td_emu_entry *entry, double *dur
     case TD_EMU_FILL: return td_emu_do_fill(stream, entry, duration);
     case TD_EMU_SORT: return td_emu_do_sort(stream, entry, duration);
     case TD_EMU_SCAN: return td_emu_do_scan(stream, entry, duration);
-    default: return td_emu_do_launch(stream, entry, duration);
+    default: return stream->paused ? td_emu_resume_launch(stream, entry, duration)
+                                   : td_emu_do_launch(stream, entry, duration);
     }
+}
+
+/* Begins what takes a GPU's kernels, or goes on with it. A launch that was paused ends no earlier than what it may have
+ * waited for. */
+static void work(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
+{
+    double duration = 0;
+    td_emulator *emulator = td_emulator_of(stream->stream.device);
+    bool resumed = stream->paused;
+    uint64_t began = resumed ? stream->at : at;
+    td_status status = do_work(stream, entry, &duration);
+    if (stream->paused) {
+        stream->at = began;
+        stream->turn = emulator->world->turns++;
+        return;
+    }
+    stream->at = td_unit_take(&emulator->kernels_at, began, duration);
+    if (resumed) stream->at = emulator->kernels_at = later(stream->at, emulator->world->reached);
+    if (status != TD_OK) td_emu_stream_fail(stream, status);
 }
 
 static void begin(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
 {
-    double duration = 0;
     switch (entry->kind) {
     case TD_EMU_NOTIFY: do_notify(stream, entry, at); return;
     case TD_EMU_RECORD: do_record(stream, entry, at); return;
     case TD_EMU_WAIT: do_wait(stream, entry); return;
-    default: break;
+    default: work(stream, entry, at); return;
     }
-    td_status status = do_work(stream, entry, &duration);
-    stream->at = td_unit_take(&td_emulator_of(stream->stream.device)->kernels_at, at, duration);
-    if (status != TD_OK) td_emu_stream_fail(stream, status);
 }
 
 static void end_copy(td_emu_stream *stream, td_emu_entry *entry)
@@ -260,13 +314,15 @@ bool td_emu_step(td_emu_world *world)
     td_emu_stream *stream = find_next(world, &time);
     if (stream == NULL) return false;
     td_emu_entry *entry = stream->first;
-    stream->at = stream->under_way ? stream->at : time;
+    world->reached = later(world->reached, time);
+    if (!stream->under_way && !stream->paused) stream->at = time;
     if (stream->under_way) {
         end_copy(stream, entry);
     } else if (!entry->dropped && entry->kind == TD_EMU_COPY) {
         if (start_copy(stream, entry, time)) return true;
     } else if (!entry->dropped) {
         begin(stream, entry, time);
+        if (stream->paused) return true;
     }
     pop(stream);
     return true;

@@ -10,6 +10,7 @@
 
 static struct watch {
     bool on, races;
+    bool mixed;       /* other operations ran since the launch began */
     uint32_t began;   /* the launch's first tick */
     uint32_t all_met;
     uint32_t since;   /* operations of earlier ticks came before this launch; UINT32_MAX: all did */
@@ -66,6 +67,8 @@ td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
 }
 
 void td_watch_start(td_emu_machine *machine) { begin_ticks(machine); }
+void td_watch_pause(td_emu_machine *machine) { (void)machine; }
+void td_watch_resume(td_emu_machine *machine) { (void)machine; }
 
 #else
 
@@ -80,6 +83,9 @@ typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_LOAD } access
 
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
 static uint32_t until_look, until_turn;
+/* After so many turns without progress a launch that waits for other GPUs lets them go on. */
+enum { IDLE_TURNS = 64 };
+static uint32_t idle_turns;
 static uint64_t looks; /* without progress */
 static uint64_t progress; /* at the last look */
 static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
@@ -117,10 +123,37 @@ void td_watch_start(td_emu_machine *machine)
     watch.tick = &machine->regions->tick;
     watch.races = machine->races;
     watch.on = true;
+    watch.mixed = machine->beside;
     until_look = LOOK_EVERY;
     until_turn = ATOMICS_A_TURN;
+    idle_turns = 0;
     looks = 0;
     progress = 0;
+}
+
+void td_watch_pause(td_emu_machine *machine)
+{
+    machine->watched = (td_watch_state){watch.races, watch.mixed, watch.began, watch.all_met, until_look, until_turn,
+                                        idle_turns, looks, progress};
+}
+
+void td_watch_resume(td_emu_machine *machine)
+{
+    const td_watch_state *kept = &machine->watched;
+    watch.races = kept->races;
+    watch.mixed = true;
+    watch.began = kept->began;
+    watch.all_met = kept->all_met;
+    until_look = kept->until_look;
+    until_turn = kept->until_turn;
+    idle_turns = 0;
+    looks = kept->looks;
+    progress = kept->progress;
+    find_suspects(machine);
+    memset(known, 0, sizeof known);
+    watch.machine = machine;
+    watch.tick = &machine->regions->tick;
+    watch.on = true;
 }
 
 /* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
@@ -188,9 +221,25 @@ static void report_unordered(const void *code, access_kind kind, const td_emu_op
 
 static void check_earlier(uint64_t cell, access_kind kind, bool written, const void *code)
 {
-    if (tick_of(cell) >= watch.began) return;
+    if (tick_of(cell) >= watch.began && !watch.mixed) return;
     const td_emu_op *other = td_order_unordered(watch.machine->order, watch.machine->seen, tick_of(cell));
     if (other != NULL) report_unordered(code, kind, other, written);
+}
+
+/* Whether a cell that is no older than the launch is another operation's, which ran while the launch was paused. */
+static bool is_foreign(uint64_t cell)
+{
+    const td_emu_op *op = td_order_of(watch.machine->order, tick_of(cell));
+    return op != NULL && op->actor != watch.machine->actor;
+}
+
+/* Kernels of two GPUs meet by atomics: whoever touches a word after the other has its past behind it. */
+static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind kind)
+{
+    const td_emu_op *op = tick_of(cell->touched) > 0 ? td_order_of(watch.machine->order, tick_of(cell->touched)) : NULL;
+    uint32_t *seen = watch.machine->seen;
+    if (kind < ATOMIC || op == NULL || seen[op->actor] >= op->number) return;
+    seen[op->actor] = op->number;
 }
 
 /* The cells' accesses from `begin` on are compared as threads of one launch, those from `since` on as operations of
@@ -201,11 +250,13 @@ static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kin
     const td_emu_fiber_thread *me = td_emu_running;
     uint64_t mine = cell_make(*watch.tick, me->id, ONE_THREAD, bytes);
     uint64_t written = cell->written, touched = cell->touched;
+    bool mixed = watch.mixed && !shared;
+    if (mixed) meet(cell, kind);
     if (tick_of(written) >= since && (bytes_of(written) & bytes) != 0) {
-        if (tick_of(written) < begin) check_earlier(written, kind, true, code);
+        if (tick_of(written) < begin || (mixed && is_foreign(written))) check_earlier(written, kind, true, code);
         else if (!is_past(me, written)) report_race(code, kind, written, true, shared);
     }
-    bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0;
+    bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0 && !(mixed && is_foreign(touched));
     if (kind == PLAIN_WRITE) {
         if (recent && !is_past(me, touched)) report_race(code, kind, touched, false, shared);
         if (!recent && tick_of(touched) >= since && (bytes_of(touched) & bytes) != 0)
@@ -356,11 +407,16 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
         note_change(region, at, bytes);
 }
 
+static uint64_t progress_of(const td_emu_machine *m)
+{
+    return m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
+}
+
 static void look(const void *code)
 {
     const td_emu_machine *m = watch.machine;
     char name[TD_EMU_WORDS];
-    uint64_t now = m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
+    uint64_t now = progress_of(m);
     td_status status = td_cancel_check();
     until_look = LOOK_EVERY;
     looks = now == progress ? looks + 1 : 0;
@@ -372,9 +428,27 @@ static void look(const void *code)
                      (unsigned long long)(looks * LOOK_EVERY));
 }
 
-static void give_way(void)
+/* A launch that waits for another GPU's makes no progress, however often its threads give way. */
+static bool waits_for_others(void)
+{
+    td_emu_machine *m = watch.machine;
+    if (++idle_turns % IDLE_TURNS != 0 || m->may_pause == NULL || !m->may_pause(m)) return false;
+    uint64_t now = progress_of(m);
+    bool idle = now == m->progress_seen;
+    m->progress_seen = now;
+    return idle;
+}
+
+/* What the access finds after a pause, other GPUs may have changed. */
+static void give_way(uintptr_t at, access_kind kind)
 {
     until_turn = ATOMICS_A_TURN;
+    if (waits_for_others()) {
+        td_emu_pause();
+        const td_region *region = td_region_find(watch.machine->regions, at, 1);
+        if (region != NULL && region->cells != NULL) meet(&region->cells[(at - region->begin) / 4], kind);
+        return;
+    }
     td_emu_running->operations--; /* an exchange that is none */
     td_emu_release(td_emu_running);
     td_emu_wait();
@@ -391,7 +465,7 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
         touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
     else touch_device(at, bytes, kind, code);
     if (--until_look == 0) look(code);
-    if (kind >= ATOMIC && --until_turn == 0) give_way();
+    if (kind >= ATOMIC && --until_turn == 0) give_way(at, kind);
 }
 
 /* An atomic load of a word that another GPU changed, in an operation that nothing orders before this launch, may see the

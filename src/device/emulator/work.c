@@ -94,7 +94,7 @@ static void add_hull(td_emu_world *world, const td_hull *hull, uint32_t tick, td
 /* Which regions the kernel touched, for those who free them. */
 static void note_regions(td_emu_world *world, const td_emu_op *op)
 {
-    for (uint64_t i = 0; op != NULL && i < world->regions.count; i++) {
+    for (uint64_t i = 0; world->order.on && i < world->regions.count; i++) {
         const td_region *region = &world->regions.list[i];
         if (region->used < op->tick) continue;
         td_order_add_span(&world->order, (td_emu_span){.begin = region->begin, .end = region->end, .tick = op->tick, .kind = TD_EMU_KERNEL});
@@ -103,24 +103,52 @@ static void note_regions(td_emu_world *world, const td_emu_op *op)
     }
 }
 
+/* It has ended, or is paused. */
+static void end_launch(td_emu_stream *stream, const td_emu_work *work, double *duration)
+{
+    td_device *device = stream->stream.device;
+    td_emulator *emulator = td_emulator_of(device);
+    const td_topology *topology = &emulator->world->topology;
+    stream->paused = emulator->machine.paused;
+    emulator->paused = stream->paused ? stream : NULL;
+    if (stream->paused) return;
+    note_regions(emulator->world, &stream->op);
+    double rate = topology->to_device[topology->host_link[emulator->number]].rate;
+    *duration = td_model_launch_ns(gpu_of(device), work, rate);
+    count(emulator, work, *duration);
+}
+
 td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration)
 {
     td_emu_work work = {0};
     td_device *device = stream->stream.device;
-    td_emulator *emulator = td_emulator_of(device);
-    td_emu_machine *machine = &emulator->machine;
-    const td_topology *topology = &emulator->world->topology;
+    td_emu_machine *machine = &td_emulator_of(device)->machine;
     td_status status = check_cooperative(device, &entry->kernel, &entry->shape);
-    td_emu_op *op = td_emu_operate(stream, entry, entry->kernel.name);
+    const td_emu_op *op = td_emu_operate(stream, entry, entry->kernel.name);
+    if (op != NULL) stream->op = *op;
     machine->seen = stream->seen;
     machine->stream = stream->number;
+    machine->actor = stream->actor;
+    machine->may_pause = op != NULL ? td_emu_may_pause : NULL;
+    machine->paused = false;
+    machine->beside = td_emu_any_paused(world_of(stream));
     if (status == TD_OK)
         status = td_emu_machine_launch(machine, &entry->kernel, &entry->shape, td_emu_payload(entry), entry->bytes,
                                        &work);
-    note_regions(emulator->world, op);
-    double rate = topology->to_device[topology->host_link[emulator->number]].rate;
-    *duration = td_model_launch_ns(gpu_of(device), &work, rate);
-    count(emulator, &work, *duration);
+    end_launch(stream, &work, duration);
+    return status;
+}
+
+td_status td_emu_resume_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration)
+{
+    (void)entry;
+    td_emu_work work = {0};
+    td_emulator *emulator = td_emulator_of(stream->stream.device);
+    uint32_t tick = stream->op.tick;
+    td_order_again(&emulator->world->order, stream->seen, &stream->op);
+    stream->op.tick = tick; /* it began with the first */
+    td_status status = td_emu_machine_resume(&emulator->machine, &work);
+    end_launch(stream, &work, duration);
     return status;
 }
 
