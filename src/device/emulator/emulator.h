@@ -34,6 +34,7 @@ typedef struct td_emu_entry {
     struct td_emu_entry *next;
     td_emu_kind kind;
     uint64_t queued_at;    /* the host's time */
+    uint64_t sequence;     /* entries queued before it, in all streams */
     td_emu_moment *moment; /* what the host knew then */
     td_emu_moment *told;   /* of a completion: room for what it will tell the host */
     const void *caller;    /* the code that queued it */
@@ -70,6 +71,7 @@ typedef struct td_emu_world {
     td_loop *loop;
     td_loop_clock clock;
     struct td_emu_stream *streams; /* all that are open, by device and number */
+    uint64_t queued;               /* entries so far */
     uint32_t notifies;             /* completions that are queued */
     td_emu_entry *unused;
     td_emu_entry entries[TD_EMU_QUEUED];

@@ -100,6 +100,7 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
     memcpy(entry, what, offsetof(td_emu_entry, payload));
     entry->next = NULL;
     entry->queued_at = td_emu_host_now(world);
+    entry->sequence = world->queued++;
     entry->caller = stream->stream.device->caller;
     entry->moment = NULL;
     entry->large = NULL;
@@ -124,20 +125,20 @@ static bool needs_kernels(const td_emu_entry *entry)
                               (entry->from_device >= 0 && entry->from_device == entry->to_device));
 }
 
-/* When the first entry of the stream would go on; *ready: since when it could, but for its unit. */
-static bool find_time(const td_emu_stream *stream, uint64_t *time, uint64_t *ready)
+/* When the first entry of the stream would go on. */
+static bool find_time(const td_emu_stream *stream, uint64_t *time)
 {
     const td_emu_entry *entry = stream->first;
     if (entry == NULL) return false;
-    *ready = later(stream->at, entry->queued_at);
-    *time = *ready;
-    if (stream->under_way) *time = *ready = stream->ends;
+    uint64_t ready = later(stream->at, entry->queued_at);
+    *time = ready;
+    if (stream->under_way) *time = stream->ends;
     else if (stream->paused) return false;
     else if (entry->kind == TD_EMU_WAIT && !entry->event->reached) return false;
-    else if (entry->kind == TD_EMU_WAIT) *time = later(*ready, entry->event->at);
+    else if (entry->kind == TD_EMU_WAIT) *time = later(ready, entry->event->at);
     else if (entry->dropped || !is_work(entry)) return true;
-    else if (entry->kind == TD_EMU_COPY) *time = later(*ready, td_emu_copy_free(stream, entry));
-    else *time = later(*ready, td_emulator_of(stream->stream.device)->kernels_at);
+    else if (entry->kind == TD_EMU_COPY) *time = later(ready, td_emu_copy_free(stream, entry));
+    else *time = later(ready, td_emulator_of(stream->stream.device)->kernels_at);
     return !needs_kernels(entry) || td_emulator_of(stream->stream.device)->paused == NULL;
 }
 
@@ -158,18 +159,17 @@ static td_emu_stream *find_paused(const td_emu_world *world, uint64_t *time)
     return next;
 }
 
-/* Of several at the same time the one that was ready first, then by the numbers of devices and streams. */
+/* Of several at the same time the one that was queued first: when a unit becomes free, it goes to whom the host meant to
+ * have it first. */
 static td_emu_stream *find_next(const td_emu_world *world, uint64_t *time)
 {
     td_emu_stream *next = NULL;
-    uint64_t since = 0;
     for (td_emu_stream *stream = world->streams; stream != NULL; stream = stream->next) {
-        uint64_t then = 0, ready = 0;
-        if (!find_time(stream, &then, &ready)) continue;
-        if (next != NULL && (then > *time || (then == *time && ready >= since))) continue;
+        uint64_t then = 0;
+        if (!find_time(stream, &then)) continue;
+        if (next != NULL && (then > *time || (then == *time && stream->first->sequence > next->first->sequence))) continue;
         next = stream;
         *time = then;
-        since = ready;
     }
     return next != NULL ? next : find_paused(world, time);
 }
@@ -179,9 +179,9 @@ bool td_emu_may_pause(td_emu_machine *machine)
 {
     const td_emulator *self = td_emulator_of(machine->device);
     for (const td_emu_stream *stream = self->world->streams; stream != NULL; stream = stream->next) {
-        uint64_t time = 0, ready = 0;
+        uint64_t time = 0;
         if (stream->stream.device == machine->device) continue;
-        if (stream->paused || find_time(stream, &time, &ready)) return true;
+        if (stream->paused || find_time(stream, &time)) return true;
     }
     return false;
 }
