@@ -277,11 +277,11 @@ td_status td_order_touch(td_emu_order *order, const uint32_t *seen, const td_emu
                    td_op_describe(found, other), written ? "wrote" : "read");
 }
 
-void td_order_forget(td_emu_order *order, bool (*pending)(void *context, const td_emu_op *op), void *context)
+void td_order_forget(td_emu_order *order, bool (*misses)(void *context, const td_emu_op *op), void *context)
 {
     while (order->first_op < order->op_count) {
         const td_emu_op *op = op_at(order, order->first_op);
-        if (!is_before(op, order->host) || pending(context, op)) break;
+        if (!is_before(op, order->host) || misses(context, op)) break;
         order->first_op++;
     }
     uint32_t oldest = order->first_op < order->op_count ? op_at(order, order->first_op)->tick : UINT32_MAX;

@@ -118,9 +118,9 @@ const td_emu_op *td_order_changed(const td_emu_order *order, const void *from, u
 /* An operation on this memory that the host does not know to be done; NULL: none. */
 const td_emu_op *td_order_unknown(const td_emu_order *order, uintptr_t begin, uintptr_t end);
 
-/* Forgets operations that came before everything to come: those that the host knows, and that `pending` (may say no)
- * finds in the clocks of streams with work queued. */
-void td_order_forget(td_emu_order *order, bool (*pending)(void *context, const td_emu_op *op), void *context);
+/* Forgets operations that came before everything to come: those that the host knows of, unless `misses` says that work
+ * which is already queued may not be ordered behind them. */
+void td_order_forget(td_emu_order *order, bool (*misses)(void *context, const td_emu_op *op), void *context);
 void td_order_clear(td_emu_order *order); /* ticks begin again */
 
 #define TD_OP_WORDS 256
