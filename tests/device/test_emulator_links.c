@@ -133,6 +133,28 @@ TEST(a_copy_through_the_host_keeps_both_links_busy)
     party_close(&p);
 }
 
+/* The way up is the slower one: the last piece comes down when it has come up. */
+TEST(a_copy_through_the_host_ends_when_its_last_piece_is_down)
+{
+    enum { LARGE = 16 * MIB };
+    static const char slow_up[] = "gpus 2\nhost-link each 20GB/s 2GB/s 6us\n";
+    char name[600];
+    char *from = NULL, *to = NULL;
+    test_write_file(test_path("t"), slow_up, sizeof slow_up - 1);
+    snprintf(name, sizeof name, "emu:2@%s", test_path("t"));
+    party p = party_open(name);
+    CHECK_OK(td_device_new(p.gpu[0], &from, LARGE, 1, "memory"));
+    CHECK_OK(td_device_new(p.gpu[1], &to, LARGE, 1, "memory"));
+    uint64_t began = td_device_clock(p.gpu[0]);
+    CHECK_OK(td_stream_copy_peer(p.stream[1], p.gpu[1], to, p.gpu[0], from, LARGE));
+    CHECK_OK(td_stream_synchronize(p.stream[1]));
+    uint64_t took = td_device_clock(p.gpu[0]) - began, expected = 6000 + LARGE / 2 + 6000 + MIB / 20 + 5000;
+    CHECK(took >= expected && took <= expected + 4);
+    td_device_free(p.gpu[0], from);
+    td_device_free(p.gpu[1], to);
+    party_close(&p);
+}
+
 TEST(links_count_what_crosses_them)
 {
     party p = party_open("emu:8@dgx1");

@@ -150,6 +150,13 @@ static void kernel_then_kernel(pair *p, bool waits)
     run(p->stream[0][1], "add_one", p->out[0], p->in[0]);
 }
 
+static void kernel_overwrites_what_another_reads(pair *p, bool waits)
+{
+    run(p->stream[0][0], "add_one", p->in[0], p->out[0]);
+    if (waits) follow(p->stream[0][1], p->stream[0][0]);
+    run(p->stream[0][1], "write_peer", NULL, p->in[0]);
+}
+
 static void copy_then_atomics(pair *p, bool waits)
 {
     CHECK_OK(td_stream_copy(p->stream[0][0], p->out[0], p->pinned, BYTES, TD_TO_DEVICE));
@@ -164,6 +171,8 @@ TEST(a_forgotten_wait_between_two_streams_of_a_gpu_is_found)
     expect_found(copy_then_kernel, "kernel add_one, emulator_kernels.c:", "the copy to the device (stream 0 of emu:0");
     expect_found(kernel_then_fill, "the fill (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
     expect_found(kernel_then_kernel, "kernel add_one, emulator_kernels.c:", "kernel add_one (stream 0 of emu:0");
+    expect_found(kernel_overwrites_what_another_reads, "kernel write_peer, emulator_kernels.c:",
+                 "kernel add_one (stream 0 of emu:0");
     expect_found(copy_then_atomics, "kernel count_up, ", "the copy to the device (stream 0 of");
 }
 
