@@ -166,8 +166,8 @@ static void copy_then_atomics(pair *p, bool waits)
 
 TEST(a_forgotten_wait_between_two_streams_of_a_gpu_is_found)
 {
-    expect_found(kernel_then_copy, "the copy to the host (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
     needs_the_watch();
+    expect_found(kernel_then_copy, "the copy to the host (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
     expect_found(copy_then_kernel, "kernel add_one, emulator_kernels.c:", "the copy to the device (stream 0 of emu:0");
     expect_found(kernel_then_fill, "the fill (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
     expect_found(kernel_then_kernel, "kernel add_one, emulator_kernels.c:", "kernel add_one (stream 0 of emu:0");
