@@ -9,6 +9,7 @@
 #include "base/size.h"
 #include "device/cpu/rates.h"
 #include "device/kinds.h"
+#include "device/links.h"
 #include "gpu_text.h"
 #include "report.h"
 
@@ -27,6 +28,7 @@ typedef struct job {
     int rate_count;        /* 0: the cpu was not asked for */
     td_gpu_report *gpus;
     int gpu_count;
+    td_link_matrix links;
     char no_gpu[TD_MESSAGE_BYTES]; /* why there is none, or why one is not used */
 } job;
 
@@ -175,6 +177,10 @@ static td_status look_at_list(job *self, const char *list)
     TD_TRY(td_devices_open(&devices, list,
                            &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
     for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(look_at(self, device));
+    if (self->settings->devices != NULL) {
+        td_progress_text("measuring links");
+        TD_TRY(td_links_measure(devices, &self->links));
+    }
 done:
     td_devices_close(devices);
     td_loop_destroy(loop);
@@ -197,6 +203,48 @@ static td_status look_at_all(job *self)
     return TD_OK;
 }
 
+/* Rows are where copies come from. */
+static void print_links(const td_link_matrix *links)
+{
+    char cell[48];
+    if (links->count < 2) return;
+    printf("\nlinks, timed by copies: GB/s and us of a small one; from the left to above\n%-12s", "");
+    for (int to = 0; to < links->count; to++) printf("%18s", links->names[to]);
+    printf("\n");
+    for (int from = 0; from < links->count; from++) {
+        printf("%-12s", links->names[from]);
+        for (int to = 0; to < links->count; to++) {
+            const td_measured_link *link = td_links_at(links, from, to);
+            const char *mark = link->same_memory ? "=" : link->direct ? "*" : " ";
+            if (link->rate > 0) snprintf(cell, sizeof cell, "%.2f %.2f%s", link->rate * 1e-9, link->latency * 1e6, mark);
+            else snprintf(cell, sizeof cell, "- ");
+            printf("%18s", cell);
+        }
+        printf("\n");
+    }
+    printf("* kernels may follow the other's pointers, = it is the same memory; between GPUs without either, copies go "
+           "through the host\n");
+}
+
+static void report_links(td_json *json, const td_link_matrix *links)
+{
+    td_json_array(json, "links");
+    for (int from = 0; from < links->count; from++)
+        for (int to = 0; to < links->count; to++) {
+            const td_measured_link *link = td_links_at(links, from, to);
+            if (link->rate <= 0) continue;
+            td_json_row(json, NULL);
+            td_json_string(json, "from", links->names[from]);
+            td_json_string(json, "to", links->names[to]);
+            td_json_real(json, "bytes_per_second", link->rate);
+            td_json_real(json, "latency_seconds", link->latency);
+            td_json_bool(json, "direct", link->direct);
+            td_json_bool(json, "same_memory", link->same_memory);
+            td_json_end_object(json);
+        }
+    td_json_end_array(json);
+}
+
 static void print(const job *self)
 {
     if (self->rate_count > 0) {
@@ -205,6 +253,7 @@ static void print(const job *self)
         print_rates(self->rates, self->rate_count);
     }
     for (int i = 0; i < self->gpu_count; i++) td_gpu_print(&self->gpus[i]);
+    print_links(&self->links);
 }
 
 static void report(td_json *json, const job *self)
@@ -216,6 +265,7 @@ static void report(td_json *json, const job *self)
     td_json_array(json, "gpus");
     for (int i = 0; i < self->gpu_count; i++) td_gpu_json(json, &self->gpus[i]);
     td_json_end_array(json);
+    if (self->links.count > 1) report_links(json, &self->links);
     if (self->no_gpu[0] != '\0') td_json_string(json, "no_gpu", self->no_gpu);
 }
 
@@ -237,6 +287,7 @@ static td_status run_devices(const td_args *args, void *settings)
 done:
     td_progress_end();
     td_free(self.gpus);
+    td_links_free(&self.links);
     return td_report_end(&out, status);
 }
 
@@ -254,8 +305,9 @@ const td_command td_cmd_devices = {
         "cpu: the worker threads (--threads).\n"
         "cuda:N: NVIDIA GPU N; cuda:N/S: it, cut into S slices; cuda:N/S#I: slice I of those, from 0.\n"
         "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
-        "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, unchecked, "
-        "or a path). Their times are modelled.",
+        "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, late, unchecked, "
+        "or a path). Their times are modelled.\n"
+        "With --devices, the rates and latencies between all of them and the host are measured too.",
     .examples = "tandem devices\n"
                 "tandem devices --devices cuda:0/8\n"
                 "tandem devices --devices emu:8@dgx1",

@@ -22,6 +22,7 @@ struct td_loop {
     uint64_t count, room, expected, posted, time, posted_at;
     bool stopped;
     td_status trouble; /* the queue could not grow, or a completion came unannounced */
+    td_loop_clock *clocks;
 };
 
 static bool earlier(const completion *a, const completion *b)
@@ -134,10 +135,38 @@ void td_loop_stop(td_loop *loop)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/* A completion stamped with a virtual time waits for all that was announced. */
-static bool deliverable(const td_loop *loop)
+void td_loop_add_clock(td_loop *loop, td_loop_clock *clock)
 {
-    return loop->count > 0 && (loop->heap[0].time == 0 || loop->expected == 0);
+    clock->next = loop->clocks;
+    loop->clocks = clock;
+}
+
+void td_loop_remove_clock(td_loop *loop, td_loop_clock *clock)
+{
+    td_loop_clock **at = &loop->clocks;
+    while (*at != NULL && *at != clock) at = &(*at)->next;
+    if (*at != NULL) *at = clock->next;
+}
+
+/* The clock with the earliest thing to do, and when; NULL: none has any. */
+static td_loop_clock *next_clock(const td_loop *loop, uint64_t *time)
+{
+    td_loop_clock *first = NULL;
+    for (td_loop_clock *clock = loop->clocks; clock != NULL; clock = clock->next) {
+        uint64_t then = 0;
+        if (!clock->pending(clock->context, &then) || (first != NULL && then >= *time)) continue;
+        first = clock;
+        *time = then;
+    }
+    return first;
+}
+
+/* A completion stamped with a virtual time waits for all that was announced, and for what clocks do before it. */
+static bool deliverable(const td_loop *loop, const td_loop_clock *clock, uint64_t next)
+{
+    if (loop->count == 0) return false;
+    if (loop->heap[0].time == 0) return true;
+    return loop->expected == 0 && (clock == NULL || loop->heap[0].time <= next);
 }
 
 static void wait_a_little(td_loop *loop)
@@ -169,9 +198,19 @@ static void deliver(td_loop *loop)
     loop->time = first.time;
     loop->posted_at = first.arrived;
     pthread_mutex_unlock(&loop->lock);
+    for (td_loop_clock *clock = loop->clocks; clock != NULL; clock = clock->next)
+        clock->delivered(clock->context, first.time);
     if (first.message != NULL) td_message_set(first.message);
     td_free(first.message);
     first.handler(first.context, first.status, first.value);
+    pthread_mutex_lock(&loop->lock);
+}
+
+/* With the lock held, which is let go meanwhile: the clock posts. */
+static void advance(td_loop *loop, td_loop_clock *clock)
+{
+    pthread_mutex_unlock(&loop->lock);
+    clock->advance(clock->context);
     pthread_mutex_lock(&loop->lock);
 }
 
@@ -180,9 +219,12 @@ td_status td_loop_run(td_loop *loop)
     td_status status = TD_OK;
     pthread_mutex_lock(&loop->lock);
     while (!loop->stopped) {
+        uint64_t next = 0;
+        td_loop_clock *clock = next_clock(loop, &next);
         status = trouble(loop);
-        if (status != TD_OK || (loop->count == 0 && loop->expected == 0)) break;
-        if (deliverable(loop)) deliver(loop);
+        if (status != TD_OK || (loop->count == 0 && loop->expected == 0 && clock == NULL)) break;
+        if (deliverable(loop, clock, next)) deliver(loop);
+        else if (clock != NULL && loop->expected == 0) advance(loop, clock);
         else wait_a_little(loop);
     }
     loop->stopped = false;
@@ -194,7 +236,14 @@ td_status td_loop_poll(td_loop *loop, uint64_t until)
 {
     pthread_mutex_lock(&loop->lock);
     td_status status = trouble(loop);
-    while (status == TD_OK && deliverable(loop) && loop->heap[0].time <= until) deliver(loop);
+    while (status == TD_OK) {
+        uint64_t next = 0;
+        td_loop_clock *clock = next_clock(loop, &next);
+        if (deliverable(loop, clock, next) && loop->heap[0].time <= until) deliver(loop);
+        else if (clock != NULL && loop->expected == 0 && next <= until) advance(loop, clock);
+        else break;
+        status = trouble(loop);
+    }
     loop->stopped = false;
     pthread_mutex_unlock(&loop->lock);
     return status;

@@ -6,7 +6,8 @@
  * time 0, "now"; the emulator posts with the virtual time at which the work
  * ends, and may post ahead: the loop delivers such a completion only when
  * nothing earlier can still arrive, that is, once every operation announced
- * with td_loop_expect has posted.
+ * with td_loop_expect has posted, and once no clock of the loop has anything
+ * left to do before that time.
  */
 #ifndef TD_BASE_LOOP_H
 #define TD_BASE_LOOP_H
@@ -42,6 +43,19 @@ uint64_t td_loop_arrived(const td_loop *loop);
  * not delivered stays queued. */
 td_status td_loop_run(td_loop *loop);
 void td_loop_stop(td_loop *loop); /* any thread */
+
+/* A virtual clock: a device whose work happens when the loop comes to its time. The functions are called by the thread
+ * that runs the loop. */
+typedef struct td_loop_clock {
+    struct td_loop_clock *next; /* the loop's own */
+    void *context;
+    bool (*pending)(void *context, uint64_t *time);  /* when the next thing happens; false: no completion is to come */
+    void (*advance)(void *context);                  /* lets it happen */
+    void (*delivered)(void *context, uint64_t time); /* a completion of this time is about to be handled */
+} td_loop_clock;
+
+void td_loop_add_clock(td_loop *loop, td_loop_clock *clock);
+void td_loop_remove_clock(td_loop *loop, td_loop_clock *clock);
 
 /* Handles what has happened up to this time, and waits for nothing. */
 td_status td_loop_poll(td_loop *loop, uint64_t until);

@@ -11,6 +11,7 @@ bool td_cuda_present(const char **why)
 }
 
 int td_cuda_count(void) { return 0; }
+void td_cuda_stage_always(bool on) { (void)on; }
 
 td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out)
 {

@@ -14,6 +14,11 @@ struct td_device_block {
     uint64_t bytes;
 };
 
+struct td_link_use {
+    const td_device *to;
+    uint64_t copies, bytes;
+};
+
 static _Atomic uint64_t fail_at;
 static _Atomic bool refuses_pins;
 
@@ -86,6 +91,7 @@ static void forget_block(td_device *device, const void *memory)
 void td_device_free(td_device *device, void *memory)
 {
     if (memory == NULL) return;
+    device->caller = __builtin_return_address(0);
     forget_block(device, memory);
     device->ops->release(device, memory);
 }
@@ -109,6 +115,7 @@ static void close_device(td_device *device)
     while (device->block_count > 0) td_device_free(device, device->blocks[device->block_count - 1].memory);
     device->ops->close(device);
     td_free(device->blocks);
+    td_free(device->links);
     td_free(device);
 }
 
@@ -134,7 +141,9 @@ td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *see
 
 void td_device_unpin(td_device *device, void *host)
 {
-    if (host != NULL) device->ops->unpin(device, host);
+    if (host == NULL) return;
+    device->caller = __builtin_return_address(0);
+    device->ops->unpin(device, host);
 }
 
 td_status td_stream_open(td_device *device, td_stream **out) { return device->ops->stream_open(device, false, out); }
@@ -152,7 +161,7 @@ void td_stream_close(td_stream *stream)
 static void count_copy(td_device_counts *counts, uint64_t bytes, td_copy_kind kind)
 {
     counts->copies++;
-    if (kind == TD_TO_DEVICE) counts->bytes_to_device += bytes;
+    if (kind == TD_TO_DEVICE || kind == TD_TO_DEVICE_LIVE) counts->bytes_to_device += bytes;
     else if (kind == TD_TO_HOST) counts->bytes_to_host += bytes;
     else counts->bytes_on_device += bytes;
 }
@@ -160,6 +169,7 @@ static void count_copy(td_device_counts *counts, uint64_t bytes, td_copy_kind ki
 td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
 {
     td_device *device = stream->device;
+    device->caller = __builtin_return_address(0);
     if (bytes == 0) return TD_OK;
     TD_CHECK(operation(device, "copy"));
     TD_CHECK(device->ops->copy(stream, to, from, bytes, kind));
@@ -170,6 +180,7 @@ td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t
 td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
 {
     td_device *device = stream->device;
+    device->caller = __builtin_return_address(0);
     if (bytes == 0) return TD_OK;
     TD_CHECK(operation(device, "fill"));
     TD_CHECK(device->ops->fill(stream, to, byte, bytes));
@@ -181,6 +192,7 @@ td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch
                            size_t bytes)
 {
     td_device *device = stream->device;
+    device->caller = __builtin_return_address(0);
     if (shape.blocks == 0 || shape.threads == 0)
         return td_fail(TD_INVALID, "%s: kernel %s launched with %" PRIu32 " blocks of %" PRIu32 " threads",
                        device->name, kernel->name, shape.blocks, shape.threads);
@@ -209,6 +221,93 @@ td_status td_stream_synchronize(td_stream *stream)
     return stream->device->ops->synchronize(stream);
 }
 
+/* Links */
+
+static td_status check_kinds(const td_device *from, const td_device *to)
+{
+    if (from->ops == to->ops) return TD_OK;
+    return td_fail(TD_UNSUPPORTED, "%s and %s are of different kinds: what one gives the other goes through host memory "
+                   "(td_stream_copy)", from->name, to->name);
+}
+
+static td_status find_link(td_device *from, td_device *to, td_link *out)
+{
+    if (from->ops->link != NULL) return from->ops->link(from, to, out);
+    *out = (td_link){.direct = true, .same_memory = true, .enabled = true};
+    return TD_OK;
+}
+
+td_status td_device_link(td_device *from, td_device *to, td_link *out)
+{
+    *out = (td_link){0};
+    TD_CHECK(check_kinds(from, to));
+    return find_link(from, to, out);
+}
+
+td_status td_device_enable_peer(td_device *device, td_device *peer)
+{
+    td_link link = {0};
+    TD_CHECK(check_kinds(device, peer));
+    TD_CHECK(operation(device, "enabling of peer access"));
+    TD_CHECK(find_link(peer, device, &link));
+    return link.same_memory || link.enabled ? TD_OK : device->ops->enable_peer(device, peer);
+}
+
+static struct td_link_use *find_use(const td_device *from, const td_device *to)
+{
+    for (uint32_t i = 0; i < from->link_count; i++)
+        if (from->links[i].to == to) return &from->links[i];
+    return NULL;
+}
+
+/* Room to count is made before anything is copied. */
+static td_status expect_use(td_device *from, const td_device *to, struct td_link_use **out)
+{
+    *out = find_use(from, to);
+    if (*out != NULL) return TD_OK;
+    TD_CHECK(TD_RESIZE(&from->links, from->link_count + 1, "counters of links"));
+    *out = &from->links[from->link_count++];
+    **out = (struct td_link_use){.to = to};
+    return TD_OK;
+}
+
+td_status td_stream_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device,
+                              const void *from, uint64_t bytes)
+{
+    td_device *device = stream->device;
+    struct td_link_use *use = NULL;
+    device->caller = __builtin_return_address(0);
+    TD_CHECK(check_kinds(from_device, to_device));
+    TD_CHECK(check_kinds(device, to_device));
+    if (device != to_device && device != from_device)
+        return td_fail(TD_INVALID, "%s: a copy from %s to %s is given to a stream of neither", device->name,
+                       from_device->name, to_device->name);
+    if (bytes == 0) return TD_OK;
+    TD_CHECK(operation(device, "peer copy"));
+    TD_CHECK(expect_use(from_device, to_device, &use));
+    if (device->ops->copy_peer != NULL)
+        TD_CHECK(device->ops->copy_peer(stream, to_device, to, from_device, from, bytes));
+    else TD_CHECK(device->ops->copy(stream, to, from, bytes, TD_ON_DEVICE));
+    device->counts.copies++;
+    if (from_device == to_device) device->counts.bytes_on_device += bytes;
+    else device->counts.bytes_to_peers += bytes;
+    use->copies++;
+    use->bytes += bytes;
+    return TD_OK;
+}
+
+td_link_counts td_device_link_counts(const td_device *from, const td_device *to)
+{
+    td_link_counts out = {0};
+    if (from->ops == to->ops && from->ops->link_counts != NULL) from->ops->link_counts(from, to, &out);
+    const struct td_link_use *use = find_use(from, to);
+    if (use != NULL) {
+        out.copies = use->copies;
+        out.copied_bytes = use->bytes;
+    }
+    return out;
+}
+
 static td_status check_sorts(const td_device *device)
 {
     if (td_device_supports(device, TD_FEATURE_SORT)) return TD_OK;
@@ -230,6 +329,7 @@ td_status td_device_scan_bytes(td_device *device, uint64_t count, uint64_t *byte
 td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
                          uint64_t room_bytes)
 {
+    stream->device->caller = __builtin_return_address(0);
     TD_CHECK(check_sorts(stream->device));
     TD_CHECK(operation(stream->device, "launch"));
     return stream->device->ops->sort(stream, keys, values, count, room, room_bytes);
@@ -238,6 +338,7 @@ td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, ui
 td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint64_t count, void *room,
                          uint64_t room_bytes)
 {
+    stream->device->caller = __builtin_return_address(0);
     TD_CHECK(check_sorts(stream->device));
     TD_CHECK(operation(stream->device, "launch"));
     return stream->device->ops->scan(stream, in, out, count, room, room_bytes);

@@ -50,7 +50,24 @@ typedef struct td_launch {
     bool cluster;          /* and side by side, where waiting takes least; no more than properties.cluster of them */
 } td_launch;
 
-typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE } td_copy_kind;
+/* How bytes get from one device to another. */
+typedef struct td_link {
+    double rate;       /* bytes per second of a copy; 0: not known before it is measured */
+    double latency_ns; /* of a copy; 0: likewise */
+    bool direct;       /* kernels of the one device may follow pointers of the other, once td_device_enable_peer allows it */
+    bool same_memory;  /* slices of one GPU, or the device itself: nothing has to be enabled */
+    bool enabled;      /* kernels of `to` may follow pointers of `from` */
+} td_link;
+
+/* What crossed a link, in its direction. Only the emulator sees the accesses of kernels. */
+typedef struct td_link_counts {
+    uint64_t copies, copied_bytes;
+    uint64_t reads, read_bytes;     /* by kernels of `to` */
+    uint64_t writes, written_bytes; /* by kernels of `from`; atomics that change a word count as writes */
+} td_link_counts;
+
+/* TD_TO_DEVICE_LIVE: from memory that the host goes on changing; every word arrives as it was before or after a change. */
+typedef enum td_copy_kind { TD_TO_DEVICE, TD_TO_HOST, TD_ON_DEVICE, TD_TO_DEVICE_LIVE } td_copy_kind;
 
 /* What a kind of device can be asked for, beyond what all have. */
 typedef enum td_feature { TD_FEATURE_COOPERATIVE, TD_FEATURE_HOST_READS, TD_FEATURE_SORT } td_feature;
@@ -92,6 +109,12 @@ typedef struct td_device_ops {
                       uint64_t room_bytes);
     td_status (*scan_bytes)(td_device *device, uint64_t count, uint64_t *bytes);
     bool (*supports)(const td_device *device, td_feature feature);
+    /* Between two devices of this kind; without them a kind has one device, whose memory is its own. */
+    td_status (*link)(td_device *from, td_device *to, td_link *out);
+    td_status (*enable_peer)(td_device *device, td_device *peer);
+    td_status (*copy_peer)(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
+                           uint64_t bytes);
+    void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: of kernels */
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
@@ -102,6 +125,7 @@ typedef struct td_device_ops {
 /* What is counted, for reports. */
 typedef struct td_device_counts {
     uint64_t launches, copies, bytes_to_device, bytes_to_host, bytes_on_device, fills;
+    uint64_t bytes_to_peers; /* by streams of this device, from one device to another */
 } td_device_counts;
 
 struct td_device {
@@ -117,6 +141,9 @@ struct td_device {
     void *state; /* the kind's own */
     struct td_device_block *blocks; /* what is allocated, device.c's own */
     uint32_t block_count, block_room;
+    struct td_link_use *links; /* copies to other devices, device.c's own */
+    uint32_t link_count;
+    const void *caller; /* the code that called last, for messages that name its line */
 };
 
 struct td_stream {
@@ -159,8 +186,11 @@ uint64_t td_device_left(const td_device *device); /* bytes that can still be tak
 td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen);
 void td_device_unpin(td_device *device, void *host);
 
-/* Streams. Calls return once the work is queued; what goes wrong later is told by the next call, by the
- * completion or by finish. */
+/* Streams. Calls return once the work is queued; what goes wrong later is reported by the next call, by the
+ * completion or by td_stream_synchronize. Arguments of a launch are taken when it is queued. Host memory of a copy belongs
+ * to the copy until the host knows that it is done (synchronize, completion): a source must not change, a target must not
+ * be read. CUDA takes a pageable source when the copy is queued; the emulator does so up to 64 KiB, and
+ * reports a larger one, or a pinned one, that changes. */
 td_status td_stream_open(td_device *device, td_stream **out);
 td_status td_stream_open_low_priority(td_device *device, td_stream **out); /* its blocks let those of others go first */
 void td_stream_close(td_stream *stream); /* waits for what is under way */
@@ -173,6 +203,16 @@ td_status td_stream_record(td_stream *stream, td_event **out);
 td_status td_stream_wait(td_stream *stream, td_event *event);
 void td_event_destroy(td_device *device, td_event *event);
 td_status td_stream_synchronize(td_stream *stream);
+
+/* Links. td_device_link says how bytes get from one device to another: TD_UNSUPPORTED where both are of different kinds
+ * or were not opened together. After td_device_enable_peer kernels of `device` may follow pointers of `peer`;
+ * TD_UNSUPPORTED with the reason where the hardware cannot. td_stream_copy_peer needs no access: without it the bytes
+ * go through pinned host memory. The stream is one of either device. */
+td_status td_device_link(td_device *from, td_device *to, td_link *out);
+td_status td_device_enable_peer(td_device *device, td_device *peer);
+td_status td_stream_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device,
+                              const void *from, uint64_t bytes);
+td_link_counts td_device_link_counts(const td_device *from, const td_device *to); /* since they were opened */
 
 /* TD_UNSUPPORTED where the device does not support TD_FEATURE_SORT. Keys and values are sorted in place; scan writes
  * count + 1 sums. `room` is device memory of as many bytes as the device says. */
@@ -196,8 +236,8 @@ void td_device_host_worked(td_device *device, uint64_t bytes);
 uint64_t td_device_host_until(td_device *device, uint64_t began, uint64_t bytes);
 int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /* the kind's own, since it was opened */
 
-/* For tests: the Nth operation from now (allocation, copy, fill, launch, finish) of any device fails as if
- * the device were lost; 0: none. */
+/* For tests: the Nth operation from now (allocation, copy, peer copy, fill, launch, synchronize, enabling of peer access)
+ * of any device fails as if the device were lost; 0: none. */
 void td_device_fail_at(uint64_t operation);
 
 /* For tests: while on, no host memory can be pinned. */

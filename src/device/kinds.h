@@ -16,6 +16,7 @@ td_status td_emulator_open(td_device **out, int count, const char *topology, con
  * same functions say so. */
 td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options);
 bool td_cuda_present(const char **why);
+void td_cuda_stage_always(bool on); /* for tests: every copy between devices goes through the host */
 int td_cuda_count(void); /* GPUs that can be opened; 0 where there is no CUDA */
 
 #endif

@@ -315,4 +315,52 @@ TEST(running_out_of_memory_is_reported_and_leaks_nothing)
     td_loop_destroy(seen->loop);
 }
 
+/* A clock that posts a completion at 10, 20 and 30, 5 later than it happens, and sees what is delivered. */
+typedef struct ticking {
+    record *seen;
+    uint64_t next, end, delivered, ran_before; /* ran_before: completions handled when the last tick happened */
+} ticking;
+
+static bool tick_pending(void *context, uint64_t *time)
+{
+    const ticking *self = context;
+    *time = self->next;
+    return self->next <= self->end;
+}
+
+static void tick_advance(void *context)
+{
+    ticking *self = context;
+    self->ran_before = (uint64_t)self->seen->count;
+    post(self->seen, self->next + 5, self->next);
+    self->next += 10;
+}
+
+static void tick_delivered(void *context, uint64_t time) { ((ticking *)context)->delivered = time; }
+
+TEST(a_clock_goes_on_only_until_the_next_completion_is_due)
+{
+    record *seen = new_record();
+    ticking ticks = {.seen = seen, .next = 10, .end = 30};
+    td_loop_clock clock = {.context = &ticks, .pending = tick_pending, .advance = tick_advance,
+                           .delivered = tick_delivered};
+    td_loop_add_clock(seen->loop, &clock);
+    post(seen, 12, 1);
+    post(seen, 28, 2);
+    CHECK_OK(td_loop_poll(seen->loop, 14)); /* what happens at 10 is due at 15 */
+    CHECK_EQ(seen->count, 1);
+    CHECK_EQ(ticks.next, 20);
+    CHECK_OK(td_loop_run(seen->loop));
+    const uint64_t values[] = {1, 10, 20, 2, 30};
+    CHECK_EQ(seen->count, 5);
+    for (int i = 0; i < 5; i++) CHECK_EQ(seen->values[i], values[i]);
+    CHECK_EQ(ticks.ran_before, 4); /* what was due before 30 was handled before 30 happened */
+    CHECK_EQ(ticks.delivered, 35);
+    td_loop_remove_clock(seen->loop, &clock);
+    ticks.end = 100;
+    CHECK_OK(td_loop_run(seen->loop));
+    CHECK_EQ(seen->count, 5);
+    td_loop_destroy(seen->loop);
+}
+
 TEST_MAIN

@@ -27,6 +27,16 @@ contains "$out" '"modelled": {' 'the report says that figures are modelled'
 succeeds devices --devices emu:2@dgx1
 contains "$out" 'link to emu:1' 'links between those in the list are shown'
 if [[ $out == *'link to emu:2'* ]]; then bad "links to devices outside the list: $out"; else good; fi
+contains "$out" 'links, timed by copies' 'links are measured'
+contains "$out" '25.00 2.00*' 'the rate and latency between the two, measured'
+contains "$out" '11.00 8.00' 'the rate and latency from the host, measured'
+succeeds devices --devices emu:8@dgx1 --json
+if is_json <<<"$out"; then good; else bad "this is no JSON: $out"; fi
+contains "$out" '"from": "emu:0", "to": "emu:7", "bytes_per_second": 9' 'GPUs without a link copy through the host'
+contains "$out" '"from": "emu:0", "to": "emu:4", "bytes_per_second": 50' 'those with one copy over it'
+contains "$out" '"from": "host", "to": "emu:7"' 'the host has a place'
+succeeds devices --devices cpu --largest 1M
+if [[ $out == *'links, timed'* ]]; then bad "links without GPUs: $out"; else good; fi
 succeeds devices --devices emu --gpu-memory 64M
 contains "$out" '64.0 MiB of its memory may be used' 'a budget is shown'
 

@@ -148,6 +148,59 @@ TD_KERNEL(read_many, kernel_arguments)
     a.out[td_thread()] = sum;
 }
 
+/* Plain writes that nothing else in the launch touches. */
+TD_KERNEL(write_peer, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.out[i] = i * 3;
+}
+
+/* Neighbours' words as they are at the moment. */
+TD_KERNEL(load_all, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) a.out[i] = TD_LOAD(&a.in[i]);
+}
+
+TD_KERNEL(store_all, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) TD_STORE(&a.out[i], a.choice);
+}
+
+TD_KERNEL(count_up, kernel_arguments)
+{
+    uint32_t i = td_global_thread();
+    if (i < a.count) TD_ADD(&a.out[i], 1u);
+}
+
+/* A meeting of two GPUs at a counter, as persistent loops have it. */
+TD_DEVICE void meet_other(uint32_t *counter, uint32_t until)
+{
+    TD_BARRIER();
+    if (td_thread() == 0) {
+        TD_FENCE();
+        TD_ADD(counter, 1u);
+        while (TD_LOAD(counter) < until) {}
+        TD_FENCE();
+    }
+    TD_BARRIER();
+}
+
+/* Rounds of two GPUs in one launch each: each writes to the other's memory and reads what the other wrote to its own.
+ * choice: which of the two; with 2 added, they never meet. */
+TD_KERNEL(rounds_of_two, kernel_arguments)
+{
+    uint32_t *counter = (uint32_t *)a.wide, me = a.choice % 2, t = td_thread(), wrong = 0;
+    for (uint32_t round = 0; round < a.count; round++) {
+        a.out[t] = round * 10 + me;
+        if (a.choice < 2) meet_other(counter, 4 * round + 2);
+        wrong += a.in[t] != round * 10 + 1 - me;
+        if (a.choice < 2) meet_other(counter, 4 * round + 4);
+    }
+    if (wrong > 0) TD_ADD(counter + 1, wrong);
+}
+
 static const uint32_t powers_of_three[4] = {1, 3, 9, 27};
 
 TD_KERNEL(constants, kernel_arguments)
@@ -161,4 +214,5 @@ TD_KERNEL(constants, kernel_arguments)
 const td_kernel right_kernels[] = {
     KERNEL(add_one), KERNEL(block_sum), KERNEL(warp_sum), KERNEL(warp_moves), KERNEL(compact), KERNEL(two_ways),
     KERNEL(grid_rounds), KERNEL(uneven_rounds), KERNEL(dynamic_shared), KERNEL(mark_bytes), KERNEL(warp_handing),
-    KERNEL(atomics_only), KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants), {NULL, NULL}};
+    KERNEL(atomics_only), KERNEL(waits_for_word), KERNEL(read_many), KERNEL(constants),
+    KERNEL(write_peer), KERNEL(load_all), KERNEL(store_all), KERNEL(count_up), KERNEL(rounds_of_two), {NULL, NULL}};

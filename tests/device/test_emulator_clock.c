@@ -183,6 +183,10 @@ TEST(gpus_reach_each_other_as_their_links_allow)
         td_launch shape = {.blocks = 1, .threads = 64};
         const td_kernel *kernel = kernel_named("add_one");
         CHECK_OK(td_stream_launch(stream, kernel, shape, &arguments, sizeof arguments));
+        CHECK_STATUS(td_stream_synchronize(stream), TD_DEVICE);
+        CHECK_CONTAINS(td_last_message(), "touches the memory of emu:4, to which access is not enabled");
+        CHECK_OK(td_device_enable_peer(device[0], device[4]));
+        CHECK_OK(td_stream_launch(stream, kernel, shape, &arguments, sizeof arguments));
         CHECK_OK(td_stream_synchronize(stream));
         CHECK_EQ(td_emulator_counted(device[0]).peer_bytes, 256);
         arguments.in = (uint32_t *)(void *)far;

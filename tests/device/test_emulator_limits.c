@@ -28,6 +28,7 @@ TEST(every_topology_that_comes_along_can_be_opened)
     CHECK_OK(open_and_close("emu:2@pcie5"));
     CHECK_OK(open_and_close("emu:8@dgx1"));
     CHECK_OK(open_and_close("emu:1@h200"));
+    CHECK_OK(open_and_close("emu:8@late"));
     CHECK_OK(open_and_close("emu:64@unchecked"));
 }
 
@@ -50,6 +51,7 @@ TEST(a_wrong_line_of_a_topology_is_named)
     refuse_file("link 0 1 25GB/s\n", ":1: 'link' has 3 values; 4 are needed");
     refuse_file("gpus 2\nlink 0 2 25GB/s 1us\n", ":2: a GPU's number is '2'");
     refuse_file("gpus 2\nlink 1 1 25GB/s 1us\n", ":2: the other end of a link is '1'");
+    refuse_file("remote-delay often\n", ":1: remote-delay is 'often'; 0 to 1048576 are allowed");
     refuse_file("launch 4\n", ":1: launch is '4'; a time is written 3.9us");
     refuse_file("memory-rate -1GB/s\n", ":1: memory-rate is '-1GB/s'");
     refuse_file("memory-rate 1..2GB/s\n", ":1: memory-rate is '1..2GB/s'");

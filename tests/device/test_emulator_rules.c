@@ -147,7 +147,8 @@ TEST(a_cancelled_process_does_not_wait_for_its_kernels)
     td_cancel_request();
     td_launch shape = {.blocks = 1, .threads = 32, .cooperative = true};
     const td_kernel *endless = kernel_named("endless");
-    CHECK_STATUS(td_stream_launch(b.stream, endless, shape, &b.arguments, sizeof b.arguments), TD_CANCELLED);
+    CHECK_OK(td_stream_launch(b.stream, endless, shape, &b.arguments, sizeof b.arguments));
+    CHECK_STATUS(td_stream_synchronize(b.stream), TD_CANCELLED);
     td_cancel_clear();
     CHECK_OK(bench_run(&b, "add_one", (td_launch){.blocks = 16, .threads = 256}));
     bench_close(&b);
@@ -172,7 +173,7 @@ static bool ends_the_process(const char *name, bool freed)
     if (child == 0) {
         if (freopen("/dev/null", "w", stderr) == NULL) _exit(0);
         bench b = bench_open("emu", 1);
-        if (freed) td_device_free(b.device, b.arguments.in);
+        if (freed && td_stream_synchronize(b.stream) == TD_OK) td_device_free(b.device, b.arguments.in);
         bench_run(&b, name, (td_launch){.blocks = 2, .threads = 64});
         _exit(0);
     }
@@ -203,6 +204,7 @@ TEST(freed_device_memory_is_no_longer_the_kernels)
     needs_the_watch();
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         bench b = bench_open("emu", seed);
+        CHECK_OK(td_stream_synchronize(b.stream));
         td_device_free(b.device, b.arguments.in);
         CHECK_STATUS(bench_run(&b, "freed_memory", (td_launch){.blocks = 1, .threads = 32}), TD_DEVICE);
         expect_message("freed_memory", "reads 4 bytes at byte 12 of freed device memory of 16384 bytes");
@@ -237,15 +239,41 @@ TEST(variables_of_the_program_and_other_threads_stacks_are_not_the_kernels)
     refuse("other_stack", "reads 4 bytes");
 }
 
-TEST(a_failure_is_told_once_by_whatever_comes_next)
+TEST(a_failure_drops_what_is_queued_behind_it_and_is_told_once)
 {
     bench b = bench_open("emu", 3);
     td_launch shape = {.blocks = 1, .threads = 64};
     const td_kernel *wrong = kernel_named("divergent_barrier");
+    uint32_t word = 1;
+    CHECK_OK(td_stream_fill(b.stream, b.arguments.out, 0, 4));
     CHECK_OK(td_stream_launch(b.stream, wrong, shape, &b.arguments, sizeof b.arguments));
+    CHECK_OK(td_stream_fill(b.stream, b.arguments.out, 0xff, 4));
+    CHECK_STATUS(td_stream_synchronize(b.stream), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "divergent barrier");
+    CHECK_OK(td_stream_synchronize(b.stream));
+    bench_read(&b, &word, b.arguments.out, 4);
+    CHECK(word != UINT32_MAX);
+    bench_close(&b);
+}
+
+/* Work on another stream lets time pass: the failure is known before the stream is waited for. */
+TEST(a_failure_is_told_by_whatever_comes_next)
+{
+    bench b = bench_open("emu", 3);
+    td_stream *other = NULL;
+    td_event *event = NULL;
+    td_launch shape = {.blocks = 1, .threads = 64};
+    const td_kernel *wrong = kernel_named("divergent_barrier");
+    CHECK_OK(td_stream_open(b.device, &other));
+    CHECK_OK(td_stream_launch(b.stream, wrong, shape, &b.arguments, sizeof b.arguments));
+    CHECK_OK(td_stream_record(b.stream, &event));
+    CHECK_OK(td_stream_wait(other, event));
+    CHECK_OK(td_stream_synchronize(other));
     CHECK_STATUS(td_stream_fill(b.stream, b.arguments.out, 0, 4), TD_DEVICE);
     CHECK_OK(td_stream_fill(b.stream, b.arguments.out, 0, 4));
     CHECK_OK(td_stream_synchronize(b.stream));
+    td_event_destroy(b.device, event);
+    td_stream_close(other);
     bench_close(&b);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "device/cuda/rates.h"
+#include "device/kinds.h"
 
 enum { COUNT = 1 << 20 };
 static const td_launch wide = {.blocks = 256, .threads = 256}, narrow = {.blocks = 1, .threads = 32};
@@ -303,6 +304,107 @@ TEST(slices_run_side_by_side)
     td_device_free(a, words);
     td_devices_close(a);
     td_loop_destroy(loop);
+}
+
+/* Memory on either slice, a pattern in the first's. */
+typedef struct two_slices {
+    td_loop *loop;
+    td_device *device[2];
+    td_stream *stream[2];
+    uint32_t *numbers[2], *host;
+} two_slices;
+
+enum { SLICE_NUMBERS = 1300 << 10 }; /* of 4 bytes: more than two pieces of a copy through the host */
+
+static two_slices open_two(void)
+{
+    two_slices s = {0};
+    s.device[0] = open_slices("cuda:0/2", &s.loop);
+    s.device[1] = s.device[0]->next;
+    CHECK_OK(TD_NEW(&s.host, SLICE_NUMBERS, "host"));
+    for (uint32_t i = 0; i < SLICE_NUMBERS; i++) s.host[i] = i * 2654435761u;
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(td_stream_open(s.device[i], &s.stream[i]));
+        CHECK_OK(td_device_new(s.device[i], &s.numbers[i], SLICE_NUMBERS, sizeof *s.host, "numbers"));
+        CHECK_OK(td_stream_fill(s.stream[i], s.numbers[i], 0, SLICE_NUMBERS * sizeof *s.host));
+    }
+    CHECK_OK(td_stream_copy(s.stream[0], s.numbers[0], s.host, SLICE_NUMBERS * sizeof *s.host, TD_TO_DEVICE));
+    CHECK_OK(td_stream_synchronize(s.stream[0]));
+    CHECK_OK(td_stream_synchronize(s.stream[1]));
+    return s;
+}
+
+static void close_two(two_slices *s)
+{
+    for (int i = 0; i < 2; i++) {
+        td_stream_close(s->stream[i]);
+        td_device_free(s->device[i], s->numbers[i]);
+    }
+    td_devices_close(s->device[0]);
+    td_loop_destroy(s->loop);
+    td_free(s->host);
+}
+
+static void check_numbers(two_slices *s, const uint32_t *numbers)
+{
+    memset(s->host, 0, SLICE_NUMBERS * sizeof *s->host);
+    CHECK_OK(td_stream_copy(s->stream[1], s->host, numbers, SLICE_NUMBERS * sizeof *s->host, TD_TO_HOST));
+    CHECK_OK(td_stream_synchronize(s->stream[1]));
+    for (uint32_t i = 0; i < SLICE_NUMBERS; i++) CHECK_EQ(s->host[i], i * 2654435761u);
+}
+
+TEST(slices_of_a_gpu_share_its_memory)
+{
+    two_slices s = open_two();
+    td_link link = {0};
+    uint64_t *sum = NULL, total = 0, expected = 0;
+    CHECK_OK(td_device_link(s.device[0], s.device[1], &link));
+    CHECK(link.direct && link.same_memory && link.enabled);
+    CHECK_OK(td_device_enable_peer(s.device[1], s.device[0]));
+    CHECK_OK(td_device_new(s.device[1], &sum, 1, sizeof *sum, "sum"));
+    CHECK_OK(td_stream_fill(s.stream[1], sum, 0, sizeof *sum));
+    LAUNCH(s.stream[1], sum, wide, (sum_arguments){s.numbers[0], SLICE_NUMBERS, sum}); /* the other slice's memory */
+    CHECK_OK(td_stream_copy(s.stream[1], &total, sum, sizeof total, TD_TO_HOST));
+    CHECK_OK(td_stream_synchronize(s.stream[1]));
+    for (uint32_t i = 0; i < SLICE_NUMBERS; i++) expected += i * 2654435761u;
+    CHECK_EQ(total, expected);
+    td_device_free(s.device[1], sum);
+    close_two(&s);
+}
+
+TEST(copies_between_slices_arrive_and_are_counted)
+{
+    two_slices s = open_two();
+    uint64_t bytes = SLICE_NUMBERS * sizeof(uint32_t);
+    CHECK_OK(td_stream_copy_peer(s.stream[1], s.device[1], s.numbers[1], s.device[0], s.numbers[0], bytes));
+    CHECK_OK(td_stream_copy_peer(s.stream[1], s.device[1], s.numbers[1], s.device[0], s.numbers[0], 0));
+    CHECK_OK(td_stream_synchronize(s.stream[1]));
+    check_numbers(&s, s.numbers[1]);
+    td_link_counts counts = td_device_link_counts(s.device[0], s.device[1]);
+    CHECK(counts.copies == 1 && counts.copied_bytes == bytes && counts.reads == 0);
+    CHECK_EQ(td_device_link_counts(s.device[1], s.device[0]).copies, 0);
+    CHECK_EQ(s.device[1]->counts.bytes_to_peers, bytes);
+    close_two(&s);
+}
+
+/* As between GPUs without peer access: given to a stream of the one that has the bytes, or of the one that gets them. */
+TEST(copies_through_the_host_arrive)
+{
+    for (int mine = 0; mine < 2; mine++) {
+        two_slices s = open_two();
+        uint64_t bytes = SLICE_NUMBERS * sizeof(uint32_t);
+        td_link link = {0};
+        td_cuda_stage_always(true);
+        CHECK_OK(td_device_link(s.device[0], s.device[1], &link));
+        CHECK(!link.direct && !link.same_memory);
+        for (int round = 0; round < 3; round++) /* buffers are used again */
+            CHECK_OK(td_stream_copy_peer(s.stream[mine], s.device[1], s.numbers[1], s.device[0], s.numbers[0], bytes));
+        CHECK_OK(td_stream_synchronize(s.stream[mine]));
+        td_cuda_stage_always(false);
+        check_numbers(&s, s.numbers[1]);
+        CHECK_EQ(td_device_link_counts(s.device[0], s.device[1]).copies, 3);
+        close_two(&s);
+    }
 }
 
 TEST(blocks_meet_at_barriers_within_a_slice)

@@ -32,6 +32,7 @@ typedef struct td_cuda_stream {
     cudaStream_t beside;  /* where completions are waited for: what follows in the stream does not wait for the host */
     cudaEvent_t reached;  /* the work before the last completion asked for */
     _Atomic int notices;  /* completions asked for that have not come */
+    struct td_cuda_staging *stagings; /* for copies through the host, links.c's own */
 } td_cuda_stream;
 
 static inline td_cuda_state *td_cuda_state_of(const td_device *device) { return (td_cuda_state *)device->state; }
@@ -59,6 +60,13 @@ cudaError_t td_cuda_slice_stream(td_cuda_slice *slice, int priority, cudaStream_
 /* Host memory that several devices may pin at once. */
 td_status td_cuda_pin(td_device *device, void *host, uint64_t bytes, void **seen);
 void td_cuda_unpin(td_device *device, void *host);
+
+/* Links (links.c). */
+td_status td_cuda_link(td_device *from, td_device *to, td_link *out);
+td_status td_cuda_enable_peer(td_device *device, td_device *peer);
+td_status td_cuda_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
+                            uint64_t bytes);
+void td_cuda_drop_stagings(td_cuda_stream *stream); /* of a stream that has nothing left to do */
 
 /* cub.cu */
 cudaError_t td_cuda_sort_bytes(uint64_t count, uint64_t *bytes);

@@ -107,6 +107,7 @@ static void cuda_stream_close(td_stream *base)
     cudaStreamSynchronize(stream->stream);
     cudaStreamSynchronize(stream->beside);
     await_notices(stream);
+    td_cuda_drop_stagings(stream);
     drop_stream(stream);
 }
 
@@ -114,9 +115,11 @@ static td_status cuda_copy(td_stream *stream, void *to, const void *from, uint64
 {
     static const enum cudaMemcpyKind kinds[] = {[TD_TO_DEVICE] = cudaMemcpyHostToDevice,
                                                 [TD_TO_HOST] = cudaMemcpyDeviceToHost,
-                                                [TD_ON_DEVICE] = cudaMemcpyDeviceToDevice};
+                                                [TD_ON_DEVICE] = cudaMemcpyDeviceToDevice,
+                                                [TD_TO_DEVICE_LIVE] = cudaMemcpyHostToDevice};
     static const char *const doing[] = {[TD_TO_DEVICE] = "copying to the device", [TD_TO_HOST] = "copying to the host",
-                                        [TD_ON_DEVICE] = "copying on the device"};
+                                        [TD_ON_DEVICE] = "copying on the device",
+                                        [TD_TO_DEVICE_LIVE] = "copying to the device"};
     TD_CHECK(td_cuda_enter(stream->device));
     return td_cuda_check(stream->device, cudaMemcpyAsync(to, from, bytes, kinds[kind], td_cuda_stream_of(stream)),
                          doing[kind]);
@@ -392,6 +395,9 @@ static const td_device_ops cuda_ops = {
     .scan = cuda_scan,
     .scan_bytes = cuda_scan_bytes,
     .supports = cuda_supports,
+    .link = td_cuda_link,
+    .enable_peer = td_cuda_enable_peer,
+    .copy_peer = td_cuda_copy_peer,
     .now = cuda_now,
 };
 

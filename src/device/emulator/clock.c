@@ -1,5 +1,4 @@
-/* Virtual time. What is queued is done at once, on the host; when it would have
- * begun and ended on the machine that is modelled is computed here. */
+/* Virtual time: how long things take on the machine that is modelled, and when a unit is free. */
 #include "device/emulator/model.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
-/* The emulated device: the table of functions behind device.h. Work is done when
- * it is queued; when it ends is a matter of the virtual clock (clock.c). What goes
- * wrong in it is told as a real device would, by a later call. */
+/* The emulated device: the table of functions behind device.h, its memory, opening and closing. What streams are
+ * given waits in the queue (queue.c) until virtual time comes to it; what goes wrong then is reported as a real
+ * device would, by a later call. */
 #include "device/emulator/emulator.h"
 
 #include "base/alloc.h"
+#include "device/emulator/code_line.h"
 #include "device/emulator/sanitizer.h"
 #include "device/kinds.h"
 
@@ -12,48 +13,7 @@
 
 enum { ZONE = 64 }; /* bytes on either side of device memory that are nobody's */
 
-static td_emulator *emulator_of(const td_device *device) { return device->state; }
-static td_emu_stream *own(td_stream *stream) { return (td_emu_stream *)stream; }
-
-static const td_gpu_model *gpu_of(const td_device *device)
-{
-    const td_emulator *emulator = emulator_of(device);
-    return &emulator->world->topology.gpu[emulator->number];
-}
-
-/* The host's time: that of the completion it handles, or of the last finish, whichever is later. */
-static uint64_t host_now(td_device *device)
-{
-    td_emu_world *world = emulator_of(device)->world;
-    uint64_t handled = device->loop != NULL ? td_loop_time(device->loop) : 0;
-    if (handled > world->host_now) world->host_now = handled;
-    return world->host_now;
-}
-
-static uint64_t earliest(td_emu_stream *stream)
-{
-    uint64_t now = host_now(stream->stream.device);
-    return stream->at > now ? stream->at : now;
-}
-
-void td_emu_stream_work(td_emu_stream *stream, double duration_ns)
-{
-    td_emulator *emulator = emulator_of(stream->stream.device);
-    stream->at = td_unit_take(&emulator->kernels_at, earliest(stream), duration_ns);
-}
-
-td_status td_emu_stream_check(td_emu_stream *stream)
-{
-    td_status status = stream->status;
-    stream->status = TD_OK;
-    return status == TD_OK ? TD_OK : td_fail(status, "%s", stream->message);
-}
-
-static void keep_failure(td_emu_stream *stream, td_status status)
-{
-    stream->status = status;
-    snprintf(stream->message, sizeof stream->message, "%s", td_last_message());
-}
+static td_emulator *emulator_of(const td_device *device) { return td_emulator_of(device); }
 
 /* Memory. */
 
@@ -85,7 +45,7 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
         fill_undefined((uint32_t *)(void *)memory, bytes);
     }
     uintptr_t begin = (uintptr_t)memory;
-    td_region_add(regions, (td_region){begin, begin + bytes, device, emulator->number, 0, cells});
+    td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes, .device = device, .number = emulator->number, .cells = cells});
     emulator->taken += bytes;
     TD_FORBID(block, ZONE);
     TD_FORBID(memory + bytes, ZONE);
@@ -98,10 +58,47 @@ done:
     return status;
 }
 
+/* The stream that an operation was given to. */
+static td_emu_stream *stream_of(const td_emu_world *world, const td_emu_op *op)
+{
+    td_emu_stream *stream = world->streams;
+    while (stream != NULL && stream->actor != op->actor) stream = stream->next;
+    return stream;
+}
+
+/* Memory goes: a device waits for all its work first, as CUDA does. Work on it that the host did not know to be done is
+ * reported by the stream that did it. */
+static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
+{
+    char words[TD_OP_WORDS], name[TD_EMU_WORDS];
+    td_emu_world *world = emulator_of(device)->world;
+    td_emu_drain(world, device);
+    td_emu_drain(world, NULL);
+    const td_emu_op *op = td_order_unknown(&world->order, begin, end);
+    td_emu_stream *stream = op != NULL ? stream_of(world, op) : NULL;
+    if (stream == NULL) return;
+    td_site site = td_code_line(device->caller, name, sizeof name);
+    td_emu_stream_fail(stream, td_fail(TD_DEVICE, "%s: %llu bytes of %s at %s:%d while %s may still use them: synchronize "
+                                       "that stream first", device->name, (unsigned long long)(end - begin), going,
+                                       td_emu_file(site.file), site.line, td_op_describe(op, words)));
+}
+
+/* Whoever frees may be on the way out with a message of its own. */
+static void check_unused(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
+{
+    char message[TD_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s", td_last_message());
+    find_user(device, begin, end, going);
+    td_message_set(message);
+}
+
 static void release(td_device *device, void *memory)
 {
     td_region region;
     td_emulator *emulator = emulator_of(device);
+    const td_region *found = td_region_find(&emulator->world->regions, (uintptr_t)memory, 0);
+    if (memory != NULL && found != NULL && found->device == device)
+        check_unused(device, found->begin, found->end, "device memory are freed");
     if (memory == NULL || !td_region_remove(&emulator->world->regions, (uintptr_t)memory, &region)) return;
     emulator->taken -= region.end - region.begin;
     char *block = (char *)memory - ZONE;
@@ -122,7 +119,7 @@ static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)
                        device->name, (unsigned long long)bytes);
     if (!again) {
         TD_CHECK(td_region_expect(regions));
-        td_region_add(regions, (td_region){begin, begin + bytes, NULL, 0, 0, NULL});
+        td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes});
         region = td_region_find(regions, begin, bytes);
     }
     if (region != NULL) region->pins++;
@@ -135,140 +132,8 @@ static void unpin(td_device *device, void *host)
     td_regions *regions = &emulator_of(device)->world->regions;
     td_region *region = td_region_find(regions, (uintptr_t)host, 0), gone;
     if (region == NULL || region->begin != (uintptr_t)host || region->device != NULL) return;
+    check_unused(device, region->begin, region->end, "host memory are unpinned");
     if (--region->pins == 0) td_region_remove(regions, region->begin, &gone);
-}
-
-td_status td_emu_check_range(const td_device *device, const void *memory, uint64_t bytes, const char *what)
-{
-    char words[TD_EMU_WORDS];
-    const td_regions *regions = &emulator_of(device)->world->regions;
-    const td_region *region = td_region_find(regions, (uintptr_t)memory, bytes);
-    if (bytes == 0 || (region != NULL && region->device == device)) return TD_OK;
-    if (region != NULL && region->device != NULL)
-        return td_fail(TD_DEVICE, "%s: %s: %llu bytes of the memory of %s", device->name, what,
-                       (unsigned long long)bytes, region->device->name);
-    if (region != NULL)
-        return td_fail(TD_DEVICE, "%s: %s: %llu bytes of host memory", device->name, what, (unsigned long long)bytes);
-    return td_fail(TD_DEVICE, "%s: %s: %llu bytes %s", device->name, what, (unsigned long long)bytes,
-                   td_region_describe(regions, (uintptr_t)memory, words));
-}
-
-/* Streams. */
-
-/* Patient or not: streams take turns by their clocks. */
-static td_status stream_open(td_device *device, bool low_priority, td_stream **out)
-{
-    (void)low_priority;
-    td_emu_stream *stream = NULL;
-    TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
-    stream->stream.device = device;
-    stream->at = host_now(device);
-    *out = &stream->stream;
-    return TD_OK;
-}
-
-static void stream_close(td_stream *stream) { td_free(stream); }
-
-/* Through the host link: a pageable copy is slower. */
-static void host_copy(td_emu_stream *stream, const void *host, uint64_t bytes, bool to_device)
-{
-    td_emulator *emulator = emulator_of(stream->stream.device);
-    td_topology *topology = &emulator->world->topology;
-    int number = topology->host_link[emulator->number];
-    td_link_model *link = to_device ? &topology->to_device[number] : &topology->to_host[number];
-    const td_region *pinned = td_region_find(&emulator->world->regions, (uintptr_t)host, bytes);
-    double rate = pinned != NULL && pinned->device == NULL ? link->rate : link->rate * topology->pageable_share;
-    stream->at = td_unit_take(&link->free_at, earliest(stream), link->latency_ns + (double)bytes / rate);
-}
-
-/* From another GPU: through the link between them or, without one, through the host. */
-static void peer_copy(td_emu_stream *stream, int from, int to, uint64_t bytes)
-{
-    td_topology *topology = &emulator_of(stream->stream.device)->world->topology;
-    td_link_model *link = &topology->between[from][to];
-    if (link->rate > 0) {
-        stream->at = td_unit_take(&link->free_at, earliest(stream), link->latency_ns + (double)bytes / link->rate);
-        return;
-    }
-    td_link_model *up = &topology->to_host[topology->host_link[from]];
-    td_link_model *down = &topology->to_device[topology->host_link[to]];
-    stream->at = td_unit_take(&up->free_at, earliest(stream), up->latency_ns + (double)bytes / up->rate);
-    stream->at = td_unit_take(&down->free_at, stream->at, down->latency_ns + (double)bytes / down->rate);
-}
-
-static td_status device_copy(td_emu_stream *stream, const void *to, const void *from, uint64_t bytes)
-{
-    td_device *device = stream->stream.device;
-    const td_regions *regions = &emulator_of(device)->world->regions;
-    const td_region *source = td_region_find(regions, (uintptr_t)from, bytes);
-    const td_region *target = td_region_find(regions, (uintptr_t)to, bytes);
-    if (source == NULL || source->device == NULL || target == NULL || target->device == NULL) {
-        TD_CHECK(td_emu_check_range(device, from, bytes, "copied from"));
-        return td_emu_check_range(device, to, bytes, "copied to");
-    }
-    if (source->device == target->device) {
-        td_emu_stream_work(stream, gpu_of(device)->launch_ns + 2.0 * (double)bytes / gpu_of(device)->memory_rate);
-        return TD_OK;
-    }
-    peer_copy(stream, emulator_of(source->device)->number, emulator_of(target->device)->number, bytes);
-    return TD_OK;
-}
-
-static td_status copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
-{
-    TD_CHECK(td_emu_stream_check(own(stream)));
-    if (bytes == 0) return TD_OK;
-    if (kind == TD_TO_DEVICE) TD_CHECK(td_emu_check_range(stream->device, to, bytes, "copied to"));
-    if (kind == TD_TO_HOST) TD_CHECK(td_emu_check_range(stream->device, from, bytes, "copied from"));
-    if (kind == TD_ON_DEVICE) TD_CHECK(device_copy(own(stream), to, from, bytes));
-    else host_copy(own(stream), kind == TD_TO_DEVICE ? from : to, bytes, kind == TD_TO_DEVICE);
-    memmove(to, from, bytes);
-    return TD_OK;
-}
-
-static td_status fill(td_stream *stream, void *to, int byte, uint64_t bytes)
-{
-    TD_CHECK(td_emu_stream_check(own(stream)));
-    TD_CHECK(td_emu_check_range(stream->device, to, bytes, "filled"));
-    memset(to, byte, bytes);
-    const td_gpu_model *gpu = gpu_of(stream->device);
-    td_emu_stream_work(own(stream), gpu->launch_ns + (double)bytes / gpu->memory_rate);
-    return TD_OK;
-}
-
-static void count(td_emulator *emulator, const td_emu_work *work, double duration_ns)
-{
-    td_emulator_counts *all = &emulator->counts;
-    all->launches++;
-    all->blocks += work->blocks;
-    all->threads += work->threads;
-    all->barriers += work->barriers;
-    all->grid_barriers += work->grid_barriers;
-    all->exchanges += work->exchanges;
-    all->bytes_read += work->bytes_read;
-    all->bytes_written += work->bytes_written;
-    all->host_bytes += work->host_bytes;
-    all->peer_bytes += work->peer_bytes;
-    all->accesses += work->accesses;
-    all->atomics += work->atomics;
-    all->shared_accesses += work->shared_accesses;
-    all->kernel_ns += (uint64_t)duration_ns;
-}
-
-static td_status occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
-                     uint32_t *blocks)
-{
-    (void)kernel;
-    const td_gpu_model *gpu = gpu_of(device);
-    uint64_t most = 0;
-    if (threads > 0 && threads <= gpu->block_threads && shared_bytes <= gpu->shared_bytes) {
-        uint64_t each = gpu->resident_threads / threads;
-        if (shared_bytes > 0 && gpu->shared_bytes / shared_bytes < each) each = gpu->shared_bytes / shared_bytes;
-        most = (each > 0 ? each : 1) * gpu->multiprocessors;
-        if (most > TD_FIBERS_MOST / threads) most = TD_FIBERS_MOST / threads;
-    }
-    *blocks = (uint32_t)most;
-    return TD_OK;
 }
 
 enum { USUAL_THREADS = 256 }; /* of a block */
@@ -277,67 +142,10 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
 {
     const td_emu_machine *machine = &emulator_of(device)->machine;
     uint32_t blocks = 1;
-    if (cooperative) (void)occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
-    return sizeof(td_emu_world) + bytes + (machine->races ? td_watch_cells_bytes(bytes) : 0) +
+    if (cooperative) (void)td_emu_occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
+    return sizeof(td_emu_world) + bytes + (machine->races ? td_watch_cells_bytes(bytes) + td_order_bytes() : 0) +
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
-
-static td_status check_cooperative(td_device *device, const td_kernel *kernel, const td_launch *shape)
-{
-    uint32_t most = 0;
-    TD_CHECK(occupancy(device, kernel, shape->threads, shape->shared_bytes, &most));
-    if (!shape->cooperative || shape->blocks <= most) return TD_OK;
-    return td_fail(TD_DEVICE, "%s, kernel %s: %u blocks of %u threads in a cooperative launch; %u run at once", device->name,
-                   kernel->name, shape->blocks, shape->threads, most);
-}
-
-static td_status launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
-                        size_t bytes)
-{
-    td_emu_work work = {0};
-    td_emulator *emulator = emulator_of(stream->device);
-    const td_topology *topology = &emulator->world->topology;
-    TD_CHECK(td_emu_stream_check(own(stream)));
-    td_status status = check_cooperative(stream->device, kernel, shape);
-    if (status == TD_OK) status = td_emu_machine_launch(&emulator->machine, kernel, shape, arguments, bytes, &work);
-    double rate = topology->to_device[topology->host_link[emulator->number]].rate;
-    double duration = td_model_launch_ns(gpu_of(stream->device), &work, rate);
-    td_emu_stream_work(own(stream), duration);
-    count(emulator, &work, duration);
-    if (status == TD_DEVICE) keep_failure(own(stream), status);
-    return status == TD_DEVICE ? TD_OK : status;
-}
-
-static td_status notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
-{
-    td_device *device = stream->device;
-    uint64_t time = earliest(own(stream)) + (uint64_t)gpu_of(device)->synchronize_ns;
-    if (device->loop == NULL) return td_fail(TD_INVALID, "%s: completions need an event loop", device->name);
-    td_loop_expect(device->loop);
-    td_loop_complete(device->loop, time > 0 ? time : 1, handler, context, td_emu_stream_check(own(stream)), value);
-    return TD_OK;
-}
-
-struct td_event {
-    uint64_t at;
-};
-
-static td_status record(td_stream *stream, td_event **out)
-{
-    TD_CHECK(td_emu_stream_check(own(stream)));
-    TD_CHECK(TD_NEW(out, 1, "event"));
-    (*out)->at = own(stream)->at;
-    return TD_OK;
-}
-
-static td_status wait_for(td_stream *stream, td_event *event)
-{
-    TD_CHECK(td_emu_stream_check(own(stream)));
-    if (event->at > own(stream)->at) own(stream)->at = event->at;
-    return TD_OK;
-}
-
-static void event_destroy(td_event *event) { td_free(event); }
 
 static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
 {
@@ -346,14 +154,8 @@ static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
 
 static void host_worked(td_device *device, uint64_t bytes)
 {
-    emulator_of(device)->world->host_now = host_until(device, host_now(device), bytes);
-}
-
-static td_status synchronize(td_stream *stream)
-{
-    td_emu_world *world = emulator_of(stream->device)->world;
-    world->host_now = earliest(own(stream)) + (uint64_t)gpu_of(stream->device)->synchronize_ns;
-    return td_emu_stream_check(own(stream));
+    td_emu_world *world = emulator_of(device)->world;
+    world->host_now = host_until(device, td_emu_host_now(world), bytes);
 }
 
 static bool supports(const td_device *device, td_feature feature)
@@ -362,7 +164,7 @@ static bool supports(const td_device *device, td_feature feature)
     return feature == TD_FEATURE_COOPERATIVE || feature == TD_FEATURE_HOST_READS || feature == TD_FEATURE_SORT;
 }
 
-static uint64_t now(td_device *device) { return host_now(device); }
+static uint64_t now(td_device *device) { return td_emu_host_now(emulator_of(device)->world); }
 
 td_emulator_counts td_emulator_counted(const td_device *device) { return emulator_of(device)->counts; }
 
@@ -385,6 +187,9 @@ static int counters(const td_device *device, td_counter *out)
 static void leave_world(td_emu_world *world)
 {
     if (--world->open > 0) return;
+    td_emu_queue_close(world);
+    td_order_close(&world->order);
+    td_stale_close(&world->stale);
     td_regions_close(&world->regions);
     td_free(world);
 }
@@ -403,12 +208,13 @@ static void close_device(td_device *device)
 
 static const td_device_ops ops = {
     .close = close_device, .allocate = allocate, .release = release, .pin = pin, .unpin = unpin,
-    .stream_open = stream_open, .stream_close = stream_close, .copy = copy, .fill = fill, .launch = launch,
-    .notify = notify, .record = record, .wait = wait_for, .event_destroy = event_destroy, .synchronize = synchronize,
-    .occupancy = occupancy,
+    .stream_open = td_emu_stream_open, .stream_close = td_emu_stream_close, .copy = td_emu_copy, .fill = td_emu_fill,
+    .launch = td_emu_launch, .notify = td_emu_notify, .record = td_emu_record, .wait = td_emu_wait_event,
+    .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
-    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .host_worked = host_worked,
-    .host_until = host_until};
+    .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
+    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes,
+    .host_worked = host_worked, .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)
 {
@@ -443,6 +249,8 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
     emulator->number = number;
     emulator->machine.device = device;
     emulator->machine.regions = &world->regions;
+    emulator->machine.order = &world->order;
+    emulator->machine.stale = &world->stale;
     emulator->machine.races = world->topology.races;
     emulator->machine.patience = world->topology.patience;
     for (int i = 0; i < TD_EMULATED_DEVICES; i++)
@@ -468,6 +276,10 @@ td_status td_emulator_open(td_device **out, int count, const char *topology, con
     if (count > world->topology.devices)
         TD_TRY(td_fail(TD_USAGE, "%d emulated devices; topology '%s' has %d GPUs", count, world->topology.name,
                        world->topology.devices));
+    TD_TRY(td_order_open(&world->order, &world->regions, world->topology.races || world->topology.remote_delay > 0,
+                         world->topology.races));
+    TD_TRY(td_stale_open(&world->stale, world->topology.remote_delay, options->seed));
+    td_emu_queue_open(world, options->loop);
     for (int i = 0; i < count; i++) {
         TD_TRY(open_one(last, world, i, options));
         last = &(*last)->next;

@@ -3,7 +3,9 @@
 #define TD_DEVICE_EMULATOR_EMULATOR_H
 
 #include "device/emulator/model.h"
+#include "device/emulator/order.h"
 #include "device/emulator/regions.h"
+#include "device/emulator/stale.h"
 
 typedef struct td_emulator_counts {
     uint64_t launches;
@@ -17,29 +19,150 @@ typedef struct td_emulator_counts {
 /* Counted so far by a device of kind TD_DEVICE_EMULATOR. */
 td_emulator_counts td_emulator_counted(const td_device *device);
 
+struct td_emu_stream;
+
+/* Operations that are queued and not yet done; past these the host waits, as CUDA's does. */
+enum { TD_EMU_QUEUED = 256 };
+enum { TD_EMU_PAYLOAD = 1024 }; /* bytes of an operation: a kernel's arguments, a pageable source */
+
+typedef enum td_emu_kind {
+    TD_EMU_COPY, TD_EMU_FILL, TD_EMU_LAUNCH, TD_EMU_SORT, TD_EMU_SCAN, /* work, which a failure drops */
+    TD_EMU_NOTIFY, TD_EMU_RECORD, TD_EMU_WAIT
+} td_emu_kind;
+
+typedef struct td_emu_entry {
+    struct td_emu_entry *next;
+    td_emu_kind kind;
+    uint64_t queued_at;    /* the host's time */
+    uint64_t sequence;     /* entries queued before it, in all streams */
+    td_emu_moment *moment; /* what the host knew then */
+    td_emu_moment *told;   /* of a completion: room for what it will tell the host */
+    const void *caller;    /* the code that queued it */
+    bool dropped;          /* because something before it in its stream failed */
+    void *to;              /* of copies and fills; keys, sums */
+    const void *from;      /* values, numbers */
+    uint64_t bytes;        /* or how many */
+    void *room;            /* of sorts */
+    int from_device, to_device; /* of copies; -1: the host */
+    bool pinned;           /* the host memory of a copy */
+    bool digested;         /* the source must not change until it is copied */
+    uint64_t digest;
+    int byte;
+    td_kernel kernel;
+    td_launch shape;
+    td_handler handler;
+    void *context;
+    uint64_t value;
+    td_event *event;
+    void *large;           /* a payload that is too large for its place */
+    _Alignas(16) char payload[TD_EMU_PAYLOAD];
+} td_emu_entry;
+
 /* What devices that were opened together share. */
 typedef struct td_emu_world {
     int open;          /* devices that are not yet closed */
     uint64_t host_now; /* the host's virtual time */
+    uint64_t reached;  /* when the last thing happened */
+    uint64_t turns;    /* launches that were paused so far */
     td_regions regions;
     td_topology topology;
+    td_emu_order order;
+    td_emu_stale stale;
+    td_loop *loop;
+    td_loop_clock clock;
+    struct td_emu_stream *streams; /* all that are open, by device and number */
+    uint64_t queued;               /* entries so far */
+    uint32_t notifies;             /* completions that are queued */
+    td_emu_entry *unused;
+    td_emu_entry entries[TD_EMU_QUEUED];
 } td_emu_world;
 
 typedef struct td_emulator {
     td_emu_world *world;
     int number;
+    uint32_t streams;    /* opened so far */
     uint64_t taken;      /* bytes allocated */
     uint64_t kernels_at; /* when its kernels end */
+    struct td_emu_stream *paused; /* the stream whose launch waits for other GPUs */
     td_emu_machine machine;
     td_emulator_counts counts;
+    td_link_counts to[TD_EMULATED_DEVICES]; /* accesses of all kernels over the links from here */
 } td_emulator;
 
 typedef struct td_emu_stream {
     td_stream stream; /* first */
-    uint64_t at;      /* when all that is queued ends */
+    struct td_emu_stream *next;
+    uint32_t number;  /* of its device's */
+    uint32_t actor;
+    uint64_t at;      /* when all that was carried out ends */
+    bool under_way;   /* the first entry, a copy, has begun; its bytes move when it ends */
+    uint64_t ends;
+    bool paused;      /* the first entry, a launch, has begun, and goes on after kernels of other GPUs */
+    uint64_t turn;    /* when it was paused, as a number that grows */
+    td_emu_op op;     /* that launch */
+    td_emu_entry *first, **last;
     td_status status; /* of what went wrong and was not yet told */
     char message[TD_MESSAGE_BYTES];
+    uint32_t seen[TD_EMU_ACTORS]; /* its vector clock */
 } td_emu_stream;
+
+static inline td_emulator *td_emulator_of(const td_device *device) { return (td_emulator *)device->state; }
+static inline td_emu_stream *td_emu_stream_of(td_stream *stream) { return (td_emu_stream *)stream; }
+
+/* The queue (queue.c). */
+void td_emu_queue_open(td_emu_world *world, td_loop *loop);
+void td_emu_queue_close(td_emu_world *world);
+uint64_t td_emu_host_now(td_emu_world *world);
+bool td_emu_step(td_emu_world *world); /* lets the next thing happen; false: nothing is queued */
+void td_emu_drain(td_emu_world *world, const td_device *device); /* all that is queued (NULL: of any device) */
+
+td_status td_emu_stream_open(td_device *device, bool low_priority, td_stream **out);
+void td_emu_stream_close(td_stream *stream);
+td_status td_emu_stream_synchronize(td_stream *stream);
+td_status td_emu_notify(td_stream *stream, td_handler handler, void *context, uint64_t value);
+td_status td_emu_record(td_stream *stream, td_event **out);
+td_status td_emu_wait_event(td_stream *stream, td_event *event);
+void td_emu_event_destroy(td_event *event);
+
+/* The stream's earlier failure, told once. */
+td_status td_emu_stream_check(td_emu_stream *stream);
+void td_emu_stream_fail(td_emu_stream *stream, td_status status); /* with the message that stands */
+
+/* Queues what the caller filled in of a new entry; `payload` is copied. */
+td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const void *payload, size_t bytes);
+static inline const void *td_emu_payload(const td_emu_entry *entry)
+{
+    return entry->large != NULL ? entry->large : entry->payload;
+}
+
+/* What happens: carried out by queue.c when its time has come (work.c, links.c, utilities.c). Work of the device's own
+ * returns how long it takes. */
+td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+td_status td_emu_resume_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+bool td_emu_may_pause(td_emu_machine *machine);
+bool td_emu_any_paused(const td_emu_world *world); /* a launch that waits for kernels of other GPUs */
+td_status td_emu_do_fill(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+td_status td_emu_do_sort(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+td_status td_emu_do_scan(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
+td_status td_emu_start_copy(td_emu_stream *stream, td_emu_entry *entry);
+td_status td_emu_end_copy(td_emu_stream *stream, td_emu_entry *entry);
+uint64_t td_emu_copy_free(const td_emu_stream *stream, const td_emu_entry *entry); /* when its unit is free */
+uint64_t td_emu_copy_begin(td_emu_stream *stream, const td_emu_entry *entry, uint64_t at); /* when it ends */
+td_emu_op *td_emu_operate(td_emu_stream *stream, const td_emu_entry *entry, const char *what); /* it is carried out */
+
+td_status td_emu_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
+td_status td_emu_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
+                           uint64_t bytes);
+td_status td_emu_fill(td_stream *stream, void *to, int byte, uint64_t bytes);
+td_status td_emu_launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                        size_t bytes);
+td_status td_emu_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                           uint32_t *blocks);
+
+/* Links (links.c). */
+td_status td_emu_link(td_device *from, td_device *to, td_link *out);
+td_status td_emu_enable_peer(td_device *device, td_device *peer);
+void td_emu_link_counts(const td_device *from, const td_device *to, td_link_counts *out);
 
 /* Utilities: operations of a stream that run no kernel (utilities.c). */
 td_status td_emu_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,
@@ -49,13 +172,7 @@ td_status td_emu_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint
                       uint64_t room_bytes);
 td_status td_emu_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 
-/* The stream's earlier failure, told once. */
-td_status td_emu_stream_check(td_emu_stream *stream);
-
 /* Whether these bytes are the device's, in words that name `what` if not. */
 td_status td_emu_check_range(const td_device *device, const void *memory, uint64_t bytes, const char *what);
-
-/* Queues work of the device's own that takes so long. */
-void td_emu_stream_work(td_emu_stream *stream, double duration_ns);
 
 #endif

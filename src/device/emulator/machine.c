@@ -329,31 +329,51 @@ static void give_load(td_emu_machine *m, const td_emu_block *block)
 }
 
 /* The blocks first, first + 1, ... of the launch's order, in flight together. */
-static td_status run_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
+static void begin_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
 {
     m->turn_at = m->turn_count = m->next_count = m->finished = m->grid_waiting = 0;
     m->in_flight = count;
     for (uint32_t i = 0; i < count; i++) block_begin(m, i, first + i);
     m->work.blocks += count;
     m->work.threads += (uint64_t)count * m->shape.threads;
+}
+
+/* Until all have ended, or the launch is paused. */
+static td_status run_blocks(td_emu_machine *m)
+{
     m->caller = (td_fiber){0};
     leave_for(m, &m->caller, choose(m));
-    if (m->status != TD_OK) return m->status;
-    if (m->finished < count * m->shape.threads) return report_deadlock(m);
-    for (uint32_t i = 0; i < count; i++) give_load(m, &m->blocks[i]);
+    if (m->paused || m->status != TD_OK) return m->status;
+    if (m->finished < m->in_flight * m->shape.threads) return report_deadlock(m);
+    for (uint32_t i = 0; i < m->in_flight; i++) give_load(m, &m->blocks[i]);
     return TD_OK;
 }
 
 static td_status run_all(td_emu_machine *m)
 {
-    if (m->shape.cooperative) return run_blocks(m, 0, m->shape.blocks);
-    uint32_t blocks = m->shape.blocks;
-    uint32_t start = (uint32_t)td_random_below(td_mix64(m->seed ^ m->launches), blocks);
-    for (uint32_t i = 0; i < blocks; i++) {
-        if (i % 64 == 0) TD_CHECK(td_cancel_check());
-        TD_CHECK(run_blocks(m, i + start < blocks ? i + start : i + start - blocks, 1));
+    uint32_t blocks = m->shape.blocks, each = m->shape.cooperative ? blocks : 1;
+    uint32_t start = each > 1 ? 0 : (uint32_t)td_random_below(td_mix64(m->seed ^ m->launches), blocks);
+    while (m->under_way || m->block_at < blocks) {
+        if (!m->under_way) {
+            if (m->block_at % 64 == 0) TD_CHECK(td_cancel_check());
+            begin_blocks(m, (uint32_t)(((uint64_t)m->block_at + start) % blocks), each);
+            m->block_at += each;
+            m->under_way = true;
+        }
+        TD_CHECK(run_blocks(m));
+        if (m->paused) return TD_OK;
+        m->under_way = false;
     }
     return TD_OK;
+}
+
+void td_emu_pause(void)
+{
+    td_emu_machine *m = td_emu_now;
+    td_emu_fiber_thread *me = td_emu_running;
+    td_emu_release(me);
+    m->paused = true;
+    leave_for(m, me->fiber, NULL);
 }
 
 static td_status check_shape(const td_emu_machine *m, const td_kernel *kernel, const td_launch *shape)
@@ -372,6 +392,19 @@ static td_status check_shape(const td_emu_machine *m, const td_kernel *kernel, c
     return TD_OK;
 }
 
+static td_status go_on(td_emu_machine *m)
+{
+    td_status status = run_all(m);
+    if (m->paused) td_watch_pause(m);
+    td_watch_stop();
+    td_emu_now = NULL;
+    if (status != TD_OK) {
+        m->under_way = false;
+        drop_all(m);
+    }
+    return status;
+}
+
 static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
                             size_t bytes)
 {
@@ -387,14 +420,12 @@ static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td
     m->status = TD_OK;
     m->work = (td_emu_work){0};
     m->launches++;
+    m->block_at = 0;
+    m->under_way = m->paused = false;
     memset(m->loads, 0, (size_t)m->device->properties.multiprocessors * sizeof *m->loads);
     td_emu_now = m;
     td_watch_start(m);
-    td_status status = run_all(m);
-    td_watch_stop();
-    td_emu_now = NULL;
-    if (status != TD_OK) drop_all(m);
-    return status;
+    return go_on(m);
 }
 
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
@@ -402,6 +433,18 @@ td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel
 {
     pthread_mutex_lock(&one_launch);
     td_status status = run_launch(machine, kernel, shape, arguments, bytes);
+    *work = machine->work;
+    pthread_mutex_unlock(&one_launch);
+    return status;
+}
+
+td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work)
+{
+    pthread_mutex_lock(&one_launch);
+    machine->paused = false;
+    td_emu_now = machine;
+    td_watch_resume(machine);
+    td_status status = go_on(machine);
     *work = machine->work;
     pthread_mutex_unlock(&one_launch);
     return status;

@@ -26,6 +26,8 @@ typedef enum td_emu_state {
 typedef enum td_emu_exchange { TD_EMU_MEET, TD_EMU_VOTE, TD_EMU_MOVE_VALUE } td_emu_exchange;
 
 struct td_emu_block;
+struct td_emu_order;
+struct td_emu_stale;
 struct td_regions;
 
 typedef struct td_emu_fiber_thread {
@@ -80,6 +82,13 @@ typedef struct td_emu_work {
     uint64_t busiest;                            /* operations of the multiprocessor with most of them */
 } td_emu_work;
 
+/* The watch's place in a launch. */
+typedef struct td_watch_state {
+    bool races, mixed;
+    uint32_t began, all_met, until_look, until_turn, idle_turns;
+    uint64_t looks, progress;
+} td_watch_state;
+
 /* The fibers and arenas of a device, kept from launch to launch. */
 typedef struct td_emu_machine {
     td_device *device;
@@ -91,6 +100,9 @@ typedef struct td_emu_machine {
     bool races;            /* look for them */
     uint64_t patience;     /* accesses without a thread that ends or a meeting: an endless loop */
     double peer_rate[TD_EMULATED_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
+    bool peer_enabled[TD_EMULATED_DEVICES]; /* kernels may follow their pointers */
+    struct td_emu_order *order;
+    struct td_emu_stale *stale;
     td_fiber_stacks stacks;
     td_fiber **free_fibers;
     uint32_t free_count;
@@ -110,6 +122,16 @@ typedef struct td_emu_machine {
     const void *arguments;
     size_t arguments_bytes;
     td_launch shape;
+    uint32_t stream;      /* its number */
+    uint32_t *seen;       /* the vector clock of its stream */
+    uint32_t block_at;    /* blocks that have begun */
+    bool under_way;       /* the last ones to begin have not ended */
+    bool beside;          /* it began while a launch of another GPU was paused */
+    bool paused;          /* it waits for kernels of other GPUs to go on */
+    bool (*may_pause)(struct td_emu_machine *machine); /* whether another GPU could go on */
+    uint64_t progress_seen; /* when it last might have been paused */
+    td_watch_state watched; /* while it is paused */
+    uint32_t actor;         /* its stream's */
     uint32_t in_flight, finished; /* blocks; threads that ended */
     uint32_t grid_waiting;
     td_emu_work work;
@@ -124,11 +146,14 @@ void td_emu_machine_close(td_emu_machine *machine);
 /* Memory that a launch of so many blocks at once takes, without the stacks, which are mapped as they are touched. */
 uint64_t td_emu_machine_bytes(const td_emu_machine *machine, uint32_t blocks, uint32_t threads);
 
-/* Runs the launch to its end. A broken rule is TD_DEVICE with the message made where it was broken. */
+/* Runs the launch until it ends or is paused (machine->paused), and on from there. A broken rule is TD_DEVICE with the
+ * message made where it was broken. */
+td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work);
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                 const void *arguments, size_t bytes, td_emu_work *work);
 
 /* For those who make threads wait (block.c, exchange.c). */
+void td_emu_pause(void); /* the launch lets those of other GPUs go on; the thread stays ready */
 void td_emu_wait(void);                           /* gives way; returns when the thread is chosen again */
 void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
 uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */

@@ -27,6 +27,7 @@ typedef struct td_topology {
     char name[64];
     int devices;
     bool races;        /* look for them in kernels */
+    uint32_t remote_delay; /* how often a kernel may still see what another GPU has changed; 0: never */
     uint64_t patience; /* accesses of a launch without progress, after which it is given up */
     td_gpu_model gpu[TD_EMULATED_DEVICES];
     double gather_rate;    /* bytes per ns that the host's workers collect */

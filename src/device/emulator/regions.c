@@ -38,6 +38,7 @@ void td_region_add(td_regions *regions, td_region region)
 {
     uint64_t at = rank(regions, region.begin);
     memmove(regions->list + at + 1, regions->list + at, (regions->count - at) * sizeof *regions->list);
+    region.id = ++regions->added;
     regions->list[at] = region;
     regions->count++;
 }
@@ -102,6 +103,7 @@ void td_regions_clear_cells(td_regions *regions)
     for (uint64_t i = 0; i < regions->count; i++) {
         td_region *region = &regions->list[i];
         uint64_t cells = (region->end - region->begin + 3) / 4;
+        region->used = 0;
         if (region->cells != NULL) memset(region->cells, 0, cells * sizeof *region->cells);
     }
 }

@@ -233,6 +233,14 @@ static td_status line_patience(reading *r)
     return read_whole(r, r->word[1], 1 << 20, UINT64_C(1) << 48, &r->topology->patience);
 }
 
+static td_status line_remote_delay(reading *r)
+{
+    uint64_t loads = 0;
+    TD_CHECK(read_whole(r, r->word[1], 0, 1 << 20, &loads));
+    r->topology->remote_delay = (uint32_t)loads;
+    return TD_OK;
+}
+
 static const struct {
     const char *word;
     int least, most; /* values */
@@ -242,6 +250,7 @@ static const struct {
     {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"pageable", 1, 1, line_pageable},
     {"host-gather", 1, 1, line_gather},
     {"check", 1, 1, line_check}, {"patience", 1, 1, line_patience},
+    {"remote-delay", 1, 1, line_remote_delay},
 };
 
 static td_status check_values(const reading *r, int least, int most)

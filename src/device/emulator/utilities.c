@@ -42,7 +42,7 @@ td_status td_emu_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint6
                       uint64_t room_bytes)
 {
     uint64_t needed = 0;
-    TD_CHECK(td_emu_stream_check((td_emu_stream *)stream));
+    TD_CHECK(td_emu_stream_check(td_emu_stream_of(stream)));
     TD_CHECK(td_emu_sort_bytes(stream->device, count, &needed));
     if (room_bytes < needed)
         return td_fail(TD_DEVICE, "%s: %llu bytes of room to sort in; %llu are needed", stream->device->name,
@@ -50,12 +50,31 @@ td_status td_emu_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint6
     TD_CHECK(td_emu_check_range(stream->device, keys, count * sizeof *keys, "keys to sort"));
     TD_CHECK(td_emu_check_range(stream->device, values, count * sizeof *values, "values to sort"));
     TD_CHECK(td_emu_check_range(stream->device, room, needed, "room to sort in"));
-    uint32_t *other_keys = room, *other_values = other_keys + count;
+    td_emu_entry what = {.kind = TD_EMU_SORT, .to = keys, .from = values, .bytes = count, .room = room};
+    return td_emu_queue(td_emu_stream_of(stream), &what, NULL, 0);
+}
+
+static td_status touch(td_emu_stream *stream, const td_emu_op *op, const void *memory, uint64_t bytes,
+                       td_emu_span_kind kind)
+{
+    td_emulator *emulator = td_emulator_of(stream->stream.device);
+    return td_order_touch(&emulator->world->order, stream->seen, op, stream->stream.device, memory, bytes, kind);
+}
+
+td_status td_emu_do_sort(td_emu_stream *stream, td_emu_entry *entry, double *duration)
+{
+    uint64_t count = entry->bytes;
+    uint32_t *keys = entry->to, *values = (uint32_t *)(uintptr_t)entry->from, *other_keys = entry->room;
+    uint32_t *other_values = other_keys + count;
+    const td_emu_op *op = td_emu_operate(stream, entry, "sort");
+    *duration = passes_ns(&stream->stream, count * 16, 32 / DIGIT_BITS);
+    TD_CHECK(touch(stream, op, keys, count * sizeof *keys, TD_EMU_WRITES));
+    TD_CHECK(touch(stream, op, values, count * sizeof *values, TD_EMU_WRITES));
+    TD_CHECK(touch(stream, op, entry->room, count * 2 * sizeof *keys, TD_EMU_WRITES));
     for (int shift = 0; shift < 32; shift += 2 * DIGIT_BITS) {
         sort_pass(keys, values, other_keys, other_values, count, shift);
         sort_pass(other_keys, other_values, keys, values, count, shift + DIGIT_BITS);
     }
-    td_emu_stream_work((td_emu_stream *)stream, passes_ns(stream, count * 16, 32 / DIGIT_BITS));
     return TD_OK;
 }
 
@@ -72,16 +91,26 @@ td_status td_emu_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint
 {
     (void)room;
     (void)room_bytes;
-    TD_CHECK(td_emu_stream_check((td_emu_stream *)stream));
+    TD_CHECK(td_emu_stream_check(td_emu_stream_of(stream)));
     TD_CHECK(td_emu_check_range(stream->device, in, count * sizeof *in, "numbers to sum"));
     TD_CHECK(td_emu_check_range(stream->device, out, (count + 1) * sizeof *out, "their sums"));
-    uint64_t sum = 0;
+    td_emu_entry what = {.kind = TD_EMU_SCAN, .to = out, .from = in, .bytes = count};
+    return td_emu_queue(td_emu_stream_of(stream), &what, NULL, 0);
+}
+
+td_status td_emu_do_scan(td_emu_stream *stream, td_emu_entry *entry, double *duration)
+{
+    const uint32_t *in = entry->from;
+    uint64_t *out = entry->to, sum = 0, count = entry->bytes;
+    const td_emu_op *op = td_emu_operate(stream, entry, "scan");
+    *duration = passes_ns(&stream->stream, count * 12, 1);
+    TD_CHECK(touch(stream, op, in, count * sizeof *in, TD_EMU_READS));
+    TD_CHECK(touch(stream, op, out, (count + 1) * sizeof *out, TD_EMU_WRITES));
     for (uint64_t i = 0; i < count; i++) {
         uint64_t here = in[i];
         out[i] = sum;
         sum += here;
     }
     out[count] = sum;
-    td_emu_stream_work((td_emu_stream *)stream, passes_ns(stream, count * 12, 1));
     return TD_OK;
 }

@@ -3,17 +3,17 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "device/emulator/code_line.h"
-#include "device/emulator/regions.h"
+#include "device/emulator/emulator.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Ticks begin again, with all cells cleared, before a launch that finds them past this. */
-#define TICKS_MOST (UINT32_MAX / 2)
-
 static struct watch {
     bool on, races;
+    bool mixed;       /* other operations ran since the launch began */
+    uint32_t began;   /* the launch's first tick */
     uint32_t all_met;
+    uint32_t since;   /* operations of earlier ticks came before this launch; UINT32_MAX: all did */
     const uint32_t *tick;
     td_emu_machine *machine;
 } watch;
@@ -45,14 +45,8 @@ static void forget_ticks(td_emu_machine *machine)
 
 static void begin_ticks(td_emu_machine *machine)
 {
-    td_regions *regions = machine->regions;
-    if (regions->tick > TICKS_MOST) {
-        regions->tick = 0;
-        regions->era++;
-        td_regions_clear_cells(regions);
-    }
-    if (machine->era != regions->era) forget_ticks(machine);
-    watch.all_met = td_emu_tick();
+    if (machine->era != machine->regions->era) forget_ticks(machine);
+    watch.began = watch.all_met = td_emu_tick();
 }
 
 #if !defined(TANDEM_EMULATOR_WATCH)
@@ -73,6 +67,8 @@ td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
 }
 
 void td_watch_start(td_emu_machine *machine) { begin_ticks(machine); }
+void td_watch_pause(td_emu_machine *machine) { (void)machine; }
+void td_watch_resume(td_emu_machine *machine) { (void)machine; }
 
 #else
 
@@ -83,10 +79,13 @@ enum { LOOK_EVERY = 1 << 20 };
  * does not wait for ever. */
 enum { ATOMICS_A_TURN = 61 };
 
-typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC } access_kind;
+typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_LOAD } access_kind;
 
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
 static uint32_t until_look, until_turn;
+/* After so many turns without progress a launch that waits for other GPUs lets them go on. */
+enum { IDLE_TURNS = 64 };
+static uint32_t idle_turns;
 static uint64_t looks; /* without progress */
 static uint64_t progress; /* at the last look */
 static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
@@ -100,18 +99,61 @@ td_status td_watch_cells(td_emu_cell **out, uint64_t bytes)
     return TD_NEW_ZEROED(out, cells_of(bytes), "the emulator's watch");
 }
 
+/* Regions with a copy or fill that is not ordered before the launch: their accesses are compared with it. */
+static void find_suspects(td_emu_machine *machine)
+{
+    td_regions *regions = machine->regions;
+    const td_emu_order *order = machine->order;
+    bool written;
+    watch.since = order->on && machine->races ? td_order_since(order, machine->seen) : UINT32_MAX;
+    for (uint64_t i = 0; i < regions->count; i++) {
+        td_region *region = &regions->list[i];
+        region->suspect = watch.since != UINT32_MAX &&
+                          td_order_conflict(order, machine->seen, watch.since, region->begin,
+                                            region->end - region->begin, true, false, &written) != NULL;
+    }
+}
+
 void td_watch_start(td_emu_machine *machine)
 {
     begin_ticks(machine);
+    find_suspects(machine);
     memset(known, 0, sizeof known);
     watch.machine = machine;
     watch.tick = &machine->regions->tick;
     watch.races = machine->races;
     watch.on = true;
+    watch.mixed = machine->beside;
     until_look = LOOK_EVERY;
     until_turn = ATOMICS_A_TURN;
+    idle_turns = 0;
     looks = 0;
     progress = 0;
+}
+
+void td_watch_pause(td_emu_machine *machine)
+{
+    machine->watched = (td_watch_state){watch.races, watch.mixed, watch.began, watch.all_met, until_look, until_turn,
+                                        idle_turns, looks, progress};
+}
+
+void td_watch_resume(td_emu_machine *machine)
+{
+    const td_watch_state *kept = &machine->watched;
+    watch.races = kept->races;
+    watch.mixed = true;
+    watch.began = kept->began;
+    watch.all_met = kept->all_met;
+    until_look = kept->until_look;
+    until_turn = kept->until_turn;
+    idle_turns = 0;
+    looks = kept->looks;
+    progress = kept->progress;
+    find_suspects(machine);
+    memset(known, 0, sizeof known);
+    watch.machine = machine;
+    watch.tick = &machine->regions->tick;
+    watch.on = true;
 }
 
 /* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
@@ -155,28 +197,70 @@ static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
     return scope > scope_of(cell) ? scope : scope_of(cell);
 }
 
+static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically"};
+
 static void report_race(const void *code, access_kind kind, uint64_t cell, bool written, bool shared)
 {
     char name[TD_EMU_WORDS];
     td_site site = td_code_line(code, name, sizeof name);
-    static const char *const mine[] = {"reads", "writes plainly", "touches atomically"};
     uint32_t threads = watch.machine->shape.threads, other = thread_of(cell);
     td_emu_break(site, "race: it %s a word of %s memory that thread %u of block %u %s, with no barrier between",
-                 mine[kind], shared ? "shared" : "device", other % threads, other / threads,
+                 verbs[kind], shared ? "shared" : "device", other % threads, other / threads,
                  written ? "wrote plainly" : "touched");
 }
 
-static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kind, uint32_t begin, bool shared,
-                              const void *code)
+/* With an operation of another stream, or of another device. */
+static void report_unordered(const void *code, access_kind kind, const td_emu_op *other, bool written)
+{
+    char name[TD_EMU_WORDS], words[TD_OP_WORDS];
+    td_site site = td_code_line(code, name, sizeof name);
+    td_emu_break(site, "race between streams: it (stream %u of %s) %s a word that %s %s; nothing orders them: wait for an "
+                 "event recorded behind the first, or synchronize its stream", watch.machine->stream,
+                 watch.machine->device->name, verbs[kind], td_op_describe(other, words), written ? "wrote" : "touched");
+}
+
+static void check_earlier(uint64_t cell, access_kind kind, bool written, const void *code)
+{
+    if (tick_of(cell) >= watch.began && !watch.mixed) return;
+    const td_emu_op *other = td_order_unordered(watch.machine->order, watch.machine->seen, tick_of(cell));
+    if (other != NULL) report_unordered(code, kind, other, written);
+}
+
+/* Whether a cell that is no older than the launch is another operation's, which ran while the launch was paused. */
+static bool is_foreign(uint64_t cell)
+{
+    const td_emu_op *op = td_order_of(watch.machine->order, tick_of(cell));
+    return op != NULL && op->actor != watch.machine->actor;
+}
+
+/* Kernels of two GPUs meet by atomics: whoever touches a word after the other has its past behind it. */
+static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind kind)
+{
+    const td_emu_op *op = tick_of(cell->touched) > 0 ? td_order_of(watch.machine->order, tick_of(cell->touched)) : NULL;
+    uint32_t *seen = watch.machine->seen;
+    if (kind < ATOMIC || op == NULL || seen[op->actor] >= op->number) return;
+    seen[op->actor] = op->number;
+}
+
+/* The cells' accesses from `begin` on are compared as threads of one launch, those from `since` on as operations of
+ * streams. */
+static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kind, uint32_t begin, uint32_t since,
+                              bool shared, const void *code)
 {
     const td_emu_fiber_thread *me = td_emu_running;
     uint64_t mine = cell_make(*watch.tick, me->id, ONE_THREAD, bytes);
     uint64_t written = cell->written, touched = cell->touched;
-    if (tick_of(written) >= begin && (bytes_of(written) & bytes) != 0 && !is_past(me, written))
-        report_race(code, kind, written, true, shared);
-    bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0;
+    bool mixed = watch.mixed && !shared;
+    if (mixed) meet(cell, kind);
+    if (tick_of(written) >= since && (bytes_of(written) & bytes) != 0) {
+        if (tick_of(written) < begin || (mixed && is_foreign(written))) check_earlier(written, kind, true, code);
+        else if (!is_past(me, written)) report_race(code, kind, written, true, shared);
+    }
+    bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0 && !(mixed && is_foreign(touched));
     if (kind == PLAIN_WRITE) {
         if (recent && !is_past(me, touched)) report_race(code, kind, touched, false, shared);
+        if (!recent && tick_of(touched) >= since && (bytes_of(touched) & bytes) != 0)
+            check_earlier(touched, kind, false, code);
         cell->written = mine;
         cell->touched = 0;
     } else if (recent && touched != mine && !is_past(me, touched)) {
@@ -186,12 +270,12 @@ static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kin
     }
 }
 
-static void touch_words(td_emu_cell *cells, uint64_t at, uint64_t bytes, access_kind kind, uint32_t begin, bool shared,
-                        const void *code)
+static void touch_words(td_emu_cell *cells, uint64_t at, uint64_t bytes, access_kind kind, uint32_t begin,
+                        uint32_t since, bool shared, const void *code)
 {
     for (uint64_t end = at + bytes; at < end;) {
         uint64_t next = (at | 3) + 1 < end ? (at | 3) + 1 : end;
-        touch_word(&cells[at / 4], ((1u << (next - at)) - 1) << at % 4, kind, begin, shared, code);
+        touch_word(&cells[at / 4], ((1u << (next - at)) - 1) << at % 4, kind, begin, since, shared, code);
         at = next;
     }
 }
@@ -211,22 +295,72 @@ static void touch_shared(td_emu_block *block, uint64_t at, uint64_t bytes, acces
                      "%s %llu bytes of shared memory outside of what was asked for",
                      kind == PLAIN_READ ? "reads" : "writes", (unsigned long long)bytes);
     td_emu_now->work.shared_accesses++;
-    if (watch.races) touch_words(block->cells, at, bytes, kind, block->began, true, code);
+    if (watch.races) touch_words(block->cells, at, bytes, kind, block->began, block->began, true, code);
 }
 
 static void refuse(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
 {
     char name[TD_EMU_WORDS], words[TD_EMU_WORDS];
     td_site site = td_code_line(code, name, sizeof name);
-    td_emu_break(site, "%s %llu bytes %s", kind == PLAIN_READ ? "reads" : kind == ATOMIC ? "touches" : "writes",
+    td_emu_break(site, "%s %llu bytes %s", kind == PLAIN_READ ? "reads" : kind == PLAIN_WRITE ? "writes" : "touches",
                  (unsigned long long)bytes, td_region_describe(watch.machine->regions, at, words));
 }
 
 static void refuse_peer(const td_region *region, const void *code)
 {
     char name[TD_EMU_WORDS];
-    td_emu_break(td_code_line(code, name, sizeof name), "touches the memory of %s, to which there is no link",
+    td_site site = td_code_line(code, name, sizeof name);
+    if (watch.machine->peer_rate[region->number] == 0)
+        td_emu_break(site, "touches the memory of %s, to which there is no link", region->device->name);
+    td_emu_break(site, "touches the memory of %s, to which access is not enabled (td_device_enable_peer)",
                  region->device->name);
+}
+
+static int own_number(void) { return td_emulator_of(watch.machine->device)->number; }
+
+/* Reads come over the link from the other GPU, writes go over the link to it. */
+static void count_peer(const td_region *region, uint64_t bytes, access_kind kind)
+{
+    td_emu_work *work = &watch.machine->work;
+    td_emulator *self = td_emulator_of(watch.machine->device), *peer = td_emulator_of(region->device);
+    work->peer_bytes += bytes;
+    work->peer_ns += (double)bytes / watch.machine->peer_rate[region->number];
+    if (kind == PLAIN_READ || kind == ATOMIC_LOAD) {
+        peer->to[self->number].reads++;
+        peer->to[self->number].read_bytes += bytes;
+    } else {
+        self->to[peer->number].writes++;
+        self->to[peer->number].written_bytes += bytes;
+    }
+}
+
+static void check_copies(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
+{
+    bool written = false, writes = kind == PLAIN_WRITE || kind == ATOMIC;
+    const td_emu_op *other = td_order_conflict(watch.machine->order, watch.machine->seen, watch.since, at, bytes, writes,
+                                               kind == ATOMIC, &written);
+    if (other != NULL) report_unordered(code, kind, other, written);
+}
+
+static void touch_host(td_region *region, uintptr_t at, uint64_t bytes, access_kind kind)
+{
+    td_hull *hull = kind == PLAIN_READ ? &region->reads : &region->writes;
+    watch.machine->work.host_bytes += bytes;
+    if (kind >= ATOMIC) return;
+    if (hull->bytes == 0 || at < hull->begin) hull->begin = at;
+    if (at + bytes > hull->end) hull->end = at + bytes;
+    hull->bytes += bytes;
+}
+
+static uint64_t stale_key(const td_region *region, uintptr_t at)
+{
+    return region->id << 44 | ((at & ~(uintptr_t)7) - region->begin);
+}
+
+static void note_change(const td_region *region, uintptr_t at, uint64_t bytes)
+{
+    for (uintptr_t word = at & ~(uintptr_t)7; word < at + bytes; word += 8)
+        td_stale_change(watch.machine->stale, stale_key(region, word), (const void *)word, own_number(), watch.began);
 }
 
 /* Places that are neither the device's nor the block's: the thread's own stack and numbers, the launch's
@@ -245,8 +379,10 @@ static td_region *region_of(uintptr_t at, uint64_t bytes)
     td_region **slot = &known[(at >> PAGE_BITS) % KNOWN_PAGES], *region = *slot;
     if (region != NULL && at >= region->begin && at < region->end && bytes <= region->end - at) return region;
     region = td_region_find(watch.machine->regions, at, bytes);
-    if (region != NULL) *slot = region;
-    return region;
+    if (region == NULL) return NULL;
+    if (region->used != watch.began) region->reads = region->writes = (td_hull){0};
+    region->used = watch.began;
+    return *slot = region;
 }
 
 static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
@@ -256,23 +392,31 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     if (region == NULL && is_own(at, bytes, kind)) return;
     if (region == NULL) refuse(at, bytes, kind, code);
     bool peer = region->device != NULL && region->device != watch.machine->device;
-    if (peer && watch.machine->peer_rate[region->number] == 0) refuse_peer(region, code);
+    if (peer && !watch.machine->peer_enabled[region->number]) refuse_peer(region, code);
     work->accesses++;
-    if (kind == ATOMIC) work->atomics++;
-    if (peer) work->peer_bytes += bytes;
-    if (peer) work->peer_ns += (double)bytes / watch.machine->peer_rate[region->number];
-    else if (region->device == NULL) work->host_bytes += bytes;
+    if (kind >= ATOMIC) work->atomics++;
+    if (peer) count_peer(region, bytes, kind);
+    else if (region->device == NULL) touch_host(region, at, bytes, kind);
     else if (kind == PLAIN_WRITE) work->bytes_written += bytes;
     else work->bytes_read += bytes;
+    if (region->suspect) check_copies(at, bytes, kind, code);
     if (watch.races && region->cells != NULL)
-        touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met, false, code);
+        touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met,
+                    watch.since < watch.all_met ? watch.since : watch.all_met, false, code);
+    if (watch.machine->stale->delay > 0 && (kind == PLAIN_WRITE || kind == ATOMIC) && region->device != NULL)
+        note_change(region, at, bytes);
+}
+
+static uint64_t progress_of(const td_emu_machine *m)
+{
+    return m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
 }
 
 static void look(const void *code)
 {
     const td_emu_machine *m = watch.machine;
     char name[TD_EMU_WORDS];
-    uint64_t now = m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
+    uint64_t now = progress_of(m);
     td_status status = td_cancel_check();
     until_look = LOOK_EVERY;
     looks = now == progress ? looks + 1 : 0;
@@ -284,9 +428,27 @@ static void look(const void *code)
                      (unsigned long long)(looks * LOOK_EVERY));
 }
 
-static void give_way(void)
+/* A launch that waits for another GPU's makes no progress, however often its threads give way. */
+static bool waits_for_others(void)
+{
+    td_emu_machine *m = watch.machine;
+    if (++idle_turns % IDLE_TURNS != 0 || m->may_pause == NULL || !m->may_pause(m)) return false;
+    uint64_t now = progress_of(m);
+    bool idle = now == m->progress_seen;
+    m->progress_seen = now;
+    return idle;
+}
+
+/* What the access finds after a pause, other GPUs may have changed. */
+static void give_way(uintptr_t at, access_kind kind)
 {
     until_turn = ATOMICS_A_TURN;
+    if (waits_for_others()) {
+        td_emu_pause();
+        const td_region *region = td_region_find(watch.machine->regions, at, 1);
+        if (region != NULL && region->cells != NULL) meet(&region->cells[(at - region->begin) / 4], kind);
+        return;
+    }
     td_emu_running->operations--; /* an exchange that is none */
     td_emu_release(td_emu_running);
     td_emu_wait();
@@ -303,7 +465,20 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
         touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
     else touch_device(at, bytes, kind, code);
     if (--until_look == 0) look(code);
-    if (kind == ATOMIC && --until_turn == 0) give_way();
+    if (kind >= ATOMIC && --until_turn == 0) give_way(at, kind);
+}
+
+/* An atomic load of a word that another GPU changed, in an operation that nothing orders before this launch, may see the
+ * value from before. */
+static __attribute__((noinline)) void see_stale(const volatile void *place, uint64_t bytes, void *value)
+{
+    const td_emu_machine *m = watch.machine;
+    uintptr_t at = (uintptr_t)place;
+    const td_region *region = watch.on ? td_region_find(m->regions, at, bytes) : NULL;
+    if (region == NULL || region->device == NULL) return;
+    td_emu_stale_word *word = td_stale_find(m->stale, stale_key(region, at), own_number());
+    if (word == NULL || td_order_unordered(m->order, m->seen, word->tick) == NULL) return;
+    if (td_stale_draw(m->stale, word, watch.began)) memcpy(value, (const char *)&word->old + at % 8, bytes);
 }
 
 /* What the compilers call. */
@@ -326,7 +501,7 @@ void __tsan_func_exit(void) {}
     FIXED(__tsan_unaligned_read##bytes, bytes, PLAIN_READ)     \
     FIXED(__tsan_unaligned_write##bytes, bytes, PLAIN_WRITE)   \
     FIXED(__tsan_unaligned_read_write##bytes, bytes, PLAIN_WRITE) \
-    FIXED(__tsan_volatile_read##bytes, bytes, ATOMIC)          \
+    FIXED(__tsan_volatile_read##bytes, bytes, ATOMIC_LOAD)          \
     FIXED(__tsan_volatile_write##bytes, bytes, ATOMIC)
 SIZES(1)
 SIZES(2)
@@ -390,8 +565,10 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
     type __tsan_atomic##bits##_load(const volatile type *word, int order)                                        \
     {                                                                                                            \
         (void)order;                                                                                             \
-        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
-        return __atomic_load_n(word, ORDER);                                                                     \
+        touch(word, sizeof *word, ATOMIC_LOAD, HERE);                                                            \
+        type seen = __atomic_load_n(word, ORDER);                                                                \
+        if (watch.on && watch.machine->stale->delay > 0) see_stale(word, sizeof *word, &seen);                   \
+        return seen;                                                                                             \
     }                                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *word, type value, int order);                                \
     void __tsan_atomic##bits##_store(volatile type *word, type value, int order)                                 \

@@ -26,6 +26,8 @@ uint64_t td_watch_cells_bytes(uint64_t bytes);
 
 void td_watch_start(td_emu_machine *machine);
 void td_watch_stop(void);
+void td_watch_pause(td_emu_machine *machine);  /* keeps its place in the launch */
+void td_watch_resume(td_emu_machine *machine); /* and goes on from there: other operations may have run meanwhile */
 void td_watch_all_met(void); /* all threads of the launch have met */
 bool td_watch_on(void);
 bool td_watch_built(void); /* this build has one */
