@@ -82,7 +82,7 @@ static void tell_link(const td_run *run)
     char bytes[TD_NUMBER_BYTES];
     uint64_t moved = 0, useful = 0;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_iteration *row = &run->rows[i];
+        const td_row *row = &run->rows[i];
         moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
         useful += row->bytes_useful;
     }
@@ -94,10 +94,10 @@ static void tell_link(const td_run *run)
 /* Of an engine that shares iterations out between the GPU and the CPU. */
 static void tell_shares(const td_run *run)
 {
-    td_iteration all = {0};
+    td_row all = {0};
     uint32_t together = 0;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_iteration *row = &run->rows[i];
+        const td_row *row = &run->rows[i];
         together += row->edges_gpu + row->edges_link > 0;
         all.edges_gpu += row->edges_gpu;
         all.edges_link += row->edges_link;

@@ -49,7 +49,7 @@ static td_status make_graph(td_session *session, const char *path)
 static uint64_t bytes_read(const td_result *result)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; td_result_iteration(result, i) != NULL; i++) bytes += td_result_iteration(result, i)->disk_bytes;
+    for (uint32_t i = 0; td_result_iteration(result, i) != NULL; i++) bytes += (uint64_t)td_iteration_counter(td_result_iteration(result, i), "disk_bytes");
     return bytes;
 }
 

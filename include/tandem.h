@@ -181,7 +181,7 @@ typedef enum td_mode {
     TD_MODE_ASYNC, /* values are seen as soon as they are there */
 } td_mode;
 
-/* One iteration of a run. */
+/* One iteration of a run, as far as all engines' are alike. What an engine counts besides has a name. */
 typedef struct td_iteration {
     uint32_t number;
     const char *direction;    /* "pull", "notify", "push", "bucket", "sweep", ... */
@@ -190,25 +190,12 @@ typedef struct td_iteration {
     uint64_t edges;           /* processed */
     double change;            /* the measured change, 0 where none is measured */
     double start, seconds;    /* since the run began; how long */
-    /* Of engines whose edges cross a link: subgraphs by the way they went, bytes that crossed, bytes of use. */
-    uint32_t subgraphs_resident, subgraphs_whole, subgraphs_extracted, subgraphs_direct;
-    uint32_t rounds;          /* launches over subgraphs on the device */
-    uint32_t evictions;
-    uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
-    double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
-    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be
-     * read. */
-    uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
-    uint64_t disk_reads, disk_bytes;
-    double disk_wait_seconds; /* with nothing else to do */
-    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU
-     * on its part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had
-     * nothing to do. */
-    uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
-    double gpu_idle_seconds, cpu_idle_seconds;
-    double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
-    double useful_over_moved; /* of engines whose edges cross a link: bytes of use over bytes that crossed */
 } td_iteration;
+
+/* What engines count in an iteration besides, by name: "bytes_direct", "edges_gpu", "disk_bytes", ... (docs/guide/programs.md
+ * lists them). The row is one that Tandem gave: of td_result_iteration, or in a progress callback. */
+TD_API double td_iteration_counter(const td_iteration *row, const char *name); /* 0 if there is none of that name */
+TD_API const char *td_iteration_counter_name(int index);                       /* NULL behind the last one */
 
 /* Called after every iteration by the thread that runs; false cancels. */
 typedef bool (*td_iteration_fn)(void *context, const td_iteration *row);

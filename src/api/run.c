@@ -262,7 +262,39 @@ uint32_t td_result_iterations(const td_result *result) { return result->iteratio
 const td_iteration *td_result_iteration(const td_result *result, uint32_t number)
 {
     uint32_t first = result->row_count > 0 ? result->rows[0].number : 0;
-    return number >= first && number - first < result->row_count ? &result->rows[number - first] : NULL;
+    return number >= first && number - first < result->row_count ? &result->rows[number - first].common : NULL;
+}
+
+/* The columns of all engines, each name once. */
+static const td_column *column_at(int index)
+{
+    for (int e = 0; td_engines[e] != NULL; e++)
+        for (const td_column *column = td_engines[e]->columns; column != NULL && column->name != NULL; column++) {
+            bool again = false; /* an engine before has it too */
+            for (int f = 0; f < e && !again; f++)
+                for (const td_column *other = td_engines[f]->columns; other != NULL && other->name != NULL; other++)
+                    again = again || other->offset == column->offset;
+            if (!again && index-- == 0) return column;
+        }
+    return NULL;
+}
+
+const char *td_iteration_counter_name(int index)
+{
+    const td_column *column = index >= 0 ? column_at(index) : NULL;
+    return column != NULL ? column->name : NULL;
+}
+
+double td_iteration_counter(const td_iteration *row, const char *name)
+{
+    const td_column *column;
+    for (int i = 0; (column = column_at(i)) != NULL; i++) {
+        const char *at = (const char *)row + column->offset;
+        if (strcmp(column->name, name) != 0) continue;
+        if (column->kind == TD_COLUMN_REAL) return *(const double *)at;
+        return column->kind == TD_COLUMN_U32 ? (double)*(const uint32_t *)at : (double)*(const uint64_t *)at;
+    }
+    return 0;
 }
 
 uint32_t td_result_resumed(const td_result *result) { return result->checkpoint_stats.resumed_iteration; }

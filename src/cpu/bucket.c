@@ -54,7 +54,8 @@ static td_status close_round(td_cpu_job *job)
     job->round.edges = edges - job->round_edges;
     job->round.active_edges = job->round.edges;
     job->round_edges = edges;
-    TD_CHECK(td_cpu_end_iteration(job, &job->round, job->round_began));
+    td_row row = {.common = job->round};
+    TD_CHECK(td_cpu_end_iteration(job, &row, job->round_began));
     return checkpoint(job);
 }
 

@@ -80,6 +80,6 @@ td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally 
 td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum);
 
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
-td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began);
+td_status td_cpu_end_iteration(td_cpu_job *job, td_row *row, uint64_t began);
 
 #endif

@@ -108,7 +108,7 @@ td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally 
     return TD_OK;
 }
 
-td_status td_cpu_end_iteration(td_cpu_job *job, td_iteration *row, uint64_t began)
+td_status td_cpu_end_iteration(td_cpu_job *job, td_row *row, uint64_t began)
 {
     row->number = job->context.iteration++;
     row->start = (double)(began - job->run_began) * 1e-9;

@@ -91,7 +91,7 @@ td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const t
     double edges = (double)graph->edges * (double)self.lists;
     uint64_t per_worker = sizeof(td_cpu_tally) + sizeof(td_run_of_units) + (self.bucketed ? sizeof(td_buckets) : 0);
     *bytes = graph->vertices * bytes_per_vertex(&self) + bitmaps(&self) * td_bitmap_words(graph->vertices) * 8 +
-             piece_bytes(&self, edges) + self.workers * per_worker + sizeof(td_run) + FIRST_ROWS * sizeof(td_iteration);
+             piece_bytes(&self, edges) + self.workers * per_worker + sizeof(td_run) + FIRST_ROWS * sizeof(td_row);
     if (self.kernels->fused || self.info->kind == TD_KIND_SWEEP)
         *bytes += (uint64_t)(edges / self.heavy * (sizeof(uint32_t) + sizeof(uint64_t)));
     return TD_OK;

@@ -226,7 +226,7 @@ static td_status finish_sinks(td_cpu_job *job)
     TD_CHECK(td_run_check_change(job->run, job->context.iteration, sum.change, sum.share));
     if (job->next_values != job->values || job->next_messages != job->messages)
         TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
-    td_iteration row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
+    td_row row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
     return td_cpu_end_iteration(job, &row, began);
 }
 
@@ -244,7 +244,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
         td_cpu_tally sum;
         td_cpu_settle(job, &now);
         td_direction direction = td_cpu_choose(job, &now);
-        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
+        td_row row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
                             .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
@@ -285,7 +285,7 @@ static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
         td_direction direction = td_cpu_choose(job, now);
-        td_iteration row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices,
+        td_row row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices,
                             .active_edges = now->edges};
         TD_CHECK(td_cpu_iterate(job, direction, now, &sum));
         row.edges = sum.edges;

@@ -41,7 +41,7 @@ static td_status checkpoint(td_cpu_job *job)
 static td_status sample(td_cpu_job *job)
 {
     uint64_t began = td_clock_ns(), total;
-    td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
+    td_row row = {.direction = "sample", .active_vertices = job->graph->vertices};
     for (int i = 0; i < job->samples; i++) {
         td_cpu_tally sum;
         job->step = i;
@@ -93,7 +93,7 @@ td_status td_cpu_sweep(td_cpu_job *job)
         job->heavy_count = 0;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
         TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
-        td_iteration row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
+        td_row row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
                             .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));
         again = job->kernels->again(job, total);

@@ -14,7 +14,7 @@ typedef enum td_column_kind { TD_COLUMN_U32, TD_COLUMN_U64, TD_COLUMN_REAL } td_
 typedef struct td_column {
     const char *name;
     td_column_kind kind;
-    size_t offset; /* in td_iteration */
+    size_t offset; /* in td_row */
 } td_column;
 
 enum { TD_USES_CPU = 1, TD_USES_GPU = 2 }; /* what an engine computes on */

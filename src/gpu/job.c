@@ -115,7 +115,7 @@ td_status td_gpu_read(td_gpu_job *job, uint32_t rows)
     return td_stream_synchronize(job->stream);
 }
 
-td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds)
+td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, double seconds)
 {
     row->number = job->state.context.iteration++;
     row->start = (double)(began - job->run_began) * 1e-9;

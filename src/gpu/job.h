@@ -114,7 +114,7 @@ static inline td_status td_gpu_judge(td_gpu_job *job, double change, double shar
 }
 
 /* Ends an iteration: adds its row, tells whoever watches, looks for a cancel. */
-td_status td_gpu_end_iteration(td_gpu_job *job, td_iteration *row, uint64_t began, double seconds);
+td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, double seconds);
 
 /* What the device does between the two is the run's. */
 void td_gpu_start_counting(td_gpu_job *job);

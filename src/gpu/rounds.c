@@ -103,7 +103,7 @@ static td_status pull_open(td_gpu_job *job)
 static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 {
     uint64_t began = td_clock_ns();
-    td_iteration row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
+    td_row row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
     if (job->traits->fused) TD_CHECK(td_gpu_make_mapped(job, now));
     if (job->traits->fused) td_gpu_settle(job, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
@@ -186,7 +186,7 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
         uint64_t edges = job->lean ? row->edges : now->edges;
-        td_iteration told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
+        td_row told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
                              .edges = edges};
         if (!row->split) {
             td_gpu_settle(job, now->vertices, edges);

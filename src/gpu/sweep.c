@@ -43,7 +43,7 @@ td_status td_gpu_find_commonest(td_gpu_job *job)
 td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list)
 {
     uint64_t began = td_clock_ns();
-    td_iteration row = {.direction = "sample", .active_vertices = job->graph->vertices};
+    td_row row = {.direction = "sample", .active_vertices = job->graph->vertices};
     TD_CHECK(td_gpu_reset(job));
     for (uint32_t i = 0; i < job->samples; i++) {
         for (uint32_t share = 0; share < 2; share++) {
@@ -71,7 +71,7 @@ td_status td_gpu_leave_out(td_gpu_job *job)
 static td_status sweep_once(td_gpu_job *job, bool *again)
 {
     uint64_t began = td_clock_ns();
-    td_iteration row = {.direction = "sweep", .active_vertices = job->graph->vertices};
+    td_row row = {.direction = "sweep", .active_vertices = job->graph->vertices};
     TD_CHECK(td_gpu_reset(job));
     td_gpu_part all = td_gpu_all(job);
     td_sweep_args args = td_gpu_sweep_args(job, job->push_list, &all);

@@ -87,7 +87,7 @@ static void put_parameters(td_json *json, const td_run_report *report)
 /* What happened. */
 
 /* What the engine adds to a row. */
-static void put_columns(td_json *json, const td_iteration *row, const td_column *columns)
+static void put_columns(td_json *json, const td_row *row, const td_column *columns)
 {
     for (; columns != NULL && columns->name != NULL; columns++) {
         const char *at = (const char *)row + columns->offset;
@@ -124,7 +124,7 @@ static void put_disk(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
-static void put_row(td_json *json, const td_iteration *row, const td_column *columns)
+static void put_row(td_json *json, const td_row *row, const td_column *columns)
 {
     td_json_row(json, NULL);
     td_json_u64(json, "number", row->number);
@@ -311,7 +311,7 @@ static void put_span(td_json *json, const td_span *span, uint64_t zero)
     close_event(json);
 }
 
-static void put_iteration(td_json *json, const td_iteration *row, double start_us)
+static void put_iteration(td_json *json, const td_row *row, double start_us)
 {
     char name[64];
     snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);

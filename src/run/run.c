@@ -34,9 +34,9 @@ void td_run_destroy(td_run *run)
     td_free(run);
 }
 
-td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row)
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row)
 {
-    if (options->each != NULL && !options->each(options->each_context, row)) {
+    if (options->each != NULL && !options->each(options->each_context, &row->common)) {
         if (run->checkpoints == NULL) return td_fail(TD_CANCELLED, "cancelled");
         run->stop = true; /* looked at by td_checkpoint_due */
     }

@@ -9,6 +9,42 @@
 #include "kernels/program.h"
 #include "store/graph.h"
 
+#include <stddef.h>
+
+/* A row of the report: an iteration as the API gives it, and what engines count besides (engine/engine.h: columns). */
+typedef struct td_row {
+    union {
+        td_iteration common;
+        struct { /* the same members, by their names */
+            uint32_t number;
+            const char *direction;
+            uint64_t active_vertices, active_edges, edges;
+            double change, start, seconds;
+        };
+    };
+    /* Of engines whose edges cross a link: subgraphs by transfer mode, bytes that crossed, useful bytes. */
+    uint32_t subgraphs_resident, subgraphs_whole, subgraphs_extracted, subgraphs_direct;
+    uint32_t rounds;          /* launches over subgraphs on the device */
+    uint32_t evictions;
+    uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
+    double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
+    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be
+     * read. */
+    uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
+    uint64_t disk_reads, disk_bytes;
+    double disk_wait_seconds; /* with nothing else to do */
+    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU
+     * on its part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had
+     * nothing to do. */
+    uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
+    double gpu_idle_seconds, cpu_idle_seconds;
+    double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
+    double useful_over_moved; /* of engines whose edges cross a link: useful bytes over bytes that crossed */
+} td_row;
+_Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
+                   offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
+               "a row begins with the API's iteration");
+
 /* What a session keeps between runs: its GPUs, opened once, and what an engine has prepared of one graph (gpu/set.h). */
 typedef struct td_cache {
     struct td_gpu_set *gpus;
@@ -108,7 +144,7 @@ typedef struct td_run {
     double final_change;
     double tolerance;
     double prepare_seconds, seconds;
-    td_iteration *rows;
+    td_row *rows;
     uint32_t row_count, row_room;
     td_run_event *events;
     uint32_t event_count, event_room;
@@ -156,7 +192,7 @@ void td_run_destroy(td_run *run);
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */
-td_status td_run_add_row(td_run *run, const td_run_options *options, const td_iteration *row);
+td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
 td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
 
 /* The program's own inputs (src/programs/prepare.c). */

@@ -97,7 +97,10 @@ TEST(programs_find_the_same_on_disk_within_the_budget_and_are_checked_there)
         const uint64_t *seen = td_result_edges(result, &found);
         CHECK_EQ(found, forest);
         for (uint64_t e = 0; e < forest; e++) CHECK_EQ(seen[e], edges[e]);
-        CHECK(td_result_iteration(result, 0)->disk_bytes > 0 || td_result_iteration(result, 0)->page_hits > 0);
+        const td_iteration *row = td_result_iteration(result, 0);
+        CHECK(td_iteration_counter(row, "disk_bytes") > 0 || td_iteration_counter(row, "page_hits") > 0);
+        CHECK(td_iteration_counter(row, "edges_gpu") == 0);
+        CHECK(td_iteration_counter(row, "no such counter") == 0);
         CHECK(td_memory_held() <= budget);
         td_result_destroy(result);
         td_graph_destroy(disk);

@@ -341,4 +341,32 @@ TEST(a_session_forgets_a_graph_that_is_destroyed)
     td_session_destroy(session);
 }
 
+/* Every engine's counters have a name, each once, and the stream engine's are those of its iterations. */
+TEST(what_engines_count_besides_has_a_name)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = NULL;
+    td_result *result = NULL;
+    enum { COUNT = 16000 };
+    static uint64_t sources[COUNT], targets[COUNT];
+    for (uint64_t e = 0; e < COUNT; e++) sources[e] = e % 500, targets[e] = (e * 37 + e / 500) % 500;
+    td_edges edges = {.size = sizeof edges, .count = COUNT, .sources = sources, .targets = targets, .vertices = 500};
+    const char *settings[] = {"stream.subgraph=1K", NULL};
+    td_request request = {.size = sizeof request, .engine = "stream", .devices = "emu@unchecked", .gpu_edges = 0.5,
+                          .has_iterations = true, .iterations = 2, .settings = settings};
+    for (int i = 0; td_iteration_counter_name(i) != NULL; i++)
+        for (int j = 0; j < i; j++) CHECK(strcmp(td_iteration_counter_name(i), td_iteration_counter_name(j)) != 0);
+    CHECK(td_iteration_counter_name(20) != NULL);
+    CHECK(td_iteration_counter_name(-1) == NULL && td_iteration_counter_name(1000) == NULL);
+    CHECK_OK(td_graph_from_edges(session, &edges, NULL, &graph));
+    CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    const td_iteration *row = td_result_iteration(result, 0);
+    CHECK(td_iteration_counter(row, "subgraphs_whole") + td_iteration_counter(row, "subgraphs_resident") > 1);
+    CHECK(td_iteration_counter(row, "bytes_whole") > 0);
+    CHECK(td_iteration_counter(row, "compute_seconds") > 0);
+    td_result_destroy(result);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST_MAIN

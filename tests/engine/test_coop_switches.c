@@ -19,7 +19,7 @@ static counts count_on(const char *name, const char *program, double cap, const 
     td_run *run = run_of(program, graph, options, settings);
     counts sum = {.launches = run->launches, .to_device = run->bytes_to_device};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_iteration *row = &run->rows[i];
+        const td_row *row = &run->rows[i];
         sum.gpu += row->edges_gpu;
         sum.link += row->edges_link;
         sum.cpu += row->edges_cpu;
@@ -121,7 +121,7 @@ static td_run *run_large(td_graph *graph, double cap, const char *settings)
     td_run *run = run_of("pagerank", graph, options, settings);
     CHECK_STR(run->engine, "coop");
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_iteration *row = &run->rows[i];
+        const td_row *row = &run->rows[i];
         CHECK_EQ(row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand, row->active_edges);
     }
     CHECK_OK(td_run_verify(run, NULL, &claims));

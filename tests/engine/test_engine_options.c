@@ -272,7 +272,7 @@ TEST(without_a_limit_pagerank_stops_at_its_tolerance)
 
 /* Directions and counts. */
 
-static void check_row(const td_run *run, const td_iteration *row, uint64_t all, bool hits)
+static void check_row(const td_run *run, const td_row *row, uint64_t all, bool hits)
 {
     if (strcmp(row->direction, "push") == 0) CHECK_EQ(row->edges, row->active_edges);
     if (strcmp(row->direction, "bucket") == 0) CHECK_EQ(row->edges, row->active_edges);
@@ -380,7 +380,7 @@ TEST(what_depends_on_order_does_not_run_asynchronously)
 
 typedef struct watch {
     uint32_t calls;
-    td_iteration rows[64];
+    td_row rows[64];
 } watch;
 
 static bool watch_row(void *context, const td_iteration *row)

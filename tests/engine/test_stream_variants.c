@@ -57,7 +57,7 @@ static measured measure(const char *program, const td_graph *graph, const char *
     td_run *run = run_variant(program, graph, variant);
     measured sum = {.iterations = run->iterations, .edges = run->edges_processed, .seconds = run->device_seconds};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_iteration *row = &run->rows[i];
+        const td_row *row = &run->rows[i];
         sum.moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
         sum.useful += row->bytes_useful;
     }
@@ -202,7 +202,7 @@ TEST(copies_of_sums_do_not_wait_for_what_is_on_the_device)
     td_graph *graphs[] = {skewed(11), generated(&longer_web)};
     for (int i = 0; i < 2; i++) {
         td_run *run = run_variant("pagerank", graphs[i], "full stream.subgraph=4K");
-        const td_iteration *row = &run->rows[1];
+        const td_row *row = &run->rows[1];
         CHECK(row->subgraphs_resident > 12);
         CHECK(row->subgraphs_whole > 6);
         double either = row->copy_seconds + row->compute_seconds - row->both_seconds;
@@ -225,7 +225,7 @@ TEST(the_same_run_twice_moves_the_same_bytes_in_the_same_virtual_time)
         CHECK_EQ(a->bytes_to_device, b->bytes_to_device);
         CHECK_EQ(a->row_count, b->row_count);
         for (uint32_t r = 0; r < a->row_count; r++) {
-            td_iteration first = a->rows[r], second = b->rows[r];
+            td_row first = a->rows[r], second = b->rows[r];
             first.start = first.seconds = second.start = second.seconds = 0; /* by the host's clock */
             CHECK_EQ(memcmp(&first, &second, sizeof first), 0);
         }
@@ -247,7 +247,7 @@ TEST(subgraphs_that_stay_fill_the_room_for_edges)
         td_run_options options = {.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = 0.25,
                                   .has_iterations = true, .iterations = 3};
         td_run *run = run_of("pagerank", graph, options, "stream.subgraph=8K");
-        const td_iteration *rows = run->rows;
+        const td_row *rows = run->rows;
         CHECK_EQ(run->row_count, 3);
         CHECK(rows[0].bytes_whole > room && rows[2].bytes_whole > 0);
         double stays = (double)(rows[0].bytes_whole - rows[2].bytes_whole) / room;

@@ -444,7 +444,7 @@ static td_status plan_coop(td_plan *plan)
     return TD_OK;
 }
 
-#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_iteration, field)}
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U64, edges_gpu), COLUMN(U64, edges_link), COLUMN(U64, edges_cpu), COLUMN(U64, edges_on_demand),
     COLUMN(U64, bytes_synchronised), COLUMN(REAL, gpu_idle_seconds), COLUMN(REAL, cpu_idle_seconds),

@@ -165,7 +165,7 @@ static td_status pull(td_coop_job *self)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    td_iteration row = {.direction = "pull", .active_vertices = self->taking};
+    td_row row = {.direction = "pull", .active_vertices = self->taking};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));
     td_coop_fill_pots(self);
@@ -213,7 +213,7 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     uint64_t began = td_clock_ns(), n = self->held->split.vertices;
     const td_adjacency *hot = &self->held->cut->hot, *rest = &self->held->cut->rest;
     uint64_t hot_edges = hot->offsets[n] - hot->offsets[first], rest_edges = rest->offsets[n] - rest->offsets[first];
-    td_iteration row = {.direction = "sinks", .active_vertices = n - first, .change = self->gpu.run->final_change};
+    td_row row = {.direction = "sinks", .active_vertices = n - first, .change = self->gpu.run->final_change};
     self->row = &row;
     row.edges = row.edges_cpu = row.active_edges = hot_edges + rest_edges;
     TD_CHECK(wait_for_messages(self));
@@ -264,7 +264,7 @@ td_status td_coop_pulls(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    td_iteration row = {0};
+    td_row row = {0};
     uint64_t n = gpu->graph->vertices;
     self->taking = self->defer_sinks ? first_sink(self) : n;
     self->heard = gpu->traits->view == TD_VIEW_FORWARD ? first_sink(self) : n;

@@ -145,7 +145,7 @@ static void fill_pots(td_coop_job *self)
 }
 
 /* The frontier counted, by both. */
-static td_status push_together(td_coop_job *self, td_iteration *row)
+static td_status push_together(td_coop_job *self, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
@@ -195,7 +195,7 @@ static td_status turn(td_cpu_job *cpu, td_cpu_frontier *now)
     return TD_OK;
 }
 
-static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_iteration *row)
+static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     bool first_hit = cpu->first_hit;
@@ -206,7 +206,7 @@ static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_iter
     return status == TD_OK ? turn(cpu, now) : status;
 }
 
-static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_frontier *now, td_iteration *row)
+static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_frontier *now, td_row *row)
 {
     td_cpu_tally sum;
     uint64_t began = td_device_clock(self->held->device);
@@ -229,7 +229,7 @@ td_status td_coop_rounds(td_coop_job *self)
     TD_CHECK(td_cpu_start(cpu, &now));
     while (now.vertices > 0 && cpu->context.iteration < cpu->limit) {
         uint64_t began = td_clock_ns();
-        td_iteration row = {.direction = "push"};
+        td_row row = {.direction = "push"};
         uint64_t most = counted ? now.edges : td_cpu_view_edges(cpu); /* if all of them were hot */
         bool worth = td_coop_invokes(self, most, most);
         self->row = &row;
@@ -265,7 +265,7 @@ td_status td_coop_rounds(td_coop_job *self)
 
 /* Steps of distances. */
 
-static td_status step_alone(td_coop_job *self, td_iteration *row)
+static td_status step_alone(td_coop_job *self, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
@@ -301,7 +301,7 @@ td_status td_coop_steps(td_coop_job *self)
         }
         self->leaves = stays_small(self, &now);
         if (self->leaves) return TD_OK;
-        td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
+        td_row row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         self->row = &row;
         bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count]);
         TD_CHECK(together ? push_together(self, &row) : step_alone(self, &row));

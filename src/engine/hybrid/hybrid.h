@@ -40,7 +40,7 @@ typedef struct td_hybrid_job {
     double cpu_rate, gpu_rate; /* edges a ns of pages pulled; 0: not known */
     uint32_t passes;           /* with the GPU, and what the last took, with the processor and without; 0: none */
     uint64_t together_ns, alone_ns;
-    td_iteration row;      /* the iteration under way */
+    td_row row;      /* the iteration under way */
     td_paged_counts before;/* what had been counted when it began */
     td_paged_counts at_start; /* and when the run did; the graph's are those of all its runs */
     td_reader_counts readers_at_start[TD_RUN_DIRECTORIES];

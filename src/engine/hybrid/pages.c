@@ -228,7 +228,7 @@ td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_t
 
 td_status td_hybrid_begin(td_hybrid_job *self)
 {
-    self->row = (td_iteration){0};
+    self->row = (td_row){0};
     self->before = td_paged_count(self->paged);
     return TD_OK;
 }
@@ -236,7 +236,7 @@ td_status td_hybrid_begin(td_hybrid_job *self)
 td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu_tally *sum, uint64_t began)
 {
     td_paged_counts now = td_paged_count(self->paged);
-    td_iteration *row = &self->row;
+    td_row *row = &self->row;
     row->direction = direction;
     row->edges = sum->edges;
     row->change = sum->change;

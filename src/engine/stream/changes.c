@@ -80,7 +80,7 @@ static td_changes_args changes_args(const td_streaming_job *self)
 }
 
 /* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
-static td_status take(td_streaming_job *self, td_iteration *row)
+static td_status take(td_streaming_job *self, td_row *row)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_reset(gpu));
@@ -93,7 +93,7 @@ static td_status take(td_streaming_job *self, td_iteration *row)
     return TD_OK;
 }
 
-static td_status tell(td_streaming_job *self, td_iteration *row)
+static td_status tell(td_streaming_job *self, td_row *row)
 {
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
@@ -159,7 +159,7 @@ static td_status go_round(td_streaming_job *self, bool whole)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    td_iteration row = {.direction = "changes", .active_vertices = gpu->graph->vertices,
+    td_row row = {.direction = "changes", .active_vertices = gpu->graph->vertices,
                         .active_edges = td_gpu_view_edges(gpu)};
     if (!whole) TD_CHECK(take(self, &row));
     TD_CHECK(tell(self, &row));

@@ -236,7 +236,7 @@ td_status td_streaming_sweep_light(td_streaming_job *self)
     for (bool first = true; again; first = false) {
         if (!first && begins_round(gpu)) TD_CHECK(td_gpu_checkpoint(gpu));
         uint64_t began = td_clock_ns();
-        td_iteration row = {.direction = "light", .active_edges = self->kept_count};
+        td_row row = {.direction = "light", .active_edges = self->kept_count};
         if (first) row.bytes_whole = row.bytes_useful = bytes;
         if (first) TD_CHECK(td_stream_copy(gpu->stream, held->kept, held->light, bytes, TD_TO_DEVICE));
         TD_CHECK(td_gpu_reset(gpu));

@@ -25,7 +25,7 @@ static td_status pull(td_streaming_job *self)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    td_iteration row = {.direction = "pull", .active_vertices = gpu->graph->vertices,
+    td_row row = {.direction = "pull", .active_vertices = gpu->graph->vertices,
                         .active_edges = td_gpu_view_edges(gpu)};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));

@@ -10,7 +10,7 @@
 static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
 /* The vertices that a round changed become the frontier. */
-static td_status end_round(td_streaming_job *self, td_iteration *row, uint64_t began, td_gpu_frontier *now)
+static td_status end_round(td_streaming_job *self, td_row *row, uint64_t began, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_gpu_control *control = gpu->control;
@@ -32,7 +32,7 @@ static bool is_little(const td_streaming_job *self, uint64_t edges)
     return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_iteration *row)
+static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -51,7 +51,7 @@ static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_f
 
 /* Pushes from the active vertices along the rest of their lists, or along all of them where no prefix is resident;
  * `heavy`: along the heavy edges alone. */
-static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_iteration *row)
+static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -67,7 +67,7 @@ static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, 
     return end_round(self, row, began, now);
 }
 
-static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_iteration *row)
+static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -81,7 +81,7 @@ static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_it
 /* No prefix is left to push along: the rest of the lists of all vertices that changed. */
 static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 {
-    td_iteration row = {.direction = "rest"};
+    td_row row = {.direction = "rest"};
     td_gpu_swap(&self->gpu.state.active, &self->rest);
     self->rest_count = 0;
     return push_rest(self, false, false, now, &row);
@@ -90,7 +90,7 @@ static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 /* No light edge improved this bucket, so its distances are final: relax the heavy edges once. */
 static td_status push_heavy(td_streaming_job *self, td_gpu_frontier *now)
 {
-    td_iteration row = {.direction = "heavy"};
+    td_row row = {.direction = "heavy"};
     td_gpu_swap(&self->gpu.state.active, &self->heavy);
     self->heavy_count = 0;
     return push_rest(self, false, true, now, &row);
@@ -142,7 +142,7 @@ static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while ((now->vertices > 0 || self->rest_count > 0) && gpu->state.context.iteration < gpu->limit) {
-        td_iteration row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
+        td_row row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
         if (now->vertices == 0) {
             TD_CHECK(push_deferred(self, now));
         } else if (is_small(self, now)) {
@@ -194,7 +194,7 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
     td_gpu_job *gpu = &self->gpu;
     uint64_t began = td_clock_ns();
     bool pushes = chooses_push(self, now);
-    td_iteration row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
+    td_row row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
     if (pushes && is_small(self, now)) return push_in_loop(self, now);
     td_gpu_settle(gpu, now->vertices, now->edges);
@@ -286,7 +286,7 @@ td_status td_streaming_priorities(td_streaming_job *self)
     gpu->one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);
     TD_CHECK(td_gpu_start(gpu, &now));
     while (now.vertices > 0 || self->rest_count > 0 || self->heavy_count > 0 || far > 0) {
-        td_iteration row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
+        td_row row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         bool between = self->rest_count == 0 && self->heavy_count == 0;
         if (loops && between && now.edges + pushed < self->small_edges) {
             TD_CHECK(go_in_loop(self, &now, &far));

@@ -155,7 +155,7 @@ static void tear_down(td_streaming_job *self, td_status status)
 static td_status find_parents(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_iteration row = {0};
+    td_row row = {0};
     uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.parents, n, sizeof(uint32_t), "parents"));
@@ -270,7 +270,7 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     return number;
 }
 
-#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_iteration, field)}
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U32, subgraphs_resident), COLUMN(U32, subgraphs_whole), COLUMN(U32, subgraphs_extracted),
     COLUMN(U32, subgraphs_direct), COLUMN(U64, bytes_whole), COLUMN(U64, bytes_extracted), COLUMN(U64, bytes_direct),

@@ -142,7 +142,7 @@ typedef struct td_streaming_job {
     uint32_t *part_of;            /* of every subgraph: the one that its launch began with */
     bool beginnings_done;         /* sweeps: by the sample, for the next one */
     uint64_t small_edges;         /* of a frontier that loops on the device do */
-    td_iteration *row;            /* the iteration under way */
+    td_row *row;            /* the iteration under way */
     td_status status;             /* of a handler */
     char message[TD_MESSAGE_BYTES];
 } td_streaming_job;
@@ -248,7 +248,7 @@ td_status td_streaming_make_changes(td_streaming_job *self);
 td_status td_streaming_changes(td_streaming_job *self);
 td_status td_streaming_sweep(td_streaming_job *self);
 /* Vertices' steps after a sweep, and its row. */
-td_status td_streaming_end_sweep(td_streaming_job *self, td_iteration *row, uint64_t began, bool *again);
+td_status td_streaming_end_sweep(td_streaming_job *self, td_row *row, uint64_t began, bool *again);
 td_status td_streaming_pull_hit(td_streaming_job *self); /* the first-hit pull of one iteration */
 
 #endif

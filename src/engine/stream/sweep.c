@@ -50,7 +50,7 @@ static td_status choose_all(td_streaming_job *self)
     return clear_next(self);
 }
 
-td_status td_streaming_end_sweep(td_streaming_job *self, td_iteration *row, uint64_t began, bool *again)
+td_status td_streaming_end_sweep(td_streaming_job *self, td_row *row, uint64_t began, bool *again)
 {
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_vertex_steps(gpu));
@@ -66,7 +66,7 @@ static td_status sweep_once(td_streaming_job *self, bool *again)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    td_iteration row = {.direction = "sweep"};
+    td_row row = {.direction = "sweep"};
     self->row = &row;
     TD_CHECK(td_streaming_count_useful(self, self->push, false));
     if (self->keeps_edges) td_streaming_leave_out_kept(self);
