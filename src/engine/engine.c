@@ -90,6 +90,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
     if (options->cache == NULL) plan->options.cache = &plan->own_cache;
     plan->free_bytes = available;
     td_status status = engine != NULL ? td_plan_with(plan, engine) : TD_OK;
+    plan->options.cache->plans++;
     if (status == TD_OK) *out = plan;
     else td_plan_destroy(plan);
     return status;
@@ -154,6 +155,7 @@ static td_status run_plan(const td_plan *plan, td_run **out)
     TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
+    run->plans = plan->options.cache->plans;
     *out = run;
     run = NULL;
 done:

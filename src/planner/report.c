@@ -271,6 +271,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     else td_json_null(json, "verified");
     put_plan(json, report);
     td_json_u64(json, "device_opens", run->device_opens);
+    td_json_u64(json, "plans", run->plans);
     put_device(json, run);
     put_disk(json, run);
     put_checkpoints(json, report);

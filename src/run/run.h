@@ -53,6 +53,7 @@ typedef struct td_cache {
     void (*release)(void *state);
     td_graph_watch watch; /* of that graph: the layout is released before it goes */
     uint32_t opens; /* of GPUs, so far */
+    uint32_t plans; /* made so far, estimates of several engines for one plan not counted */
 } td_cache;
 void td_cache_release(td_cache *cache);
 void td_cache_release_layout(td_cache *cache); /* the GPUs stay open */
@@ -155,7 +156,7 @@ typedef struct td_run {
     td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
     int counter_count;
     td_run_disk disk;
-    uint32_t device_opens; /* by the session, so far */
+    uint32_t device_opens, plans; /* by the session, so far */
     uint64_t array_bytes; /* held for the program during the run, besides the graph */
     struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
     struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */

@@ -63,4 +63,11 @@ succeeds run wcc g.tg --engine resident --devices emu:2@unchecked --quiet
 contains "$err" 'uses one GPU: of --devices emu:2@unchecked it is emu:0' 'two GPUs'
 succeeds run wcc g.tg --engine resident --devices cpu,emu@unchecked --quiet
 equal "$err" '' 'a GPU beside the processor'
+# One plan and one open device, whatever is compared and repeated.
+succeeds gen rmat --scale 11 --degree 8 --seed 3 -o larger.tg
+for words in "--engine resident" "--engine stream --gpu-edges 50%" "--engine coop --gpu-edges 50%" "" "--repeat 3"; do
+    succeeds run pagerank larger.tg --iterations 3 $words --devices emu@unchecked --json once.json -q
+    contains "$(cat once.json)" '"plans": 1,' "plans of 'run $words'"
+    contains "$(cat once.json)" '"device_opens": 1,' "opens of 'run $words'"
+done
 finish

@@ -380,7 +380,7 @@ TEST(what_depends_on_order_does_not_run_asynchronously)
 
 typedef struct watch {
     uint32_t calls;
-    td_row rows[64];
+    td_iteration rows[64];
 } watch;
 
 static bool watch_row(void *context, const td_iteration *row)
