@@ -188,12 +188,6 @@ td_status td_gpu_send_inputs(td_gpu_job *job)
     return TD_OK;
 }
 
-td_status td_gpu_make_values(td_gpu_job *job)
-{
-    TD_CHECK(td_gpu_declare_values(job));
-    return td_gpu_send_inputs(job);
-}
-
 /* The state of the program: from a checkpoint, to one. */
 
 static td_status restore(td_gpu_job *job, const td_state *from)

@@ -87,9 +87,8 @@ td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes,
 /* An array onto the device, into memory of its own. */
 td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
 
-/* Counters, values, messages and inputs of the program: declares them; declares them and copies the inputs. */
+/* Declares counters, values, messages and inputs of the program; copies the inputs. */
 td_status td_gpu_declare_values(td_gpu_job *job);
-td_status td_gpu_make_values(td_gpu_job *job);
 td_status td_gpu_send_inputs(td_gpu_job *job);
 
 /* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of
