@@ -177,4 +177,33 @@ TEST(the_hybrid_engine_takes_on_a_gpu_hardly_less_than_is_stated)
     CHECK(runs >= 10);
 }
 
+/* The allocator rounds arrays up; bitmaps of notified vertices and lists of heavy ones may stay unused. How full buckets
+ * get and how many rows the report has is a guess. */
+TEST(the_cpu_engine_takes_what_is_stated)
+{
+    static const char *const settings[] = {"", "cpu.stealing=none"};
+    draw self = {0};
+    int runs = 0;
+    for (int i = 0; i < 60; i++) {
+        td_plan *plan = NULL;
+        td_run *run = NULL;
+        draw_run(&self, "cpu", settings[pick(&self, 2)]);
+        self.options.devices = "cpu";
+        CHECK_OK(td_plan_make(&plan, "cpu", self.program, self.graph, &self.options));
+        uint64_t held = td_memory().now, inputs = td_run_input_bytes(self.program, self.graph, &self.options);
+        td_memory_reset_peak();
+        CHECK_OK(td_plan_execute(plan, &run));
+        figures of = {plan->program_bytes, td_memory().peak - held};
+        double taken = (double)of.taken, stated = (double)of.stated, rounding = 64 * 24;
+        bool guessed = run->row_count > 64 || (run->row_count > 0 && strcmp(run->rows[0].direction, "bucket") == 0);
+        CHECK(of.stated > inputs);
+        if (!guessed && (taken > stated + rounding || taken < 0.93 * stated)) fail(&self, of);
+        runs += !guessed;
+        td_run_destroy(run);
+        td_plan_destroy(plan);
+        end_draw(&self);
+    }
+    CHECK(runs >= 40);
+}
+
 TEST_MAIN
