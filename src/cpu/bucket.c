@@ -78,6 +78,14 @@ static td_status run_all(void *context, int worker, int workers)
     return TD_OK;
 }
 
+/* Their entries come and go with the run. */
+td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory)
+{
+    uint64_t workers = (uint64_t)job->workers;
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->buckets, workers, sizeof *job->buckets, "buckets"));
+    return td_cpu_declare_zeroed(memory, &job->entry_start, workers + 1, sizeof *job->entry_start, "buckets");
+}
+
 td_status td_cpu_bucket(td_cpu_job *job)
 {
     td_cpu_tally sum;
@@ -85,8 +93,7 @@ td_status td_cpu_bucket(td_cpu_job *job)
     double farthest = job->graph->weight_max * job->graph->vertices;
     job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* priorities fit 64 bits */
     td_barrier_init(&job->barrier, job->workers);
-    TD_CHECK(TD_NEW_ZEROED(&job->buckets, (uint64_t)job->workers, "buckets"));
-    TD_CHECK(TD_NEW_ZEROED(&job->entry_start, (uint64_t)job->workers + 1, "buckets"));
+    TD_CHECK(td_cpu_declare_buckets(job, &(td_cpu_memory){0}));
     for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;
     TD_CHECK(td_cpu_init(job, &sum));
     TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,

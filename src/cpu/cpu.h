@@ -28,7 +28,28 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options);
 /* Whether a run of the program can feel the setting, one of td_cpu_settings (cpu_plan.c). */
 bool td_cpu_uses(const td_program *program, const char *setting);
 
-/* About the bytes that a run's arrays take at their peak, inputs not counted (cpu_plan.c). */
+/* Arrays are declared once: the same function measures an array before a run, for its plan, and allocates it in it. */
+typedef struct td_cpu_memory {
+    bool measures;   /* arrays are added up and not allocated; their slots stay as they are */
+    uint64_t bytes;  /* so far */
+} td_cpu_memory;
+td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
+td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
+
+/* A job as far as it depends on the request, before it has arrays; refused where the settings contradict the rest. */
+td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options);
+
+/* The arrays of all runs (job.c), and those of a schedule: vertices that peeling has left, a forest's edges, notified
+ * vertices. */
+td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_heavy_list(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_marked(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_parents(td_cpu_job *job, td_cpu_memory *memory);
+
+/* The bytes that a run's arrays take at their peak, inputs not counted (plan.c): exact, but for what is guessed there. */
 td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                        uint64_t *bytes);
 

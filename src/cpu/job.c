@@ -86,9 +86,60 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
     return TD_OK;
 }
 
-td_status td_cpu_make_heavy_list(td_cpu_job *job)
+/* Arrays. */
+
+td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
 {
-    return TD_NEW(&job->heavy_list, td_cpu_view_edges(job) / job->heavy + 1, "heavy vertices");
+    void *made;
+    memory->bytes += count * bytes; /* a count of vertices or edges: it does not wrap */
+    if (memory->measures) return TD_OK;
+    TD_CHECK(td_new_bytes(&made, count, bytes, what));
+    memcpy(slot, &made, sizeof made);
+    return TD_OK;
+}
+
+td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
+{
+    void *made;
+    memory->bytes += count * bytes;
+    if (memory->measures) return TD_OK;
+    TD_CHECK(td_new_zeroed_bytes(&made, count, bytes, what));
+    memcpy(slot, &made, sizeof made);
+    return TD_OK;
+}
+
+static uint64_t most_heavy(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->heavy + 1; }
+
+td_status td_cpu_declare_heavy_list(td_cpu_job *job, td_cpu_memory *memory)
+{
+    return td_cpu_declare(memory, &job->heavy_list, most_heavy(job), sizeof *job->heavy_list, "heavy vertices");
+}
+
+td_status td_cpu_make_heavy_list(td_cpu_job *job) { return td_cpu_declare_heavy_list(job, &(td_cpu_memory){0}); }
+
+td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory)
+{
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_cpu_declare(memory, &job->left, n, sizeof *job->left, "vertices left"));
+    return td_cpu_declare(memory, &job->next_left, n, sizeof *job->next_left, "vertices left");
+}
+
+td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory)
+{
+    if (job->kernels->edge == NULL) return TD_OK;
+    return td_cpu_declare(memory, &job->run->edges, job->graph->vertices, sizeof *job->run->edges,
+                          "edges of the forest");
+}
+
+td_status td_cpu_declare_marked(td_cpu_job *job, td_cpu_memory *memory)
+{
+    if (job->marked != NULL) return TD_OK;
+    return td_cpu_declare(memory, &job->marked, td_cpu_words(job), sizeof *job->marked, "notified vertices");
+}
+
+td_status td_cpu_declare_parents(td_cpu_job *job, td_cpu_memory *memory)
+{
+    return td_cpu_declare(memory, &job->run->parents, job->graph->vertices, sizeof *job->run->parents, "parents");
 }
 
 td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
@@ -180,34 +231,38 @@ static void choose_lists(td_cpu_job *job)
     job->view_edges = graph->edges * (uint64_t)job->lists;
 }
 
-static td_status make_arrays(td_cpu_job *job)
+static td_status declare_values(td_cpu_job *job, td_cpu_memory *memory)
 {
     const td_cpu_kernels *k = job->kernels;
-    uint64_t n = job->graph->vertices, words = td_cpu_words(job);
-    bool gas = job->run->program->info->kind == TD_KIND_GAS;
-    TD_CHECK(td_new_bytes(&job->values, n, k->value_bytes, "vertex values"));
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_cpu_declare(memory, &job->values, n, k->value_bytes, "vertex values"));
     job->next_values = job->messages = job->next_messages = job->values;
-    if (!gas) return TD_OK;
+    if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
     if (!k->fused && !job->async) {
-        if (k->sends_value) TD_CHECK(td_new_bytes(&job->next_values, n, k->value_bytes, "new vertex values"));
+        if (k->sends_value)
+            TD_CHECK(td_cpu_declare(memory, &job->next_values, n, k->value_bytes, "new vertex values"));
         job->next_messages = job->next_values;
     }
-    if (!k->sends_value) {
-        TD_CHECK(td_new_bytes(&job->messages, n, k->message_bytes, "messages"));
-        job->next_messages = job->messages;
-        if (!job->async) TD_CHECK(td_new_bytes(&job->next_messages, n, k->message_bytes, "new messages"));
-    }
-    TD_CHECK(TD_NEW_ZEROED(&job->active, words, "active vertices"));
-    if (k->schedule == TD_SCHEDULE_PRIORITY && job->bucketed) return TD_OK;
-    TD_CHECK(TD_NEW_ZEROED(&job->next_active, words, "active vertices"));
-    if (job->first_hit) TD_CHECK(TD_NEW_ZEROED(&job->done, words, "settled vertices"));
-    if (job->by_pages && k->schedule == TD_SCHEDULE_PEEL)
-        TD_CHECK(TD_NEW_ZEROED(&job->done, words, "vertices that went"));
-    if (k->fused && !job->by_pages) {
-        TD_CHECK(TD_NEW(&job->queue, n, "queue of vertices"));
-        TD_CHECK(TD_NEW(&job->next_queue, n, "queue of vertices"));
-    }
-    return TD_OK;
+    if (k->sends_value) return TD_OK;
+    TD_CHECK(td_cpu_declare(memory, &job->messages, n, k->message_bytes, "messages"));
+    job->next_messages = job->messages;
+    return job->async ? TD_OK
+                      : td_cpu_declare(memory, &job->next_messages, n, k->message_bytes, "new messages");
+}
+
+static td_status declare_frontier(td_cpu_job *job, td_cpu_memory *memory)
+{
+    const td_cpu_kernels *k = job->kernels;
+    uint64_t n = job->graph->vertices, words = td_cpu_words(job), bytes = sizeof *job->active;
+    bool peels_pages = job->by_pages && k->schedule == TD_SCHEDULE_PEEL;
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->active, words, bytes, "active vertices"));
+    if (job->bucketed) return TD_OK;
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->next_active, words, bytes, "active vertices"));
+    if (job->first_hit || peels_pages)
+        TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled vertices, or those that went"));
+    if (!k->fused || job->by_pages) return TD_OK;
+    TD_CHECK(td_cpu_declare(memory, &job->queue, n, sizeof *job->queue, "queue of vertices"));
+    return td_cpu_declare(memory, &job->next_queue, n, sizeof *job->next_queue, "queue of vertices");
 }
 
 /* All lists put one after another, each with one extra place so that vertices without edges are shared out too. */
@@ -230,11 +285,18 @@ static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_
     return cut;
 }
 
-static td_status make_piece_room(td_cpu_job *job)
+static td_status declare_pieces(td_cpu_job *job, td_cpu_memory *memory)
 {
     if (job->pieces <= job->piece_room) return TD_OK;
-    TD_CHECK(TD_RESIZE(&job->cuts, job->pieces + 1, "pull pieces"));
-    TD_CHECK(td_resize_bytes(&job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
+    if (!memory->measures) { /* of pages: those of the page before */
+        td_free(job->cuts);
+        td_free(job->partials);
+        job->cuts = NULL;
+        job->partials = NULL;
+        job->piece_room = 0;
+    }
+    TD_CHECK(td_cpu_declare(memory, &job->cuts, job->pieces + 1, sizeof *job->cuts, "pull pieces"));
+    TD_CHECK(td_cpu_declare(memory, &job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
     job->piece_room = job->pieces;
     return TD_OK;
 }
@@ -247,13 +309,38 @@ static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
     return piece < job->piece_edges ? piece : job->piece_edges;
 }
 
+/* Edges of a piece, where so many places are cut. */
+static uint64_t choose_piece(const td_cpu_job *job, uint64_t whole)
+{
+    uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
+    return whole / piece > UINT32_MAX / 2 ? whole / (UINT32_MAX / 2) + 1 : piece;
+}
+
+/* Pulls over all of a graph in memory are cut once. */
+static bool cuts_once(const td_cpu_job *job)
+{
+    bool pushes = job->kernels->fused && job->direction == TD_DIRECTION_PUSH;
+    return job->run->program->info->kind == TD_KIND_GAS && !job->bucketed && !pushes && !job->by_pages;
+}
+
+td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory)
+{
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->tallies, (uint64_t)job->workers, sizeof *job->tallies, "counters"));
+    if (job->bare) return TD_OK;
+    TD_CHECK(declare_values(job, memory));
+    if (job->run->program->info->kind == TD_KIND_GAS) TD_CHECK(declare_frontier(job, memory));
+    if (!cuts_once(job)) return TD_OK;
+    uint64_t whole = td_cpu_view_edges(job) + job->graph->vertices;
+    job->pieces = whole / choose_piece(job, whole) + 1;
+    return declare_pieces(job, memory);
+}
+
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
 {
     uint64_t before = places_before(job, first), whole = places_before(job, end) - before;
-    uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
-    if (whole / piece > UINT32_MAX / 2) piece = whole / (UINT32_MAX / 2) + 1;
+    uint64_t piece = choose_piece(job, whole);
     job->pieces = whole / piece + 1;
-    TD_CHECK(make_piece_room(job));
+    TD_CHECK(declare_pieces(job, &(td_cpu_memory){0}));
     for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, before + p * piece, first, end);
     job->cuts[job->pieces] = (td_cut){end, 0};
     job->edges_there = job->pull[0].offsets[end];
@@ -287,8 +374,8 @@ static td_status read_settings(td_cpu_job *job)
     job->direction = (td_direction)set[SET_DIRECTION];
     job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
                     !job->has_limit && !job->by_rounds && !job->by_pages;
-    td_stealing stealing = (td_stealing)set[SET_STEALING];
-    job->heavy = stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
+    job->share.stealing = (td_stealing)set[SET_STEALING];
+    job->heavy = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
     job->alone = (uint64_t)set[SET_ALONE];
     job->delta = set[SET_DELTA];
     job->defer_sinks = set[SET_SINKS] == 1;
@@ -304,23 +391,7 @@ static td_status read_settings(td_cpu_job *job)
         return td_fail(TD_USAGE,
                        "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
                        "replace by rounds");
-    return td_share_out_create(&job->share, job->workers, stealing);
-}
-
-static td_status set_up(td_cpu_job *job)
-{
-    const td_program_info *info = job->run->program->info;
-    job->async = job->run->async;
-    TD_CHECK(read_settings(job));
-    bool by_levels = job->run->resumed == NULL || job->run->resumed->by_levels;
-    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
-    choose_lists(job);
-    TD_CHECK(TD_NEW_ZEROED(&job->tallies, (uint64_t)job->workers, "counters"));
-    if (job->bare) return TD_OK;
-    TD_CHECK(make_arrays(job));
-    bool pulls = info->kind == TD_KIND_GAS && !job->bucketed &&
-                 !(job->kernels->fused && job->direction == TD_DIRECTION_PUSH);
-    return pulls && !job->by_pages ? td_cpu_cut(job, 0, job->graph->vertices) : TD_OK;
+    return TD_OK;
 }
 
 void td_cpu_job_close(td_cpu_job *job)
@@ -353,7 +424,7 @@ void td_cpu_job_close(td_cpu_job *job)
 
 td_status td_cpu_find_parents(td_cpu_job *job)
 {
-    TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
+    TD_CHECK(td_cpu_declare_parents(job, &(td_cpu_memory){0}));
     job->parents = job->run->parents;
     TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
                          NULL));
@@ -379,10 +450,9 @@ td_status td_cpu_hand_over(td_cpu_job *job)
     return TD_OK;
 }
 
-td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options)
+td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options)
 {
     td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
-    uint64_t began = td_clock_ns(), held = td_memory().now;
     job->context = run->context;
     if (job->graph == NULL) job->graph = run->graph;
     job->kernels = &run->program->cpu[kind];
@@ -393,7 +463,21 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     job->has_limit = options->has_iterations;
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
-    TD_CHECK(set_up(job));
+    job->async = run->async;
+    TD_CHECK(read_settings(job));
+    bool by_levels = run->resumed == NULL || run->resumed->by_levels;
+    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
+    choose_lists(job);
+    return TD_OK;
+}
+
+td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *options)
+{
+    uint64_t began = td_clock_ns(), held = td_memory().now;
+    TD_CHECK(td_cpu_job_describe(job, run, options));
+    TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
+    TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
+    if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
     run->array_bytes = td_memory().now - held;
     run->prepare_seconds += td_seconds_since(began);
     return TD_OK;

@@ -1,46 +1,9 @@
-/* What a run of the cpu engine will hold, before it holds it. The sizes follow
- * cpu.c, cpu_rounds.c, cpu_bucket.c and cpu_sweep.c; tests/planner compares them
- * with what runs really took. */
+/* What a run of the cpu engine will hold, before it holds it: the functions that declare its arrays measure them. What
+ * the data decides is guessed here. */
 #include "kernels/cpu/buckets.h"
 #include "cpu/cpu.h"
 
-#include <math.h>
 #include <string.h>
-
-enum { FIRST_ROWS = 64 };
-enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets at once: measured 0.3 to 1 on graphs large enough to matter */
-
-typedef struct sizes {
-    const td_graph *graph;
-    const td_program_info *info;
-    const td_cpu_kernels *kernels;
-    uint64_t workers, lists;
-    td_direction direction;
-    double piece, heavy;
-    bool async, bucketed, parents;
-} sizes;
-
-static td_status read_sizes(sizes *self, const td_program *program, const td_graph *graph,
-                            const td_run_options *options)
-{
-    double direction, stealing, set[TD_PARAMETERS];
-    const td_program_info *info = program->info;
-    td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    *self = (sizes){.graph = graph, .info = info, .kernels = &program->cpu[kind], .parents = options->parents,
-                    .async = options->mode == TD_MODE_ASYNC, .workers = (uint64_t)td_pool_threads(options->pool)};
-    TD_CHECK(td_settings_number(options->settings, "cpu", td_cpu_settings, "direction", &direction));
-    TD_CHECK(td_settings_number(options->settings, "cpu", td_cpu_settings, "stealing", &stealing));
-    TD_CHECK(td_settings_number(options->settings, "cpu", td_cpu_settings, "piece", &self->piece));
-    TD_CHECK(td_settings_number(options->settings, "cpu", td_cpu_settings, "heavy", &self->heavy));
-    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, set, NULL));
-    if (stealing != TD_STEAL_EDGE) self->heavy = INFINITY;
-    self->direction = (td_direction)direction;
-    bool forward = info->forward_choice > 0 && set[info->forward_choice - 1] == 1;
-    self->lists = self->kernels->view == TD_VIEW_BOTH && !forward && !graph->symmetric ? 2 : 1;
-    self->bucketed = self->kernels->schedule == TD_SCHEDULE_PRIORITY && self->direction == TD_DIRECTION_AUTO &&
-                     !options->has_iterations;
-    return TD_OK;
-}
 
 bool td_cpu_uses(const td_program *program, const char *setting)
 {
@@ -52,47 +15,52 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     return strcmp(setting, "samples") != 0 || k->samples;
 }
 
-/* Arrays with an element per vertex. */
-static uint64_t bytes_per_vertex(const sizes *self)
+/* Guesses. */
+
+enum { FIRST_ROWS = 64 };
+enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets at once: measured 0.3 to 1 on graphs large enough to matter */
+
+/* The arrays of the schedule. Pulls may notify vertices; every vertex that can be heavy may be. */
+static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
 {
-    const td_cpu_kernels *k = self->kernels;
-    uint64_t bytes = k->value_bytes;
-    if (self->parents) bytes += 2 * sizeof(uint32_t); /* and the search for those over weightless edges */
-    if (k->edge != NULL) bytes += sizeof(uint64_t);
-    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += sizeof(uint32_t);
-    if (self->info->kind != TD_KIND_GAS) return bytes;
-    if (!k->sends_value) bytes += k->message_bytes * (self->async ? 1 : 2);
-    else if (!k->fused && !self->async) bytes += k->value_bytes;
-    if (self->bucketed) return bytes + ENTRIES_PER_VERTEX * sizeof(uint64_t);
-    if (k->fused) bytes += 2 * sizeof(uint32_t);                                /* queues */
-    if (k->schedule == TD_SCHEDULE_PEEL) bytes += 2 * sizeof(uint32_t);         /* those left */
-    return bytes;
+    bool sweeps = job->run->program->info->kind == TD_KIND_SWEEP;
+    if (job->bucketed) {
+        memory->bytes += job->graph->vertices * ENTRIES_PER_VERTEX * sizeof(uint64_t);
+        return td_cpu_declare_buckets(job, memory);
+    }
+    if (job->kernels->fused || sweeps) {
+        TD_CHECK(td_cpu_declare_heavy_list(job, memory));
+        memory->bytes += (td_cpu_view_edges(job) / job->heavy + 1) * sizeof *job->heavy_start;
+    }
+    if (sweeps) return td_cpu_declare_forest(job, memory);
+    if (job->kernels->schedule == TD_SCHEDULE_PEEL) TD_CHECK(td_cpu_declare_left(job, memory));
+    return td_cpu_declare_marked(job, memory);
 }
 
-static uint64_t bitmaps(const sizes *self)
+/* Results beside the arrays: parents, and the search for those over edges without weight; labels. */
+static td_status measure_results(td_cpu_job *job, td_cpu_memory *memory)
 {
-    const td_cpu_kernels *k = self->kernels;
-    if (self->info->kind != TD_KIND_GAS) return 0;
-    if (self->bucketed) return 1;
-    return 3 + (k->first_hit && !self->async);
-}
-
-static uint64_t piece_bytes(const sizes *self, double edges)
-{
-    bool pulls = self->info->kind == TD_KIND_GAS && !self->bucketed && self->direction != TD_DIRECTION_PUSH;
-    double pieces = (edges + self->graph->vertices) / self->piece + 1;
-    return pulls ? (uint64_t)(pieces * (double)(sizeof(td_cut) + 2 * self->kernels->accum_bytes)) : 0;
+    const td_cpu_kernels *k = job->kernels;
+    uint64_t n = job->graph->vertices;
+    bool weighted = k != &job->run->program->cpu[TD_WEIGHT_NONE];
+    if (job->options->parents) TD_CHECK(td_cpu_declare_parents(job, memory));
+    if (job->options->parents && weighted) memory->bytes += n * sizeof(uint32_t);
+    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) memory->bytes += n * sizeof(uint32_t);
+    memory->bytes += sizeof(td_run) + FIRST_ROWS * sizeof(td_row) + (uint64_t)job->workers * sizeof(td_run_of_units);
+    return TD_OK;
 }
 
 td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const td_run_options *options, uint64_t *bytes)
 {
-    sizes self;
-    TD_CHECK(read_sizes(&self, program, graph, options));
-    double edges = (double)graph->edges * (double)self.lists;
-    uint64_t per_worker = sizeof(td_cpu_tally) + sizeof(td_run_of_units) + (self.bucketed ? sizeof(td_buckets) : 0);
-    *bytes = graph->vertices * bytes_per_vertex(&self) + bitmaps(&self) * td_bitmap_words(graph->vertices) * 8 +
-             piece_bytes(&self, edges) + self.workers * per_worker + sizeof(td_run) + FIRST_ROWS * sizeof(td_row);
-    if (self.kernels->fused || self.info->kind == TD_KIND_SWEEP)
-        *bytes += (uint64_t)(edges / self.heavy * (sizeof(uint32_t) + sizeof(uint64_t)));
+    const td_program_info *info = program->info;
+    td_run run = {.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
+    td_cpu_memory memory = {.measures = true};
+    td_cpu_job job = {0};
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run.context.parameter, NULL));
+    TD_CHECK(td_cpu_job_describe(&job, &run, options));
+    TD_CHECK(td_cpu_declare_arrays(&job, &memory));
+    TD_CHECK(measure_schedule(&job, &memory));
+    TD_CHECK(measure_results(&job, &memory));
+    *bytes = memory.bytes;
     return TD_OK;
 }

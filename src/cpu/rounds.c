@@ -130,7 +130,7 @@ static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 {
     td_cpu_tally told;
     uint64_t words = td_cpu_words(job);
-    if (job->marked == NULL) TD_CHECK(TD_NEW(&job->marked, words, "notified vertices"));
+    TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
     memset(job->marked, 0, words * 8);
     memset(job->next_active, 0, words * 8);
     TD_CHECK(td_cpu_step(job, job->kernels->notify, words, TD_WORDS_AT_A_TIME, words + edges, &told));
@@ -217,7 +217,7 @@ static td_status finish_sinks(td_cpu_job *job)
 {
     td_cpu_tally sum;
     uint64_t words = td_cpu_words(job), began = td_clock_ns();
-    if (job->marked == NULL) TD_CHECK(TD_NEW(&job->marked, words, "notified vertices"));
+    TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
     memset(job->marked, 0, words * 8);
     for (uint32_t v = 0; v < job->graph->vertices; v++)
         if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
@@ -303,8 +303,7 @@ td_status td_cpu_peel(td_cpu_job *job)
     bool within = job->resumed; /* a level that is being emptied: `now` is what is under way */
     job->next_dirty = true;
     if (!within) memset(job->active, 0, td_cpu_words(job) * 8);
-    TD_CHECK(TD_NEW(&job->left, job->graph->vertices, "vertices left"));
-    TD_CHECK(TD_NEW(&job->next_left, job->graph->vertices, "vertices left"));
+    TD_CHECK(td_cpu_declare_left(job, &(td_cpu_memory){0}));
     job->left_count = job->graph->vertices;
     for (uint32_t v = 0; v < job->graph->vertices; v++) job->left[v] = v;
     while (job->left_count > 0) {

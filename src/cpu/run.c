@@ -10,7 +10,7 @@ static td_status take_over(td_cpu_job *job)
 {
     td_cpu_tally sum;
     job->run->converged = true;
-    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, job->graph->vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_init(job, &sum));
     if (job->kernels->edge != NULL) td_sweep_end_forest(job->run);
     return TD_OK;

@@ -83,7 +83,7 @@ td_status td_cpu_sweep(td_cpu_job *job)
     td_cpu_tally sum;
     uint32_t vertices = job->graph->vertices;
     TD_CHECK(td_cpu_make_heavy_list(job));
-    if (job->kernels->edge != NULL) TD_CHECK(TD_NEW(&job->run->edges, vertices, "edges of the forest"));
+    TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_init(job, &sum));
     if (job->kernels->samples && job->samples > 0 && vertices > 0)
         TD_CHECK(job->resumed ? leave_out(job) : sample(job));

@@ -1,5 +1,11 @@
-/* The arrays of a run on the device, and the shapes of its cooperative launches. */
+/* The arrays of a run on the device: which there are, and what they begin with; the shapes of its cooperative
+ * launches. */
 #include "gpu/rounds.h"
+
+td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map)
+{
+    return map != NULL ? td_stream_fill(job->stream, map, 0, td_gpu_words(job) * sizeof(uint32_t)) : TD_OK;
+}
 
 static uint64_t piece_count(const td_gpu_job *job)
 {
@@ -7,14 +13,13 @@ static uint64_t piece_count(const td_gpu_job *job)
     return edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
 }
 
-static td_status make_frontier(td_gpu_job *job)
+static td_status declare_frontier(td_gpu_job *job)
 {
     uint64_t n = job->graph->vertices, words = (n + 31) / 32;
     td_gpu_arrays *arrays = &job->arrays;
     TD_CHECK(td_gpu_new(job, &arrays->pieces, piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices"));
     for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->queue[i], n, sizeof(uint32_t), "queue of vertices"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, words * sizeof(uint32_t)));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &arrays->late, n, sizeof(uint32_t), "late vertices"));
     if (job->traits->schedule == TD_SCHEDULE_PEEL) {
         TD_CHECK(td_gpu_new(job, &arrays->left, n, sizeof(uint32_t), "vertices left"));
@@ -22,11 +27,10 @@ static td_status make_frontier(td_gpu_job *job)
     }
     if (!job->prioritised) return TD_OK;
     for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->far[i], n, sizeof(uint32_t), "vertices put off"));
-    TD_CHECK(td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "vertices put off"));
-    return td_stream_fill(job->stream, arrays->far_map, 0, words * sizeof(uint32_t));
+    return td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "vertices put off");
 }
 
-static td_status make_sweep(td_gpu_job *job)
+static td_status declare_sweep(td_gpu_job *job)
 {
     td_gpu_arrays *arrays = &job->arrays;
     uint64_t n = job->graph->vertices;
@@ -39,18 +43,25 @@ static td_status make_sweep(td_gpu_job *job)
     return TD_OK;
 }
 
-td_status td_gpu_make_arrays(td_gpu_job *job)
+td_status td_gpu_declare_arrays(td_gpu_job *job)
 {
-    const td_program_info *info = job->run->program->info;
     uint64_t n = job->graph->vertices;
     td_gpu_arrays *arrays = &job->arrays;
-    TD_CHECK(td_gpu_make_values(job));
-    if (info->kind == TD_KIND_SWEEP) return make_sweep(job);
-    TD_CHECK(td_gpu_new(job, &job->state.active, (n + 31) / 32, sizeof(uint32_t), "active vertices"));
-    if (job->traits->fused) TD_CHECK(make_frontier(job));
+    TD_CHECK(td_gpu_declare_values(job));
+    if (job->options->parents) TD_CHECK(td_gpu_new(job, &arrays->parents, n, sizeof(uint32_t), "parents"));
+    if (!td_gpu_is_gas(job)) return declare_sweep(job);
+    TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
+    if (job->traits->fused) TD_CHECK(declare_frontier(job));
     if (!job->adds_up || job->shards) return TD_OK;
-    TD_CHECK(td_gpu_new(job, &arrays->sums, n, job->traits->accum_bytes, "sums"));
-    return td_gpu_clear_sums(job, arrays->sums);
+    return td_gpu_new(job, &arrays->sums, n, job->traits->accum_bytes, "sums");
+}
+
+td_status td_gpu_fill_arrays(td_gpu_job *job)
+{
+    TD_CHECK(td_gpu_send_inputs(job));
+    TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
+    TD_CHECK(td_gpu_clear_map(job, job->arrays.far_map));
+    return job->arrays.sums != NULL ? td_gpu_clear_sums(job, job->arrays.sums) : TD_OK;
 }
 
 /* Blocks of the loops, all of which run at once. */

@@ -12,18 +12,11 @@ typedef struct td_gpu_choice {
 } td_gpu_choice;
 static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE};
 
-/* Whether pulls add lists up: those of first-hit programs do not, and priorities pull for parents only. */
-static inline bool td_gpu_accumulates(const td_cpu_kernels *kernels, bool pulls, bool prioritised, bool async)
-{
-    return pulls && !prioritised && !(kernels->first_hit && !async);
-}
-
 /* Bytes on the device: the graph's, those of its edges alone, and the program's. */
 typedef struct td_gpu_bytes {
     uint64_t graph, edges, program;
     uint64_t host; /* held in the host's memory while loading, at its peak */
     uint64_t list_edges, edge_bytes; /* of one list; of one edge */
-    uint64_t offsets, heads, sums, pieces; /* parts of the above: of one list; of pulls that add up; of the heavy */
     bool both;                  /* one list of both ways */
 } td_gpu_bytes;
 td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,

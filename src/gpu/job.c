@@ -12,7 +12,7 @@ enum { MOST_OWNED = 40 };
 
 /* Opening and closing. */
 
-td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
+static void fill_job(td_gpu_job *job, td_run *run, const td_run_options *options)
 {
     td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
     *job = (td_gpu_job){.run = run, .options = options, .graph = run->graph, .traits = &run->program->cpu[kind],
@@ -20,13 +20,34 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->both = td_gpu_view_is_both(run, job->traits) && !run->graph->symmetric;
+}
+
+td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
+{
+    fill_job(job, run, options);
     return TD_NEW_ZEROED(&job->owned, MOST_OWNED, "list of device arrays");
+}
+
+td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *program, const td_graph *graph,
+                             const td_run_options *options)
+{
+    static double present; /* stands for inputs, of which only the number counts */
+    const td_program_info *info = program->info;
+    uint64_t n = graph->vertices, inputs = n > 0 ? td_run_input_bytes(program, graph, options) / (n * sizeof(double)) : 0;
+    *run = (td_run){.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
+    if (program->cpu[TD_WEIGHT_NONE].first_hit && options->resume != NULL)
+        run->async = true; /* the checkpoint may be of a search that did not go by levels */
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, NULL));
+    for (uint64_t i = 0; i < inputs; i++) run->inputs[i] = &present;
+    fill_job(job, run, options);
+    job->memory.measures = true;
+    return TD_OK;
 }
 
 td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream)
 {
     void *seen;
-    job->device = device;
+    job->device = job->memory.device = device;
     job->stream = stream;
     device->peak = device->now; /* of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
@@ -79,8 +100,8 @@ void td_gpu_turn_values(td_gpu_job *job)
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
 {
     if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays on the device than there is room for");
-    TD_CHECK(td_device_new(job->device, out, count, bytes, what));
-    memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_PROGRAM, out, count, bytes, what));
+    if (!job->memory.measures) memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
     return TD_OK;
 }
 
@@ -129,7 +150,7 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, dou
     return td_cancel_check();
 }
 
-static td_status make_messages(td_gpu_job *job)
+static td_status declare_messages(td_gpu_job *job)
 {
     const td_cpu_kernels *k = job->traits;
     uint64_t n = job->graph->vertices;
@@ -157,17 +178,23 @@ td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t c
     return count == 0 ? TD_OK : td_stream_copy(stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
-td_status td_gpu_make_values(td_gpu_job *job)
+td_status td_gpu_declare_values(td_gpu_job *job)
 {
-    uint64_t n = job->graph->vertices;
     TD_CHECK(td_gpu_new(job, &job->state.control, 1, sizeof(td_gpu_control), "counters"));
-    TD_CHECK(make_messages(job));
+    TD_CHECK(declare_messages(job));
+    for (int i = 0; i < TD_INPUTS; i++)
+        if (job->run->inputs[i] != NULL)
+            TD_CHECK(td_gpu_new(job, &job->state.context.input[i], job->graph->vertices, sizeof(double), "inputs"));
+    return TD_OK;
+}
+
+td_status td_gpu_send_inputs(td_gpu_job *job)
+{
+    uint64_t bytes = job->graph->vertices * sizeof(double);
     for (int i = 0; i < TD_INPUTS; i++) {
-        void *input = NULL;
         if (job->run->inputs[i] == NULL) continue;
-        TD_CHECK(td_gpu_new(job, &input, n, sizeof(double), "inputs"));
-        TD_CHECK(td_stream_copy(job->stream, input, job->run->inputs[i], n * sizeof(double), TD_TO_DEVICE));
-        job->state.context.input[i] = input;
+        void *to = (void *)(uintptr_t)job->state.context.input[i];
+        TD_CHECK(td_stream_copy(job->stream, to, job->run->inputs[i], bytes, TD_TO_DEVICE));
     }
     return TD_OK;
 }
@@ -266,6 +293,31 @@ void td_gpu_free_heads(td_gpu_heads *heads)
     td_free(heads->lists);
     td_free(heads->before);
     *heads = (td_gpu_heads){0};
+}
+
+td_status td_gpu_declare_heads(td_gpu_memory *memory, td_gpu_head_arrays *arrays, uint64_t edges, uint64_t vertices)
+{
+    uint64_t words = edges / 32 + TD_GPU_TILE / 32, pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->bits, words, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->before, pieces, sizeof(uint32_t), "begins of lists"));
+    return td_gpu_declare(memory, TD_FOR_LISTS, &arrays->lists, vertices, sizeof(uint32_t), "vertices with lists");
+}
+
+td_status td_gpu_send_heads(td_stream *stream, const td_gpu_head_arrays *arrays, const td_gpu_heads *found)
+{
+    const uint64_t word = sizeof(uint32_t);
+    TD_CHECK(td_stream_copy(stream, arrays->bits, found->bits, found->words * word, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(stream, arrays->before, found->before, found->pieces * word, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(stream, arrays->lists, found->lists, found->count * word, TD_TO_DEVICE));
+    return td_stream_synchronize(stream);
+}
+
+void td_gpu_free_head_arrays(td_device *device, td_gpu_head_arrays *arrays)
+{
+    td_device_free(device, arrays->bits);
+    td_device_free(device, arrays->lists);
+    td_device_free(device, arrays->before);
+    *arrays = (td_gpu_head_arrays){0};
 }
 
 /* Counting, and the results. */

@@ -4,6 +4,7 @@
 #ifndef TD_GPU_JOB_H
 #define TD_GPU_JOB_H
 
+#include "gpu/memory.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
 #include "kernels/cpu/job.h"
@@ -65,6 +66,7 @@ typedef struct td_gpu_job {
     uint64_t unsettled_vertices, unsettled_edges;
     uint64_t run_began, device_began;
     td_device_counts counts_before;
+    td_gpu_memory memory;    /* what has been declared of arrays on the device */
     void **owned;            /* device memory of this run */
     int owned_count;
 } td_gpu_job;
@@ -74,14 +76,20 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
 td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream);
 void td_gpu_job_close(td_gpu_job *job);
 
-/* Device memory of this run, freed at its end. */
+/* A job whose arrays are declared to be measured. It needs no device and holds nothing; `run` is filled in as far as
+ * sizes depend on it and outlives the job. */
+td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *program, const td_graph *graph,
+                             const td_run_options *options);
+
+/* Declares an array of this run (gpu/memory.h); its device memory is freed at the run's end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
 
 /* An array onto the device, into memory of its own. */
 td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
 
-/* Values, messages and inputs of the program. */
-td_status td_gpu_make_values(td_gpu_job *job);
+/* Declares counters, values, messages and inputs of the program; copies the inputs. */
+td_status td_gpu_declare_values(td_gpu_job *job);
+td_status td_gpu_send_inputs(td_gpu_job *job);
 
 /* First values and active vertices, the program's or those of the checkpoint that the run goes on from; the counters of
  * it are read. */
@@ -135,10 +143,29 @@ td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *o
                             uint64_t n);
 void td_gpu_free_heads(td_gpu_heads *heads);
 
+/* The same on the device, of lists with so many edges. How many vertices have a list is found when the heads are, so
+ * the device has room for all. */
+typedef struct td_gpu_head_arrays {
+    void *bits, *lists, *before;
+} td_gpu_head_arrays;
+td_status td_gpu_declare_heads(td_gpu_memory *memory, td_gpu_head_arrays *arrays, uint64_t edges, uint64_t vertices);
+td_status td_gpu_send_heads(td_stream *stream, const td_gpu_head_arrays *arrays, const td_gpu_heads *found);
+void td_gpu_free_head_arrays(td_device *device, td_gpu_head_arrays *arrays);
+static inline uint64_t td_gpu_head_host_bytes(uint64_t edges, uint64_t vertices) /* of td_gpu_find_heads */
+{
+    return (edges / 32 + TD_GPU_TILE / 32 + vertices + (edges + TD_GPU_TILE - 1) / TD_GPU_TILE + 1) * sizeof(uint32_t);
+}
+
 void td_gpu_turn_values(td_gpu_job *job); /* after an iteration: the new ones become the current ones */
 void td_gpu_swap(void *a, void *b); /* two pointers, whatever they point to */
 
 static inline uint64_t td_gpu_words(const td_gpu_job *job) { return ((uint64_t)job->graph->vertices + 31) / 32; }
 static inline uint64_t td_gpu_view_edges(const td_gpu_job *job) { return job->graph->edges * (job->both ? 2 : 1); }
+static inline bool td_gpu_is_gas(const td_gpu_job *job) { return job->run->program->info->kind == TD_KIND_GAS; }
+static inline size_t td_gpu_weight_bytes(const td_gpu_job *job) /* of an edge; 0: the program looks at none */
+{
+    bool used = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
+    return used ? td_weight_bytes(job->graph->weights) : 0;
+}
 
 #endif

@@ -20,9 +20,7 @@ static void free_list(td_gpu_graph *held, td_gpu_adjacency *list)
     td_device_free(held->device, list->offsets);
     td_device_free(held->device, list->targets);
     td_device_free(held->device, list->weights);
-    td_device_free(held->device, list->heads);
-    td_device_free(held->device, list->lists);
-    td_device_free(held->device, list->lists_before);
+    td_gpu_free_head_arrays(held->device, &list->heads);
     *list = (td_gpu_adjacency){0};
 }
 
@@ -59,16 +57,22 @@ const td_gpu_keeper td_gpu_graph_keeper = {"resident", sizeof(td_gpu_graph), ope
 
 /* Lists. */
 
-/* A large array is pinned for the time of its copy, if it lets itself be. */
-static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what)
+void td_gpu_choose_lists(td_gpu_job *job)
 {
-    void *to, *seen;
-    TD_CHECK(td_device_new(job->device, &to, count, bytes, what));
-    memcpy(out, &to, sizeof to);
-    if (count == 0) return TD_OK;
-    void *source = (void *)(uintptr_t)host;
-    bool pinned = count * bytes >= PIN_FROM && td_device_pin(job->device, source, count * bytes, &seen) == TD_OK;
-    td_status status = td_stream_copy(job->stream, to, host, count * bytes, TD_TO_DEVICE);
+    td_gpu_graph *held = job->held;
+    bool gas = td_gpu_is_gas(job), fused = job->traits->fused, push = !gas || fused;
+    bool pull = gas && (!fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
+    job->push = !push ? NULL : job->both ? &held->both : &held->out;
+    job->pull = !pull ? NULL : job->both ? &held->both : job->graph->symmetric ? &held->out : &held->in;
+    job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
+}
+
+/* A large array is pinned for the time of its copy, if it lets itself be. */
+static td_status send(td_gpu_job *job, void *to, const void *host, uint64_t bytes)
+{
+    void *seen, *source = (void *)(uintptr_t)host;
+    bool pinned = bytes >= PIN_FROM && td_device_pin(job->device, source, bytes, &seen) == TD_OK;
+    td_status status = td_stream_copy(job->stream, to, host, bytes, TD_TO_DEVICE);
     if (pinned) {
         td_status finished = td_stream_synchronize(job->stream);
         status = status == TD_OK ? finished : status;
@@ -77,45 +81,69 @@ static td_status send(td_gpu_job *job, void *out, const void *host, uint64_t cou
     return status;
 }
 
+/* Which arrays of a list the run needs and the device has not. */
+typedef struct missing {
+    bool offsets, targets, weights;
+} missing;
+
+static missing find_missing(const td_gpu_job *job, const td_gpu_adjacency *list, bool targets)
+{
+    return (missing){.offsets = list->offsets == NULL, .targets = targets && list->targets == NULL,
+                     .weights = targets && td_gpu_weight_bytes(job) > 0 && list->weights == NULL};
+}
+
+static td_status declare_list(td_gpu_job *job, td_gpu_adjacency *list, const missing *of, uint64_t edges)
+{
+    td_gpu_memory *memory = &job->memory;
+    uint64_t n = job->graph->vertices;
+    if (of->offsets)
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &list->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
+    if (of->targets)
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &list->targets, edges, sizeof(uint32_t), "the graph's edges"));
+    if (!of->weights) return TD_OK;
+    return td_gpu_declare(memory, TD_FOR_EDGES, &list->weights, edges, td_gpu_weight_bytes(job), "the graph's weights");
+}
+
+/* `targets`: its edges too, and not its offsets alone. */
 static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adjacency *from, uint64_t edges,
                            bool targets)
 {
     uint64_t n = job->graph->vertices;
-    size_t weight = td_weight_bytes(job->graph->weights);
-    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && weight > 0;
-    if (list->offsets == NULL)
-        TD_CHECK(send(job, &list->offsets, from->offsets, n + 1, sizeof(uint64_t), "the graph's offsets"));
-    if (targets && list->targets == NULL)
-        TD_CHECK(send(job, &list->targets, from->targets, edges, sizeof(uint32_t), "the graph's edges"));
-    if (targets && weighted && list->weights == NULL)
-        TD_CHECK(send(job, &list->weights, from->weights, edges, weight, "the graph's weights"));
+    missing of = find_missing(job, list, targets);
+    TD_CHECK(declare_list(job, list, &of, edges));
+    if (job->memory.measures) return TD_OK;
+    if (of.offsets) TD_CHECK(send(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
+    if (of.targets) TD_CHECK(send(job, list->targets, from->targets, edges * sizeof(uint32_t)));
+    if (of.weights) TD_CHECK(send(job, list->weights, from->weights, edges * td_gpu_weight_bytes(job)));
     list->there = list->there || targets;
     list->view = (td_gpu_list){list->offsets, list->targets, list->weights};
     return td_stream_synchronize(job->stream);
 }
 
+/* Both lists of every vertex as one, which the host makes and holds until it has crossed. */
 static td_status load_both(td_gpu_job *job)
 {
     td_status status = TD_OK;
     td_adjacency both = {0};
+    uint64_t edges = 2 * job->graph->edges, offsets = (job->graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
-    TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
-    TD_TRY(load_list(job, &job->held->both, &both, 2 * job->graph->edges, true));
+    td_gpu_note_host(&job->memory, edges * (sizeof(uint32_t) + td_gpu_weight_bytes(job)) + offsets);
+    if (!job->memory.measures) TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
+    TD_TRY(load_list(job, &job->held->both, &both, edges, true));
 done:
     td_lists_free(&both);
     return status;
 }
 
-td_status td_gpu_load(td_gpu_job *job, bool push, bool pull)
+td_status td_gpu_load(td_gpu_job *job)
 {
     td_gpu_graph *held = job->held;
     const td_graph *graph = job->graph;
-    bool out = (push && job->push == &held->out) || (pull && job->pull == &held->out);
+    bool out = job->push == &held->out || job->pull == &held->out;
     TD_CHECK(load_list(job, &held->out, &graph->out, graph->edges, out));
-    if (pull && job->pull == &held->in) TD_CHECK(load_list(job, &held->in, &graph->in, graph->edges, true));
-    bool both = (push && job->push == &held->both) || (pull && job->pull == &held->both);
-    bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED && graph->weights != TD_WEIGHT_NONE;
-    if (!both || (held->both.there && (!weighted || held->both.weights != NULL))) return TD_OK;
+    if (job->pull == &held->in) TD_CHECK(load_list(job, &held->in, &graph->in, graph->edges, true));
+    bool both = job->push == &held->both || job->pull == &held->both;
+    if (!both || (held->both.there && (td_gpu_weight_bytes(job) == 0 || held->both.weights != NULL))) return TD_OK;
     free_list(held, &held->both);
     return load_both(job);
 }
@@ -195,31 +223,33 @@ static td_status find_heads(const td_gpu_job *job, td_gpu_heads *found)
     return td_gpu_find_heads(found, place_of_vertex, job, job->graph->vertices);
 }
 
-static td_status send_heads(td_gpu_job *job, const td_gpu_heads *found)
-{
-    td_gpu_adjacency *list = job->pull;
-    uint64_t words = place_of(job, job->graph->vertices) / 32 + TD_GPU_TILE / 32;
-    TD_CHECK(send(job, &list->heads, found->bits, words, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(send(job, &list->lists_before, found->before, found->pieces, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(send(job, &list->lists, found->lists, found->count, sizeof(uint32_t), "vertices with lists"));
-    return td_stream_synchronize(job->stream);
-}
-
-td_status td_gpu_load_heads(td_gpu_job *job)
+static td_status fill_heads(td_gpu_job *job, const td_gpu_head_arrays *heads)
 {
     td_status status = TD_OK;
-    td_gpu_adjacency *list = job->pull;
     td_gpu_heads found = {0};
-    uint64_t edges = place_of(job, job->graph->vertices);
-    job->pull_pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    if (list->lists == NULL) {
-        TD_TRY(find_heads(job, &found));
-        TD_TRY(send_heads(job, &found));
-    }
-    job->segments = (td_gpu_segments){list->heads, list->lists, list->lists_before, edges};
+    TD_TRY(find_heads(job, &found));
+    TD_TRY(send(job, heads->bits, found.bits, found.words * sizeof(uint32_t)));
+    TD_TRY(send(job, heads->before, found.before, found.pieces * sizeof(uint32_t)));
+    TD_TRY(send(job, heads->lists, found.lists, found.count * sizeof(uint32_t)));
+    TD_TRY(td_stream_synchronize(job->stream));
 done:
     td_gpu_free_heads(&found);
     return status;
+}
+
+static td_status load_heads(td_gpu_job *job)
+{
+    td_gpu_head_arrays *heads = &job->pull->heads;
+    uint64_t edges = td_gpu_view_edges(job), n = job->graph->vertices;
+    job->pull_pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    if (heads->lists == NULL) {
+        td_gpu_note_host(&job->memory, td_gpu_head_host_bytes(edges, n));
+        TD_CHECK(td_gpu_declare_heads(&job->memory, heads, edges, n));
+        if (job->memory.measures) return TD_OK;
+        TD_CHECK(fill_heads(job, heads));
+    }
+    job->segments = (td_gpu_segments){heads->bits, heads->lists, heads->before, edges};
+    return TD_OK;
 }
 
 /* Shards (Garaph). */
@@ -283,20 +313,35 @@ static td_status name_edges(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
+/* How many shards there are follows from the data: a shard of fewer vertices than LEAST_SHARD is one that shared memory
+ * has no room for. */
+enum { LEAST_SHARD = 64 };
+
+static td_status declare_shards(td_gpu_job *job, uint64_t count)
+{
+    td_gpu_graph *held = job->held;
+    uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
+    td_gpu_note_host(&job->memory, edges * sizeof(uint16_t));
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &held->shards, count > most ? count : most, sizeof(td_gpu_shard),
+                            "shards"));
+    return td_gpu_declare(&job->memory, TD_FOR_LISTS, &held->shard_targets, edges, sizeof(uint16_t), "shards' edges");
+}
+
 static td_status load_shards(td_gpu_job *job, uint64_t room)
 {
     td_status status = TD_OK;
     td_gpu_graph *held = job->held;
     td_gpu_shard *shards = NULL;
     naming self = {.job = job};
-    uint64_t edges = place_of(job, job->graph->vertices);
+    uint64_t edges = td_gpu_view_edges(job);
     free_shards(held);
     TD_TRY(cut_shards(job, room, &shards, &held->shard_count));
     TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
     self.shards = shards;
     TD_TRY(td_pool_for(job->options->pool, held->shard_count, 1, name_edges, &self));
-    TD_TRY(send(job, &held->shards, shards, held->shard_count, sizeof *shards, "shards"));
-    TD_TRY(send(job, &held->shard_targets, self.names, edges, sizeof *self.names, "shards' edges"));
+    TD_TRY(declare_shards(job, held->shard_count));
+    TD_TRY(send(job, held->shards, shards, held->shard_count * sizeof *shards));
+    TD_TRY(send(job, held->shard_targets, self.names, edges * sizeof *self.names));
     TD_TRY(td_stream_synchronize(job->stream));
     held->shard_of = job->pull;
     held->shard_copies = job->copies;
@@ -310,12 +355,19 @@ done:
 /* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
 enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
 
-td_status td_gpu_make_shards(td_gpu_job *job)
+static td_status make_shards(td_gpu_job *job)
 {
     td_gpu_graph *held = job->held;
+    if (job->memory.measures) return declare_shards(job, 0);
     uint64_t most = job->device->properties.shared_bytes;
     held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
     bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&
                  held->shard_accum == job->traits->accum_bytes;
     return there ? TD_OK : load_shards(job, held->shard_bytes / job->traits->accum_bytes);
+}
+
+td_status td_gpu_load_gathers(td_gpu_job *job)
+{
+    if (!job->adds_up) return TD_OK;
+    return job->shards ? make_shards(job) : load_heads(job);
 }

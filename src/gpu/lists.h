@@ -10,7 +10,7 @@ typedef struct td_gpu_adjacency {
     td_gpu_list view;
     bool there;
     uint64_t longest; /* list; 0: not looked up yet */
-    void *heads, *lists, *lists_before; /* where lists begin, for pulls along it (td_gpu_segments); made when needed */
+    td_gpu_head_arrays heads; /* where lists begin, for pulls along it (td_gpu_segments); made when needed */
 } td_gpu_adjacency;
 
 /* What stays on the device from run to run of one graph. */
@@ -28,10 +28,21 @@ typedef struct td_gpu_graph {
 extern const td_gpu_keeper td_gpu_graph_keeper;
 void td_gpu_graph_release(void *held);
 void td_gpu_drop_others(td_gpu_job *job); /* what other programs left on the device */
-td_status td_gpu_load(td_gpu_job *job, bool push, bool pull);
-td_status td_gpu_load_heads(td_gpu_job *job);
+
+/* Whether pulls add lists up: those of first-hit programs do not, and priorities pull for parents only. */
+static inline bool td_gpu_accumulates(const td_cpu_kernels *kernels, bool pulls, bool prioritised, bool async)
+{
+    return pulls && !prioritised && !(kernels->first_hit && !async);
+}
+
+/* Which adjacencies of job->held the run pushes and pulls along (push, pull, adds_up), by direction and priorities. */
+void td_gpu_choose_lists(td_gpu_job *job);
+
+/* Declares and, unless arrays are measured, loads what of that is not there: adjacencies, and where lists begin or
+ * shards for pulls that add up. */
+td_status td_gpu_load(td_gpu_job *job);
+td_status td_gpu_load_gathers(td_gpu_job *job);
 uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece); /* vertices whose lists end before it */
 td_status td_gpu_longest(td_gpu_job *job, uint64_t *longest); /* list that is told along */
-td_status td_gpu_make_shards(td_gpu_job *job);
 
 #endif

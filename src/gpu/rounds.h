@@ -26,6 +26,11 @@ td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
 td_status td_gpu_leave_all(td_gpu_job *job); /* peeling: all vertices are left at first */
 td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left);
 td_far_args td_gpu_far_args(const td_gpu_job *job); /* priorities: the vertices put off */
+/* Whether distances go by steps: without a limit on iterations, where the direction is Tandem's choice. */
+static inline bool td_gpu_prioritises(const td_gpu_job *job)
+{
+    return job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO && !job->has_limit;
+}
 /* Width of a step of distances; delta 0: from the weights. */
 double td_gpu_delta(const td_graph *graph, double delta);
 
@@ -38,8 +43,11 @@ td_status td_gpu_label_drawn(td_gpu_job *job); /* labels in place of the vertice
 td_status td_gpu_find_commonest(td_gpu_job *job);
 td_status td_gpu_leave_out(td_gpu_job *job); /* the same after a checkpoint, without samples */
 
-/* The arrays of a frontier, of sums, of sweeps; the shapes of cooperative launches (arrays.c). */
-td_status td_gpu_make_arrays(td_gpu_job *job);
+/* The arrays of a frontier, of sums, of sweeps: declares them; gives those that there are what they begin with. The
+ * shapes of cooperative launches (arrays.c). */
+td_status td_gpu_declare_arrays(td_gpu_job *job);
+td_status td_gpu_fill_arrays(td_gpu_job *job);
+td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map); /* a bitmap of vertices; NULL is fine */
 td_status td_gpu_fit_loops(td_gpu_job *job);
 
 /* The schedules. */

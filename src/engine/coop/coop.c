@@ -181,21 +181,15 @@ static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_state *state = &gpu->state;
-    uint64_t n = gpu->graph->vertices, words = td_gpu_words(gpu), bytes = gpu->traits->value_bytes;
-    uint64_t edges = self->held->split.edges;
+    uint64_t n = gpu->graph->vertices, bytes = gpu->traits->value_bytes;
     void *seen;
-    TD_CHECK(td_gpu_make_values(gpu));
-    TD_CHECK(td_gpu_new(gpu, &state->active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &state->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, edges / TD_GPU_WARP_PIECE + edges / gpu->high_degree + 2,
-                        sizeof(uint64_t), "pieces of high-degree vertices"));
-    TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_gpu_new(gpu, &self->sent_values, n, bytes, "their values"));
+    TD_CHECK(td_coop_declare_arrays(self));
+    TD_CHECK(td_gpu_send_inputs(gpu));
     TD_CHECK(td_gpu_reset(gpu));
     td_init_args args = {.state = *state};
     TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->init, n, &args));
-    TD_CHECK(td_stream_fill(gpu->stream, state->active, 0, words * sizeof(uint32_t)));
-    TD_CHECK(td_stream_fill(gpu->stream, state->next_active, 0, words * sizeof(uint32_t)));
+    TD_CHECK(td_gpu_clear_map(gpu, state->active));
+    TD_CHECK(td_gpu_clear_map(gpu, state->next_active));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
     TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
@@ -440,7 +434,8 @@ static td_status plan_coop(td_plan *plan)
     }
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
     plan->program_bytes = need->host;
-    td_plan_on_device(plan, gpus->gpu[0], need->room, need->vertices, false);
+    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* at most: vertices come whole */
+    td_plan_on_device(plan, gpus->gpu[0], hot, need->vertices, false);
     return TD_OK;
 }
 

@@ -28,10 +28,6 @@ typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALW
 
 enum { TD_COOP_WINDOWS = 3 };
 
-typedef struct td_coop_heads {
-    void *bits, *lists, *before;
-} td_coop_heads;
-
 /* Windows of one part of the lists that stay on the device in fewer bits. */
 typedef struct td_coop_narrow {
     uint32_t *words;           /* NULL: there are none */
@@ -53,7 +49,7 @@ typedef struct td_coop_graph {
     uint64_t longest;          /* list */
     bool pinned[2], readable;
     void *out;                 /* offsets, for out-degrees */
-    td_coop_heads heads[2];    /* of programs that add up */
+    td_gpu_head_arrays heads[2]; /* of programs that add up */
     bool compress;             /* was asked for */
     td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read
                                 * as they are */
@@ -172,8 +168,12 @@ typedef struct td_coop_bytes {
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        uint64_t device_free, td_coop_bytes *out);
 
+td_status td_coop_declare_arrays(td_coop_job *self); /* of the run on the device, of either kind of program */
+
 /* coop_graph.c */
 extern const td_gpu_keeper td_coop_keeper;
+/* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest);
 td_status td_coop_hold(td_coop_job *self, uint64_t room);
 void td_coop_release(void *held);
 

@@ -33,12 +33,7 @@ static void free_lists(td_coop_graph *held)
     td_device_free(held->device, own(held->hot.weights));
     td_device_free(held->device, own(held->rest.offsets));
     td_device_free(held->device, held->out);
-    for (int i = 0; i < TD_POTS; i++) {
-        td_device_free(held->device, held->heads[i].bits);
-        td_device_free(held->device, held->heads[i].lists);
-        td_device_free(held->device, held->heads[i].before);
-        held->heads[i] = (td_coop_heads){0};
-    }
+    for (int i = 0; i < TD_POTS; i++) td_gpu_free_head_arrays(held->device, &held->heads[i]);
     held->hot = held->rest = (td_gpu_list){0};
     held->out = NULL;
     held->cut = NULL;
@@ -84,15 +79,12 @@ static td_status pin_rest(td_coop_graph *held)
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-static td_status send_heads(td_coop_graph *held, const uint64_t *offsets, td_coop_heads *to)
+static td_status fill_heads(td_coop_graph *held, const uint64_t *offsets, const td_gpu_head_arrays *to)
 {
     td_status status = TD_OK;
     td_gpu_heads found = {0};
     TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, held->split.vertices));
-    TD_TRY(td_gpu_send(held->stream, &to->bits, found.bits, found.words, sizeof(uint32_t), "begins of lists"));
-    TD_TRY(td_gpu_send(held->stream, &to->lists, found.lists, found.count, sizeof(uint32_t), "vertices with lists"));
-    TD_TRY(td_gpu_send(held->stream, &to->before, found.before, found.pieces, sizeof(uint32_t), "begins of lists"));
-    TD_TRY(td_stream_synchronize(held->stream));
+    TD_TRY(td_gpu_send_heads(held->stream, to, &found));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(held->stream);
     td_gpu_free_heads(&found);
@@ -133,17 +125,30 @@ static td_status send_hot(td_coop_graph *held)
     return TD_OK;
 }
 
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest)
+{
+    uint64_t n = held->split.vertices, bytes = sizeof(uint64_t);
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->hot.offsets, n + 1, bytes, "the hot part's offsets"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->rest.offsets, n + 1, bytes, "the rest's offsets"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->out, n + 1, bytes, "out-degrees"));
+    if (!adds_up) return TD_OK;
+    TD_CHECK(td_gpu_declare_heads(memory, &held->heads[TD_POT_HOT], hot, n));
+    return td_gpu_declare_heads(memory, &held->heads[TD_POT_REST], rest, n);
+}
+
 static td_status send_offsets(td_coop_graph *held, bool adds_up)
 {
-    uint64_t n = held->split.vertices;
+    td_gpu_memory memory = {.device = held->device};
+    uint64_t n = held->split.vertices, bytes = (n + 1) * sizeof(uint64_t);
     const uint64_t *hot = held->cut->hot.offsets, *rest = held->cut->rest.offsets;
-    TD_CHECK(td_gpu_send(held->stream, &held->hot.offsets, hot, n + 1, sizeof(uint64_t), "the hot part's offsets"));
-    TD_CHECK(td_gpu_send(held->stream, &held->rest.offsets, rest, n + 1, sizeof(uint64_t), "the rest's offsets"));
-    TD_CHECK(td_gpu_send(held->stream, &held->out, held->split.out, n + 1, sizeof(uint64_t), "out-degrees"));
+    TD_CHECK(td_coop_declare_offsets(&memory, held, adds_up, hot[n], rest[n]));
+    TD_CHECK(td_stream_copy(held->stream, own(held->hot.offsets), hot, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(held->stream, own(held->rest.offsets), rest, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(held->stream, held->out, held->split.out, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_synchronize(held->stream));
     if (!adds_up) return TD_OK;
-    TD_CHECK(send_heads(held, hot, &held->heads[TD_POT_HOT]));
-    return send_heads(held, rest, &held->heads[TD_POT_REST]);
+    TD_CHECK(fill_heads(held, hot, &held->heads[TD_POT_HOT]));
+    return fill_heads(held, rest, &held->heads[TD_POT_REST]);
 }
 
 /* Windows: lists in fewer bits, for programs that add up along edges without weights. */

@@ -18,14 +18,50 @@ static uint64_t values_bytes(const td_cpu_kernels *k, uint64_t n)
     return bytes;
 }
 
-static uint64_t device_bytes(const td_cpu_kernels *k, uint64_t n, uint64_t edges, int inputs)
+/* Of programs that add up: sums along the hot part, along the rest, and those that the host made. */
+static td_status declare_sums(td_coop_job *self)
 {
-    uint64_t words = (n + 31) / 32 * sizeof(uint32_t), offsets = 3 * (n + 1) * sizeof(uint64_t);
-    uint64_t bytes = offsets + values_bytes(k, n) + sizeof(td_gpu_control) + (uint64_t)inputs * n * sizeof(double);
-    if (!k->fused) return bytes + words + 3 * n * k->accum_bytes + edges / 8 + 2 * n * sizeof(uint32_t) +
-               (edges / TD_GPU_TILE + TD_GPU_TILE / 16 + 4) * 4;
+    td_gpu_job *gpu = &self->gpu;
+    uint64_t n = gpu->graph->vertices, bytes = gpu->traits->accum_bytes;
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.sums, n, bytes, "sums"));
+    TD_CHECK(td_gpu_new(gpu, &self->rest_sums, n, bytes, "sums"));
+    return td_gpu_new(gpu, &self->host_sums, n, bytes, "the host's sums");
+}
+
+/* Of programs that push: what goes back and forth. */
+static td_status declare_frontier(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    uint64_t n = gpu->graph->vertices, edges = self->held->split.edges;
     uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / TD_COOP_HEAVY + 2;
-    return bytes + 2 * words + n * (sizeof(uint32_t) + k->value_bytes) + pieces * sizeof(uint64_t);
+    TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
+    return td_gpu_new(gpu, &self->sent_values, n, gpu->traits->value_bytes, "their values");
+}
+
+td_status td_coop_declare_arrays(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_gpu_declare_values(gpu));
+    TD_CHECK(td_gpu_new(gpu, &gpu->state.active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
+    return gpu->traits->fused ? declare_frontier(self) : declare_sums(self);
+}
+
+/* On the device besides hot edges. How many edges are hot is found when the graph is cut: where lists begin takes as
+ * much for all edges in one part, but for a tile in each. */
+static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         uint64_t edges, uint64_t *out)
+{
+    td_coop_graph held = {.split = {.vertices = graph->vertices, .edges = edges}};
+    td_coop_job self = {.held = &held};
+    td_run run;
+    TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    run.async = false; /* iterations that two share are synchronous */
+    TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &held, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
+    TD_CHECK(td_coop_declare_arrays(&self));
+    *out = td_gpu_memory_sum(&self.gpu.memory);
+    return TD_OK;
 }
 
 static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint64_t lists, size_t edge, uint64_t n)
@@ -46,8 +82,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     td_gpu_bytes whole;
     *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
     TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
-    out->vertices = device_bytes(k, n, graph->edges * ways,
-                                 (int)(td_run_input_bytes(program, graph, options) / (n * sizeof(double))));
+    TD_CHECK(measure(program, graph, options, graph->edges * ways, &out->vertices));
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);

@@ -236,13 +236,10 @@ td_status td_coop_make_sums(td_coop_job *self)
     td_gpu_job *gpu = &self->gpu;
     const td_cpu_kernels *k = gpu->traits;
     uint64_t n = gpu->graph->vertices;
-    TD_CHECK(td_gpu_make_values(gpu));
-    TD_CHECK(td_gpu_new(gpu, &gpu->state.active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.sums, n, k->accum_bytes, "sums"));
+    TD_CHECK(td_coop_declare_arrays(self));
+    TD_CHECK(td_gpu_send_inputs(gpu));
     TD_CHECK(td_gpu_clear_sums(gpu, gpu->arrays.sums));
-    TD_CHECK(td_gpu_new(gpu, &self->rest_sums, n, k->accum_bytes, "sums"));
     TD_CHECK(td_gpu_clear_sums(gpu, self->rest_sums));
-    TD_CHECK(td_gpu_new(gpu, &self->host_sums, n, k->accum_bytes, "the host's sums"));
     TD_CHECK(td_coop_new_pinned(self, &self->sums, n, k->accum_bytes, "sums"));
     for (int i = 0; i < 2; i++) {
         TD_CHECK(td_coop_new_pinned(self, &self->snapshot[i], n, k->value_bytes, "vertex values"));

@@ -59,7 +59,7 @@ static stretch part_of(const td_coop_job *self, const td_coop_piece *piece, int 
 /* Sums along the tiles of one part of the lists, wherever its edges are at the time. */
 static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list list, stretch edges)
 {
-    const td_coop_heads *heads = &self->held->heads[part];
+    const td_gpu_head_arrays *heads = &self->held->heads[part];
     td_gpu_segments segments = {heads->bits, heads->lists, heads->before, edges_of(self, part)};
     void *sums = part == TD_POT_HOT ? self->gpu.arrays.sums : self->rest_sums;
     return td_gpu_pull_args(&self->gpu, list, &segments, edges.begin, edges.end, sums);

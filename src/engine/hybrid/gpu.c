@@ -47,18 +47,39 @@ done:
     return status;
 }
 
-static td_status make_heads(td_hybrid_gpu *self)
+/* Arrays on the device: vertices, where lists begin in so many pieces of pages, and slots. */
+static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
+{
+    td_gpu_job *job = &self->job;
+    uint64_t n = job->graph->vertices, words = td_gpu_words(job) + 2;
+    size_t weight = td_gpu_weight_bytes(job);
+    TD_CHECK(td_gpu_declare_values(job));
+    TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
+    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(job, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
+    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_new(job, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
+    for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
+        td_hybrid_slot *slot = &self->slots[i];
+        TD_CHECK(td_gpu_new(job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
+        if (weight > 0) TD_CHECK(td_gpu_new(job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
+    }
+    return TD_OK;
+}
+
+static uint64_t pieces_of(const td_page_set *set)
+{
+    uint64_t pieces = 0;
+    for (uint32_t p = 0; p < set->count; p++) pieces += (td_page_edges(set, p) + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    return pieces;
+}
+
+static td_status fill_heads(td_hybrid_gpu *self)
 {
     const td_page_set *set = self->hybrid->pull;
-    uint64_t pieces = 0;
     TD_CHECK(TD_NEW_ZEROED(&self->piece_of, (uint64_t)set->count + 1, "pieces of pages"));
     TD_CHECK(TD_NEW_ZEROED(&self->list_of, (uint64_t)set->count + 1, "lists of pages"));
-    for (uint32_t p = 0; p < set->count; p++) pieces += (td_page_edges(set, p) + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    TD_CHECK(td_gpu_new(&self->job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
-                        "begins of lists"));
-    TD_CHECK(td_gpu_new(&self->job, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_new(&self->job, &self->lists, (uint64_t)self->job.graph->vertices + 1, sizeof(uint32_t),
-                        "vertices with lists"));
     for (uint32_t p = 0; p < set->count; p++) TD_CHECK(send_heads(self, p));
     return TD_OK;
 }
@@ -94,19 +115,21 @@ uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
     return largest;
 }
 
-/* On the device: what make_vertices, make_heads and make_slots ask for, or a little more. */
-static uint64_t device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                             uint64_t slot)
+/* Every page ends within a piece. Two neighbours have more edges than one page may have, which is a slot's, about; the
+ * rest is for vertices that alone have more. */
+static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
 {
-    bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
-    const td_cpu_kernels *k = &program->cpu[weights ? graph->weights : TD_WEIGHT_NONE];
-    uint64_t times = !k->fused && options->mode != TD_MODE_ASYNC ? 2 : 1; /* td_gpu_make_values */
-    uint64_t values = k->sends_value ? times * k->value_bytes : k->value_bytes + times * k->message_bytes;
-    uint64_t vertex = values + k->accum_bytes + sizeof(uint64_t) + sizeof(uint32_t);
-    uint64_t pieces = graph->edges / TD_GPU_TILE * 9 / 8 + 64; /* pages end within some */
-    return sizeof(td_gpu_control) + graph->vertices * vertex + graph->vertices / 8 +
-           td_run_input_bytes(program, graph, options) + pieces * (TD_GPU_TILE / 32 + 1) * sizeof(uint32_t) +
-           TD_HYBRID_SLOTS * slot;
+    uint64_t pages = slot_edges > 0 ? 2 * (graph->edges / slot_edges) : 0, pieces = graph->edges / TD_GPU_TILE;
+    return pieces + pieces / 64 + pages + 2;
+}
+
+uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                    uint64_t slot_edges)
+{
+    td_hybrid_gpu self = {.slot_edges = slot_edges};
+    td_run run;
+    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused in time */
+    return declare_arrays(&self, most_pieces(graph, slot_edges)) == TD_OK ? td_gpu_memory_sum(&self.job.memory) : 0;
 }
 
 static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uint64_t edges)
@@ -118,7 +141,7 @@ static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uin
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges)
 {
-    uint64_t emulated = 0, bytes = device_bytes(program, graph, options, slot_bytes(program, graph, slot_edges));
+    uint64_t emulated = 0, bytes = td_hybrid_gpu_device_bytes(program, graph, options, slot_edges);
     const char *devices = td_gpu_wanted(options);
     if (devices == NULL || td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return 0;
     return emulated;
@@ -132,17 +155,11 @@ uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *gra
            (on_disk ? TD_HYBRID_SLOTS * slot_bytes(program, graph, slot_edges) : 0);
 }
 
-static td_status make_slots(td_hybrid_gpu *self)
+static td_status open_slots(td_hybrid_gpu *self)
 {
-    size_t weight = page_weight_bytes(self->hybrid);
-    self->slot_edges = td_hybrid_gpu_slot(self->hybrid);
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
-        td_hybrid_slot *slot = &self->slots[i];
-        slot->gpu = self;
-        TD_CHECK(td_stream_open(self->job.device, &slot->stream));
-        TD_CHECK(td_gpu_new(&self->job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
-        if (weight > 0)
-            TD_CHECK(td_gpu_new(&self->job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
+        self->slots[i].gpu = self;
+        TD_CHECK(td_stream_open(self->job.device, &self->slots[i].stream));
     }
     return TD_OK;
 }
@@ -163,16 +180,13 @@ static td_status make_stages(td_hybrid_gpu *self)
     return TD_OK;
 }
 
-static td_status make_vertices(td_hybrid_gpu *self)
+static td_status fill_vertices(td_hybrid_gpu *self)
 {
     td_gpu_job *job = &self->job;
     td_gpu_state *state = &job->state;
-    uint64_t n = job->graph->vertices, words = td_gpu_words(job) + 2;
-    void *offsets = NULL;
-    TD_CHECK(td_gpu_make_values(job));
-    TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
-    TD_CHECK(td_gpu_new(job, &state->next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(job, &offsets, n + 1, sizeof(uint64_t), "offsets"));
+    uint64_t n = job->graph->vertices;
+    void *offsets = (void *)(uintptr_t)state->out_offsets;
+    TD_CHECK(td_gpu_send_inputs(job));
     uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
     TD_CHECK(td_stream_synchronize(job->stream));
@@ -180,7 +194,7 @@ static td_status make_vertices(td_hybrid_gpu *self)
     self->end_ns = self->setup_ns;
     self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) /
                       (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
-    state->out_offsets = state->push_offsets = offsets;
+    state->push_offsets = state->out_offsets;
     state->vertices = job->graph->vertices;
     state->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
     state->symmetric = job->graph->symmetric;
@@ -226,9 +240,11 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     td_device *device = self->set->gpu[0];
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
-    TD_CHECK(make_vertices(self));
-    TD_CHECK(make_heads(self));
-    TD_CHECK(make_slots(self));
+    self->slot_edges = td_hybrid_gpu_slot(hybrid);
+    TD_CHECK(declare_arrays(self, pieces_of(hybrid->pull)));
+    TD_CHECK(fill_vertices(self));
+    TD_CHECK(fill_heads(self));
+    TD_CHECK(open_slots(self));
     TD_CHECK(make_stages(self));
     pin_lists(self);
     pin_values(self);

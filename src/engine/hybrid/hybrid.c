@@ -301,6 +301,7 @@ static td_status plan_hybrid(td_plan *plan)
     TD_CHECK(td_hybrid_count_bytes(plan->program, graph, &file, &plan->options, memory_allowed(), &need));
     plan->program_bytes = need.arrays + need.tables + need.gpu;
     plan->emulated_bytes = need.emulated;
+    if (need.device > 0) td_plan_count(plan, "device_bytes", need.device);
     if (graph->paged == NULL) return TD_OK;
     plan->graph_bytes = td_paged_open_bytes(&file);
     td_plan_count(plan, "room_bytes", need.room);

@@ -127,6 +127,7 @@ typedef struct td_hybrid_bytes {
     uint64_t tables;   /* of pages, iterations and workers, about */
     uint64_t gpu;      /* of the host's memory, where a GPU takes part */
     uint64_t emulated; /* of that, an emulated GPU's own */
+    uint64_t device;   /* of the GPU's memory */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
     uint64_t reads;    /* from disk in an iteration, at most */

@@ -174,6 +174,7 @@ static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td
     if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return;
     need->gpu = bytes;
     need->emulated = td_hybrid_gpu_emulated_bytes(program, graph, options, slot);
+    need->device = td_hybrid_gpu_device_bytes(program, graph, options, slot);
 }
 
 td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,

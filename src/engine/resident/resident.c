@@ -95,22 +95,12 @@ static td_status read_settings(td_gpu_job *job)
         return td_fail(TD_USAGE,
                        "resident.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
                        job->run->program->info->name);
-    job->prioritised = job->traits->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
-                       !job->has_limit;
+    job->prioritised = td_gpu_prioritises(job);
     if (job->delta > 0 && !job->prioritised)
         return td_fail(TD_USAGE,
                        "resident.delta is the width of a step of sssp's distances, which an iteration limit and "
                        "resident.direction replace by rounds");
     return TD_OK;
-}
-
-/* Which lists the schedule goes along. */
-static void choose_lists(const td_gpu_job *job, bool *push, bool *pull)
-{
-    const td_cpu_kernels *k = job->traits;
-    bool gas = job->run->program->info->kind == TD_KIND_GAS;
-    *push = !gas || k->fused;
-    *pull = gas && (!k->fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
 }
 
 static td_status fill_state(td_gpu_job *job)
@@ -134,24 +124,20 @@ static td_status fill_state(td_gpu_job *job)
     state->push_offsets = job->push != NULL ? job->push_list.offsets : state->out_offsets;
     if (job->pull == NULL) return TD_OK;
     job->pull_list = job->pull->view;
-    if (!job->adds_up) return TD_OK;
-    return job->shards ? td_gpu_make_shards(job) : td_gpu_load_heads(job);
+    return td_gpu_load_gathers(job);
 }
 
 static td_status set_up(td_gpu_job *job, const td_plan *plan)
 {
-    bool push, pull;
     TD_CHECK(read_settings(job));
     TD_CHECK(td_gpu_hold(&td_gpu_graph_keeper, job->graph, job->options, &job->held));
     TD_CHECK(td_gpu_job_start(job, job->held->device, job->held->stream));
-    choose_lists(job, &push, &pull);
-    job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
-    job->push = !push ? NULL : job->both ? &job->held->both : &job->held->out;
-    job->pull = !pull ? NULL : job->both ? &job->held->both : job->graph->symmetric ? &job->held->out : &job->held->in;
+    td_gpu_choose_lists(job);
     if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
-    TD_CHECK(td_gpu_load(job, push, pull));
+    TD_CHECK(td_gpu_load(job));
     TD_CHECK(fill_state(job));
-    TD_CHECK(td_gpu_make_arrays(job));
+    TD_CHECK(td_gpu_declare_arrays(job));
+    TD_CHECK(td_gpu_fill_arrays(job));
     TD_CHECK(td_gpu_fit_loops(job));
     return td_stream_synchronize(job->stream);
 }
@@ -166,7 +152,6 @@ static td_status find_parents(td_gpu_job *job)
 {
     uint64_t bytes = job->graph->vertices * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&job->run->parents, job->graph->vertices, "parents"));
-    TD_CHECK(td_gpu_new(job, &job->arrays.parents, job->graph->vertices, sizeof(uint32_t), "parents"));
     td_gpu_part all = td_gpu_all(job);
     TD_CHECK(td_gpu_find_parents(job, job->stream, job->pull_list, &all, false));
     TD_CHECK(td_stream_copy(job->stream, job->run->parents, job->arrays.parents, bytes, TD_TO_HOST));

@@ -11,18 +11,31 @@
 
 enum { LONGEST_PREFIX = 1 << 16 };
 
-static td_status find_longest_prefix(td_streaming_job *self, const td_link_list *list, uint64_t room, uint32_t *most)
+static uint64_t out_degree(const td_graph *graph, uint64_t v) { return td_degree(&graph->out, (uint32_t)v); }
+static uint64_t in_degree(const td_graph *graph, uint64_t v) { return td_degree(&graph->in, (uint32_t)v); }
+static uint64_t both_degrees(const td_graph *graph, uint64_t v) { return out_degree(graph, v) + in_degree(graph, v); }
+
+/* Of the shape's lists: the first, or the one that is pulled along where there are two. */
+td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second)
+{
+    if (shape->both) return both_degrees;
+    return !second && (shape->pushes || graph->symmetric) ? out_degree : in_degree;
+}
+
+td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree_of, uint64_t room, uint32_t *most,
+                                  uint64_t *edges)
 {
     uint64_t *longer, total = 0;
     TD_CHECK(TD_NEW_ZEROED(&longer, LONGEST_PREFIX + 1, "lengths of lists"));
-    for (uint64_t v = 0; v < self->gpu.graph->vertices; v++) {
-        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
+    for (uint64_t v = 0; v < graph->vertices; v++) {
+        uint64_t degree = degree_of(graph, v);
         longer[degree < LONGEST_PREFIX ? degree : LONGEST_PREFIX]++;
     }
     for (uint32_t k = LONGEST_PREFIX; k > 0; k--) longer[k - 1] += longer[k]; /* lists of k - 1 edges and more */
     for (*most = 0; *most < LONGEST_PREFIX && longer[*most + 1] > 0 && total + longer[*most + 1] <= room; ++*most)
         total += longer[*most + 1];
     td_free(longer);
+    *edges = total;
     return TD_OK;
 }
 
@@ -48,14 +61,41 @@ static td_status gather_prefix(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes)
+static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint64_t edges)
+{
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t n = self->gpu.graph->vertices;
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "offsets of beginnings"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &list->prefix.targets, edges, sizeof(uint32_t),
+                            "beginnings of lists"));
+    if (list->weight_bytes == 0) return TD_OK;
+    return td_gpu_declare(memory, TD_FOR_EDGES, &list->prefix.weights, edges, list->weight_bytes,
+                          "beginnings of lists");
+}
+
+static td_status send_prefix(td_streaming_job *self, const td_link_list *list, const gathering *from)
+{
+    td_stream *stream = self->held->stream;
+    uint64_t n = self->gpu.graph->vertices, edges = list->prefix_edges;
+    void *targets = (void *)(uintptr_t)list->prefix.targets, *weights = (void *)(uintptr_t)list->prefix.weights;
+    TD_CHECK(td_stream_copy(stream, list->skip, from->offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(stream, targets, from->targets, edges * sizeof(uint32_t), TD_TO_DEVICE));
+    if (weights != NULL)
+        TD_CHECK(td_stream_copy(stream, weights, from->weights, edges * list->weight_bytes, TD_TO_DEVICE));
+    return td_stream_synchronize(stream);
+}
+
+/* The plan has made the bytes fit a prefix of whole edges of every list, wherever it knows the lists' lengths. */
+td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second)
 {
     td_status status = TD_OK;
     td_streaming_graph *held = self->held;
-    uint64_t n = self->gpu.graph->vertices, *offsets = NULL;
+    const td_graph *graph = self->gpu.graph;
+    uint64_t n = graph->vertices, *offsets = NULL, room = bytes / td_link_edge_bytes(list), edges;
     gathering gather = {.list = list};
     uint32_t most;
-    TD_CHECK(find_longest_prefix(self, list, bytes / td_link_edge_bytes(list), &most));
+    if (self->gpu.memory.measures) return declare_prefix(self, list, room);
+    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &held->shape, second), room, &most, &edges));
     if (most == 0) return TD_OK;
     TD_TRY(TD_NEW(&offsets, n + 1, "beginnings of lists"));
     offsets[0] = 0;
@@ -70,14 +110,9 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     if (list->weight_bytes > 0)
         TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
-    TD_TRY(td_gpu_send(held->stream, &list->skip, offsets, n + 1, sizeof *offsets, "offsets of beginnings"));
+    TD_TRY(declare_prefix(self, list, list->prefix_edges));
     list->prefix.offsets = list->skip;
-    TD_TRY(td_gpu_send(held->stream, &list->prefix.targets, gather.targets, list->prefix_edges, sizeof(uint32_t),
-                       "beginnings of lists"));
-    if (gather.weights != NULL)
-        TD_TRY(td_gpu_send(held->stream, &list->prefix.weights, gather.weights, list->prefix_edges,
-                           list->weight_bytes, "beginnings of lists"));
-    TD_TRY(td_stream_synchronize(held->stream));
+    TD_TRY(send_prefix(self, list, &gather));
     if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
 done:
     if (status != TD_OK) (void)td_stream_synchronize(held->stream);
@@ -123,11 +158,13 @@ td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, do
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices;
     lightness count = {self->gpu.graph, list, limit, NULL};
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->light, n + 1, sizeof(uint64_t), "light edges"));
+    if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
     count.counts[0] = 0;
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
     for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
-    TD_TRY(td_gpu_send(self->held->stream, &list->light, count.counts, n + 1, sizeof(uint64_t), "light edges"));
+    TD_TRY(td_stream_copy(self->held->stream, list->light, count.counts, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
     TD_TRY(td_stream_synchronize(self->held->stream));
     if (self->held->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
 done:
@@ -140,6 +177,8 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "edges left out"));
+    if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&skip, n + 1, "edges left out"));
     skip[0] = 0;
     for (uint64_t v = 0; v < n; v++) {
@@ -151,7 +190,7 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
         }
         skip[v + 1] = skip[v] + (low - list->offsets[v]);
     }
-    TD_TRY(td_gpu_send(self->held->stream, &list->skip, skip, n + 1, sizeof *skip, "edges left out"));
+    TD_TRY(td_stream_copy(self->held->stream, list->skip, skip, (n + 1) * sizeof *skip, TD_TO_DEVICE));
     TD_TRY(td_stream_synchronize(self->held->stream));
 done:
     td_free(skip);

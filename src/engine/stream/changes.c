@@ -13,16 +13,22 @@
 /* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab/stream.md). */
 static const double TOLD = 0.3;
 
-td_status td_streaming_make_changes(td_streaming_job *self)
+td_status td_streaming_declare_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_streaming_residuals *changes = &self->changes;
     uint64_t edges = self->push->edges, pieces = edges / TD_GPU_WARP_PIECE + edges / gpu->high_degree + 2;
-    if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* messages make room for the result */
-        return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     TD_CHECK(td_gpu_new(gpu, &changes->residuals, gpu->graph->vertices, sizeof(double), "residuals"));
-    TD_CHECK(td_gpu_new(gpu, &changes->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals"));
+    return td_gpu_new(gpu, &changes->levels, TD_GPU_LEVEL_SUMS, sizeof(double), "levels of residuals");
+}
+
+td_status td_streaming_start_changes(td_streaming_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    td_streaming_residuals *changes = &self->changes;
+    if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* messages make room for the result */
+        return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
     changes->offsets_times = 1;
     changes->change_before = -1;
     return TD_OK;

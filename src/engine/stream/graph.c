@@ -60,10 +60,7 @@ static void free_lists(td_streaming_graph *held)
     td_slots_free(&held->slots);
     td_device_free(held->device, held->own_slots);
     held->own_slots = NULL;
-    td_device_free(held->device, held->heads);
-    td_device_free(held->device, held->headed);
-    td_device_free(held->device, held->heads_before);
-    held->heads = held->headed = held->heads_before = NULL;
+    td_gpu_free_head_arrays(held->device, &held->heads);
     held->heads_of = NULL;
     td_device_free(held->device, held->window);
     held->window = NULL;
@@ -123,7 +120,6 @@ static td_status make_host_list(td_streaming_job *self, td_link_list *list, cons
 {
     td_adjacency both = {0};
     const td_graph *graph = self->gpu.graph;
-    list->edges = graph->edges * (shape->both ? 2 : 1);
     list->weight_bytes = shape->weighted ? td_weight_bytes(graph->weights) : 0;
     if (shape->both) {
         TD_CHECK(td_lists_join(graph, shape->weighted, &both, self->gpu.options->pool));
@@ -155,12 +151,18 @@ static void pin_list(td_streaming_graph *held, td_link_list *list)
     list->seen.weights = weights;
 }
 
-static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list, uint64_t slot_edges)
+/* What follows from the shape alone: edges, their bytes, the number of subgraphs. */
+static void describe_list(const td_streaming_job *self, td_link_list *list, const td_streaming_shape *shape)
 {
-    uint64_t v = 0, n = self->gpu.graph->vertices;
-    while ((UINT64_C(2) << list->shift) <= slot_edges) list->shift++;
-    uint64_t count = (list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift;
-    list->subgraphs = (uint32_t)count;
+    list->edges = self->gpu.graph->edges * (shape->both ? 2 : 1);
+    list->weight_bytes = shape->weighted && shape->weight_bits == 0 ? td_weight_bytes(self->gpu.graph->weights) : 0;
+    while ((UINT64_C(2) << list->shift) <= shape->slot_edges) list->shift++;
+    list->subgraphs = (uint32_t)((list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift);
+}
+
+static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
+{
+    uint64_t v = 0, n = self->gpu.graph->vertices, count = list->subgraphs;
     TD_CHECK(TD_NEW(&list->first_vertex, count + 1, "subgraphs"));
     for (uint32_t s = 0; s < list->subgraphs; s++) {
         while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
@@ -178,13 +180,19 @@ static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list, uint6
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
                            const td_streaming_shape *shape)
 {
+    td_stream *stream = self->held->stream;
+    uint64_t count = self->gpu.graph->vertices + UINT64_C(1);
+    describe_list(self, list, shape);
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
+                            "the graph's offsets"));
+    if (self->gpu.memory.measures) return TD_OK;
     TD_CHECK(make_host_list(self, list, from, shape));
     pin_list(self->held, list);
-    TD_CHECK(cut_subgraphs(self, list, shape->slot_edges));
+    TD_CHECK(cut_subgraphs(self, list));
     if (shape->narrows) TD_CHECK(td_link_narrow(list, self->held->device, self->gpu.options->pool));
-    TD_CHECK(td_gpu_send(self->held->stream, &list->seen.offsets, list->offsets,
-                         (uint64_t)self->gpu.graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
-    return td_stream_synchronize(self->held->stream);
+    TD_CHECK(td_stream_copy(stream, (void *)(uintptr_t)list->seen.offsets, list->offsets, count * sizeof(uint64_t),
+                            TD_TO_DEVICE));
+    return td_stream_synchronize(stream);
 }
 
 /* Slots and chunks. */
@@ -250,8 +258,9 @@ static void give_own_slots(td_streaming_graph *held, const uint32_t *owners, uin
 }
 
 /* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
-static td_status make_own_slots(td_streaming_graph *held, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
+static td_status make_own_slots(td_streaming_job *self, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
 {
+    td_streaming_graph *held = self->held;
     td_link_list *list = &held->lists[0];
     uint32_t *owners;
     uint64_t count, passing = *slots < PASSING_SLOTS ? *slots : PASSING_SLOTS;
@@ -261,44 +270,67 @@ static td_status make_own_slots(td_streaming_graph *held, uint64_t room, uint64_
     else bytes = choose_owners(list, room - passing * slot_bytes, owners, &count);
     *slots = passing;
     td_status status = td_slots_make(&held->slots, (uint32_t)(passing + count));
-    if (status == TD_OK && count > 0) status = td_device_new(held->device, &held->own_slots, bytes, 1, "subgraphs");
+    if (status == TD_OK && count > 0)
+        status = td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->own_slots, bytes, 1, "subgraphs");
     if (status == TD_OK) give_own_slots(held, owners, count);
     td_free(owners);
     return status;
 }
 
-static td_status make_slots(td_streaming_graph *held, const td_streaming_shape *shape)
+static td_status declare_slot(td_gpu_memory *memory, td_slot *slot, uint64_t words, uint64_t edges, size_t weight)
 {
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &slot->targets, words, sizeof(uint32_t), "a subgraph"));
+    if (weight == 0) return TD_OK;
+    return td_gpu_declare(memory, TD_FOR_EDGES, &slot->weights, edges, weight, "a subgraph's weights");
+}
+
+/* Slots for lists as they are take the most: those for lists in fewer bits, of which the run knows how many, take no
+ * more together. */
+static td_status measure_slots(td_streaming_job *self, const td_streaming_shape *shape)
+{
+    const td_link_list *list = &self->held->lists[0];
+    uint64_t edges = UINT64_C(1) << list->shift;
+    td_slot slot;
+    for (uint64_t i = 0; i < shape->slots; i++)
+        TD_CHECK(declare_slot(&self->gpu.memory, &slot, edges, edges, list->weight_bytes));
+    return TD_OK;
+}
+
+static td_status make_slots(td_streaming_job *self, const td_streaming_shape *shape)
+{
+    td_streaming_graph *held = self->held;
+    td_gpu_memory *memory = &self->gpu.memory;
     uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
     size_t weight = held->lists[0].weight_bytes;
+    if (memory->measures) return measure_slots(self, shape);
     fit_narrow(held, edges, &words, &slots);
     bool narrow = held->lists[0].narrow != NULL;
     uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
     uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
     if (narrow && shape->pushes)
-        TD_CHECK(td_device_new(held->device, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
-    if (narrow && !shape->pushes) TD_CHECK(make_own_slots(held, room, slot_bytes, &slots));
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+    if (narrow && !shape->pushes) TD_CHECK(make_own_slots(self, room, slot_bytes, &slots));
     else TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
-    for (uint32_t i = 0; i < slots; i++) {
-        td_slot *slot = &held->slots.slots[i];
-        TD_CHECK(td_device_new(held->device, &slot->targets, words, sizeof(uint32_t), "a subgraph"));
-        if (weight > 0) TD_CHECK(td_device_new(held->device, &slot->weights, edges, weight, "a subgraph's weights"));
-    }
+    for (uint32_t i = 0; i < slots; i++)
+        TD_CHECK(declare_slot(memory, &held->slots.slots[i], words, edges, weight));
     return TD_OK;
 }
 
-static td_status make_chunks(td_streaming_graph *held, const td_streaming_shape *shape)
+static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *shape)
 {
+    td_streaming_graph *held = self->held;
+    td_gpu_memory *memory = &self->gpu.memory;
     uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
     void *seen;
     for (uint64_t i = 0; i < shape->chunks; i++) {
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &held->chunk[i], bytes, 1, "useful edges"));
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->device_table[i], TD_STREAMING_EXTRACTS + 1,
+                                sizeof(td_gpu_extract), "extracts"));
+        if (memory->measures) continue;
         TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
         td_numa_spread(td_numa_here(), held->staging[i], bytes); /* pinning would touch all of it here */
         held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
-        TD_CHECK(td_device_new(held->device, &held->chunk[i], bytes, 1, "useful edges"));
         TD_CHECK(TD_NEW(&held->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
-        TD_CHECK(td_device_new(held->device, &held->device_table[i], TD_STREAMING_EXTRACTS + 1, sizeof(td_gpu_extract),
-                               "extracts"));
     }
     return TD_OK;
 }
@@ -364,26 +396,33 @@ static td_status measure_extraction(td_streaming_job *self)
     return TD_OK;
 }
 
+static td_status measure_rates(td_streaming_job *self)
+{
+    TD_CHECK(measure_copies(self->held));
+    return measure_extraction(self);
+}
+
 /* Whoever pulls along a list uses its beginnings most. */
 static td_status make_lists(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *held = self->held;
     const td_graph *graph = self->gpu.graph;
-    bool one = shape->both || graph->symmetric || !shape->pulls || !shape->pushes;
+    bool two = td_streaming_has_two(graph, shape);
     const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
     held->shape = *shape;
     TD_CHECK(make_list(self, &held->lists[0], first, shape));
-    if (!one) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
-    TD_CHECK(make_slots(held, shape));
-    TD_CHECK(make_chunks(held, shape));
-    TD_CHECK(measure_copies(held));
-    TD_CHECK(measure_extraction(self));
+    if (two) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
+    TD_CHECK(make_slots(self, shape));
+    TD_CHECK(make_chunks(self, shape));
+    if (!self->gpu.memory.measures) TD_CHECK(measure_rates(self));
     if (shape->upper) TD_CHECK(td_streaming_skip_lower(self, &held->lists[0]));
     if (shape->kept_edges > 0) TD_CHECK(td_streaming_make_kept(self, shape));
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
-    td_link_list *list = &held->lists[one || !shape->pulls_beginnings ? 0 : 1];
-    TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes));
-    return shape->light > 0 && list->prefix.offsets != NULL ? td_streaming_find_light(self, list, shape->light) : TD_OK;
+    bool second = two && shape->pulls_beginnings;
+    td_link_list *list = &held->lists[second];
+    TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes, second));
+    bool there = list->prefix.offsets != NULL || self->gpu.memory.measures;
+    return shape->light > 0 && there ? td_streaming_find_light(self, list, shape->light) : TD_OK;
 }
 
 /* Opening. */
@@ -401,7 +440,9 @@ const td_gpu_keeper td_streaming_keeper = {"stream", sizeof(td_streaming_graph),
 td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *held = self->held;
-    if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
+    if (self->gpu.memory.measures) {
+        TD_CHECK(make_lists(self, shape));
+    } else if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
         free_lists(held);
         uint64_t before = td_memory().now;
         td_status status = make_lists(self, shape);
@@ -413,7 +454,7 @@ td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *sh
             return status;
         }
     }
-    bool two = held->lists[1].offsets != NULL;
+    bool two = td_streaming_has_two(self->gpu.graph, shape);
     self->push = shape->pushes ? &held->lists[0] : NULL;
     self->pull = !shape->pulls ? NULL : two ? &held->lists[1] : &held->lists[0];
     return TD_OK;

@@ -129,10 +129,11 @@ td_status td_streaming_make_kept(td_streaming_job *self, const td_streaming_shap
 {
     td_streaming_graph *held = self->held;
     picking light = {.graph = self->gpu.graph, .list = &held->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
-    TD_CHECK(td_device_new(held->device, &held->kept, shape->kept_edges, sizeof(td_gpu_edge), "edges that may matter"));
-    TD_CHECK(td_device_new(held->device, &held->aside, td_streaming_aside(shape->kept_edges), sizeof(td_gpu_edge),
-                           "edges put aside"));
-    if (!shape->light_first) return TD_OK;
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->kept, shape->kept_edges, sizeof(td_gpu_edge),
+                            "edges that may matter"));
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->aside, td_streaming_aside(shape->kept_edges),
+                            sizeof(td_gpu_edge), "edges put aside"));
+    if (!shape->light_first || self->gpu.memory.measures) return TD_OK;
     td_status status = pick_light(self, &light, shape->kept_edges);
     td_free(light.counts);
     return status;
@@ -207,9 +208,7 @@ td_status td_streaming_note_kept(td_streaming_job *self)
 
 td_status td_streaming_start_kept(td_streaming_job *self)
 {
-    td_gpu_job *gpu = &self->gpu;
     uint64_t count = self->push->subgraphs;
-    TD_CHECK(td_gpu_new(gpu, &self->device_found, count + 1, sizeof(uint32_t), "parts whose edges are kept"));
     TD_CHECK(TD_NEW_ZEROED(&self->part_found, count + 1, "parts whose edges are kept"));
     TD_CHECK(TD_NEW_ZEROED(&self->part_kept, count + 1, "parts whose edges are kept"));
     return TD_NEW_ZEROED(&self->part_of, count + 1, "parts of the lists");

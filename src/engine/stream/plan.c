@@ -160,10 +160,25 @@ static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t ed
     return edges;
 }
 
+/* Beginnings are equally long: the room that they leave is for slots. A graph of which only the counts are known, as
+ * for 'tandem info', has no lengths to look at. */
+static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge)
+{
+    uint64_t edges;
+    uint32_t most;
+    bool second = td_streaming_has_two(graph, shape) && shape->pulls_beginnings;
+    if (shape->prefix_bytes == 0 || graph->out.offsets == NULL || graph->in.offsets == NULL) return TD_OK;
+    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, shape, second), shape->prefix_bytes / edge,
+                                     &most, &edges));
+    shape->prefix_bytes = edges * edge;
+    return TD_OK;
+}
+
 /* How the room for edges is spent. */
 static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
-                       uint64_t vertices)
+                       const td_graph *graph)
 {
+    uint64_t vertices = graph->vertices;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
     double share = share_of_beginnings(self, shape);
@@ -189,6 +204,7 @@ static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t r
     uint64_t spare = room > kept ? room - kept : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
+    TD_CHECK(fit_prefix(shape, graph, edge));
     if (self->keeps_survivors) spend_on_kept(self, shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - kept_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
@@ -207,41 +223,21 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* Device memory besides edges. What the resident engine counts of the program is here too, all but the lists and what
- * only its pulls have. */
-static uint64_t count_vertices(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
-                               const td_streaming_shape *shape)
-{
-    uint64_t n = graph->vertices, words = (n + 31) / 32 * sizeof(uint32_t);
-    bool adds_up = self->sums || self->changes;
-    bool one = shape->both || graph->symmetric || !shape->pushes || !shape->pulls;
-    bool degrees = shape->both || (!shape->pushes && !graph->symmetric); /* the out-lists' offsets besides */
-    uint64_t bytes = need->program - need->pieces - (adds_up ? 0 : need->sums) + (self->sums ? need->heads : 0);
-    bytes += need->offsets * ((one ? 1 : 2) + degrees);
-    if (shape->prefix_bytes > 0 || shape->upper) bytes += need->offsets;
-    if (shape->light > 0) bytes += need->offsets + words;
-    uint64_t pieces = need->list_edges / TD_GPU_WARP_PIECE + need->list_edges / (uint64_t)self->heavy + 2;
-    if (!self->sums) bytes += pieces * sizeof(uint64_t);
-    if (self->changes) bytes += (n + TD_GPU_LEVEL_SUMS) * sizeof(double); /* residuals */
-    bytes += words * (self->gas ? 1 : 3); /* the rest; of sweeps the two bitmaps too */
-    if (shape->kept_edges > 0) bytes += (need->list_edges / shape->slot_edges + 2) * sizeof(uint32_t);
-    bytes += shape->chunks * (TD_STREAMING_EXTRACTS + 1) * sizeof(td_gpu_extract);
-    return bytes + (shape->slot_edges > 0 ? need->list_edges / shape->slot_edges + 2 : 0) * sizeof(uint64_t);
-}
-
 /* Host memory besides the graph: copies of lists, at their most while they are made; what extraction goes by. */
 static uint64_t count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
                            const td_streaming_shape *shape, uint64_t lists)
 {
+    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
     uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
     uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * edge_bytes(need, shape);
-    if (shape->both) copies += list + need->offsets;
+    if (shape->both) copies += list + offsets;
     if (shape->narrows) copies += lists * need->list_edges * sizeof(uint32_t); /* at most */
     if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
-    uint64_t making = shape->prefix_bytes + need->offsets, ordering = ordering_bytes(self, graph, shape->order);
-    if (making < need->heads) making = need->heads;
+    uint64_t making = shape->prefix_bytes + offsets, ordering = ordering_bytes(self, graph, shape->order);
+    uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
+    if (making < heads) making = heads;
     uint64_t kept = shape->chunks * chunk;
-    if (shape->chunks > 0) kept += need->offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
+    if (shape->chunks > 0) kept += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
     return copies + kept + (making > ordering ? making : ordering);
 }
 
@@ -255,12 +251,18 @@ static td_status read_plan(wishes *self, const td_program *program, const td_gra
     return td_gpu_check_vertices(graph, "stream");
 }
 
+static uint64_t besides_edges(const td_gpu_memory *taken)
+{
+    return taken->bytes[TD_FOR_LISTS] + taken->bytes[TD_FOR_PROGRAM];
+}
+
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     td_gpu_bytes need;
     wishes self;
+    td_gpu_memory taken;
     double cap = options->gpu_edges;
     TD_CHECK(read_plan(&self, program, graph, options, &need, shape));
     uint64_t lists = shape->both || graph->symmetric ? 1 : (uint64_t)shape->pushes + shape->pulls;
@@ -274,10 +276,12 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
-    shape->prefix_bytes = uses_beginnings(&self) ? 1 : 0; /* as far as the arrays that go with it are concerned */
+    /* As far as the arrays are concerned that go with it. */
+    shape->prefix_bytes = uses_beginnings(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
-    out->vertices = count_vertices(&self, graph, &need, shape);
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    out->vertices = besides_edges(&taken);
     if (device_free < out->vertices)
         return td_fail(TD_NO_MEMORY,
                        "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
@@ -290,12 +294,12 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
     shape->weight_bits = choose_weight_bits(&self, graph, shape);
     out->edge_bytes = edge_bytes(&need, shape);
-    TD_CHECK(spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph->vertices));
-    out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * out->edge_bytes;
-    out->on_device += shape->prefix_bytes + kept_bytes(shape);
+    TD_CHECK(spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph));
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
-    out->vertices = count_vertices(&self, graph, &need, shape);
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    out->on_device = taken.bytes[TD_FOR_EDGES];
+    out->vertices = besides_edges(&taken);
     out->host = count_host(&self, graph, &need, shape, lists);
     return TD_OK;
 }

@@ -21,20 +21,22 @@ static td_status find_heads(td_streaming_job *self)
     td_streaming_graph *held = self->held;
     td_gpu_heads found = {0};
     if (held->heads_of != self->pull) {
+        td_gpu_free_head_arrays(held->device, &held->heads);
+        TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &held->heads, self->pull->edges, self->gpu.graph->vertices));
+        if (self->gpu.memory.measures) return TD_OK;
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
-        TD_TRY(td_gpu_send(self->held->stream, &held->heads, found.bits, found.words, sizeof(uint32_t),
-                           "begins of lists"));
-        TD_TRY(td_gpu_send(self->held->stream, &held->headed, found.lists, found.count, sizeof(uint32_t),
-                           "vertices with lists"));
-        TD_TRY(td_gpu_send(self->held->stream, &held->heads_before, found.before, found.pieces, sizeof(uint32_t),
-                           "begins of lists"));
-        TD_TRY(td_stream_synchronize(held->stream));
+        TD_TRY(td_gpu_send_heads(held->stream, &held->heads, &found));
         held->heads_of = self->pull;
     }
-    self->gpu.segments = (td_gpu_segments){held->heads, held->headed, held->heads_before, self->pull->edges};
+    self->gpu.segments = (td_gpu_segments){held->heads.bits, held->heads.lists, held->heads.before, self->pull->edges};
 done:
     td_gpu_free_heads(&found);
     return status;
+}
+
+static bool needs_heads(const td_streaming_job *self)
+{
+    return self->pull != NULL && td_gpu_is_gas(&self->gpu) && !self->gpu.traits->fused;
 }
 
 /* Out-degrees are needed whichever way the lists go. */
@@ -42,13 +44,15 @@ static td_status find_out_offsets(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_graph *graph = gpu->graph;
+    const td_streaming_shape *shape = &self->held->shape;
+    uint64_t count = graph->vertices + UINT64_C(1);
     void *offsets = NULL;
     gpu->state.out_offsets = self->held->lists[0].seen.offsets;
-    if (self->held->lists[0].offsets == graph->out.offsets) return TD_OK;
-    TD_CHECK(td_gpu_new(gpu, &offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t), "the graph's offsets"));
+    if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* they are the out-lists */
+    TD_CHECK(td_gpu_new(gpu, &offsets, count, sizeof(uint64_t), "the graph's offsets"));
     gpu->state.out_offsets = offsets;
-    return td_stream_copy(gpu->stream, offsets, graph->out.offsets,
-                          ((uint64_t)graph->vertices + 1) * sizeof(uint64_t), TD_TO_DEVICE);
+    if (gpu->memory.measures) return TD_OK;
+    return td_stream_copy(gpu->stream, offsets, graph->out.offsets, count * sizeof(uint64_t), TD_TO_DEVICE);
 }
 
 static td_status fill_state(td_streaming_job *self)
@@ -71,37 +75,68 @@ static td_status fill_state(td_streaming_job *self)
         gpu->push_list = self->push->seen;
         state->push_offsets = gpu->push_list.offsets;
     }
-    if (self->pull == NULL) return TD_OK;
-    return gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused ? find_heads(self) : TD_OK;
+    return needs_heads(self) ? find_heads(self) : TD_OK;
 }
 
-/* Bitmaps and counters that only this engine has. */
+static uint64_t most_subgraphs(const td_streaming_job *self)
+{
+    const td_link_list *lists = self->held->lists;
+    return lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
+}
+
+/* Arrays on the device: those of the program, and bitmaps and counters that only this engine has. Light edges are apart
+ * where beginnings are found to be kept. */
+static td_status declare_arrays(td_streaming_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    const td_streaming_shape *shape = &self->held->shape;
+    uint64_t words = td_gpu_words(gpu), most = most_subgraphs(self);
+    bool light = gpu->memory.measures ? shape->light > 0 : self->push != NULL && self->push->light != NULL;
+    gpu->adds_up = td_gpu_is_gas(gpu) && !gpu->traits->fused;
+    TD_CHECK(td_gpu_declare_arrays(gpu));
+    if (self->tells_changes) TD_CHECK(td_streaming_declare_changes(self));
+    if (!td_gpu_is_gas(gpu)) {
+        TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
+        TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    }
+    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
+    if (light) TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
+    if (shape->kept_edges > 0)
+        TD_CHECK(td_gpu_new(gpu, &self->device_found, most + 1, sizeof(uint32_t), "parts whose edges are kept"));
+    return td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges");
+}
+
 static td_status make_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    uint64_t words = td_gpu_words(gpu), most = self->held->lists[0].subgraphs;
-    if (self->held->lists[1].subgraphs > most) most = self->held->lists[1].subgraphs;
-    gpu->adds_up = gpu->run->program->info->kind == TD_KIND_GAS && !gpu->traits->fused;
-    TD_CHECK(td_gpu_make_arrays(gpu));
-    if (self->tells_changes) TD_CHECK(td_streaming_make_changes(self));
-    if (gpu->run->program->info->kind == TD_KIND_SWEEP) {
-        TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
-        TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
-        TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, words * sizeof(uint32_t)));
-    }
-    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
-    TD_CHECK(td_stream_fill(gpu->stream, self->rest, 0, words * sizeof(uint32_t)));
-    if (self->push != NULL && self->push->light != NULL) {
-        TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
-        TD_CHECK(td_stream_fill(gpu->stream, self->heavy, 0, words * sizeof(uint32_t)));
-    }
-    TD_CHECK(td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges"));
+    uint64_t words = td_gpu_words(gpu), most = most_subgraphs(self);
+    TD_CHECK(declare_arrays(self));
+    TD_CHECK(td_gpu_fill_arrays(gpu));
+    TD_CHECK(td_gpu_clear_map(gpu, self->rest));
+    TD_CHECK(td_gpu_clear_map(gpu, self->heavy));
+    if (self->tells_changes) TD_CHECK(td_streaming_start_changes(self));
     TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
     TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
     TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
     return self->held->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
+}
+
+td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                               const td_streaming_shape *shape, td_gpu_memory *out)
+{
+    td_streaming_graph held = {0};
+    td_streaming_job self = {.held = &held, .tells_changes = td_streaming_tells_changes(program, options->mode)};
+    td_run run;
+    TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    TD_CHECK(td_streaming_read_settings(&self));
+    TD_CHECK(td_streaming_hold(&self, shape));
+    TD_CHECK(find_out_offsets(&self));
+    if (needs_heads(&self)) TD_CHECK(find_heads(&self));
+    TD_CHECK(declare_arrays(&self));
+    *out = self.gpu.memory;
+    return TD_OK;
 }
 
 /* The paper's bound: as often as the GPU can go over a subgraph while another is copied. */
@@ -158,7 +193,6 @@ static td_status find_parents(td_streaming_job *self)
     td_row row = {0};
     uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
-    TD_CHECK(td_gpu_new(gpu, &gpu->arrays.parents, n, sizeof(uint32_t), "parents"));
     td_gpu_part none = {.end_vertex = gpu->graph->vertices}; /* no edges: only vertices that start are their own */
     TD_CHECK(td_gpu_find_parents(gpu, gpu->stream, self->pull->seen, &none, false));
     self->row = &row;

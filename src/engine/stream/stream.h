@@ -56,7 +56,7 @@ typedef struct td_streaming_graph {
     td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
     td_slots slots;
     void *own_slots;              /* device memory of those that are for one subgraph each */
-    void *heads, *headed, *heads_before; /* where the lists pulled along begin (td_gpu_segments), once they are */
+    td_gpu_head_arrays heads;     /* where the lists pulled along begin (td_gpu_segments), once they are */
     const void *heads_of;
     uint32_t *window;             /* on the device: targets of the subgraph that is gone over, whole again */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
@@ -69,6 +69,12 @@ typedef struct td_streaming_graph {
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
     uint64_t host_bytes;          /* that the lists and what belongs to them take at the host */
 } td_streaming_graph;
+
+/* Whether there is a list to push along and another to pull along. */
+static inline bool td_streaming_has_two(const td_graph *graph, const td_streaming_shape *shape)
+{
+    return !shape->both && !graph->symmetric && shape->pulls && shape->pushes;
+}
 
 enum { TD_STREAMING_EXTRACTS = 1024 }; /* most in a chunk */
 
@@ -177,13 +183,25 @@ typedef struct td_streaming_bytes {
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream_graph.c */
+/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. */
+td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                               const td_streaming_shape *shape, td_gpu_memory *out);
+
+/* stream_graph.c: lists, slots, chunks and what else the shape asks for, unless the run before left them; declares them
+ * alone where arrays are measured. */
 extern const td_gpu_keeper td_streaming_keeper;
 td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_release(void *held);
-/* stream_beginnings.c, of a list that is made: what stays on the device; of lists in the order of weights how many
+/* stream_beginnings.c. The most edges of equally long beginnings of all lists, of which there is room for so many; how
+ * long these are. */
+typedef uint64_t (*td_streaming_degree)(const td_graph *graph, uint64_t v);
+td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree, uint64_t room, uint32_t *most,
+                                  uint64_t *edges);
+td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second);
+
+/* Of a list that is made: what stays on the device; of lists in the order of weights how many
  * edges are lighter than a limit; of sorted ones whose edges are meant once those that lead to a lower number. */
-td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes);
+td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second);
 td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit);
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list);
 
@@ -244,7 +262,8 @@ td_status td_streaming_rounds(td_streaming_job *self);
 td_status td_streaming_peel(td_streaming_job *self);
 td_status td_streaming_priorities(td_streaming_job *self);
 td_status td_streaming_pulls(td_streaming_job *self);
-td_status td_streaming_make_changes(td_streaming_job *self);
+td_status td_streaming_declare_changes(td_streaming_job *self);
+td_status td_streaming_start_changes(td_streaming_job *self);
 td_status td_streaming_changes(td_streaming_job *self);
 td_status td_streaming_sweep(td_streaming_job *self);
 /* Vertices' steps after a sweep, and its row. */

@@ -1,0 +1,13 @@
+#include "gpu/memory.h"
+
+#include <inttypes.h>
+
+td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
+                         const char *what)
+{
+    uint64_t total, *sum = &memory->bytes[purpose];
+    if (__builtin_mul_overflow(count, bytes, &total) || __builtin_add_overflow(*sum, total, sum))
+        return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
+                       what, count, bytes);
+    return memory->measures ? TD_OK : td_device_new(memory->device, slot, count, bytes, what);
+}

@@ -1,0 +1,34 @@
+/* Arrays on a device are declared once. The function that declares a group of arrays runs twice: before the run, to
+ * measure them for its plan, and in the run, to allocate them. So the memory that a plan states is the memory that its
+ * run takes. Whatever fills an array is no part of its declaration: a function that measures needs no device. */
+#ifndef TD_GPU_MEMORY_H
+#define TD_GPU_MEMORY_H
+
+#include "device/device.h"
+
+/* What an array is for; plans state the graph's arrays (the first two) apart from the program's. */
+typedef enum td_gpu_purpose { TD_FOR_EDGES, TD_FOR_LISTS, TD_FOR_PROGRAM, TD_GPU_PURPOSES } td_gpu_purpose;
+
+typedef struct td_gpu_memory {
+    td_device *device;
+    bool measures;                      /* arrays are added up and not allocated */
+    uint64_t bytes[TD_GPU_PURPOSES];    /* declared so far */
+    uint64_t host;                      /* most that loading holds at the host at a time, as far as it was noted */
+} td_gpu_memory;
+
+/* Adds the array up and, unless arrays are measured, puts its address into *slot, which otherwise stays as it is. */
+td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
+                         const char *what);
+
+/* Notes host memory that is held while arrays are filled, and not beside what was noted before. */
+static inline void td_gpu_note_host(td_gpu_memory *memory, uint64_t bytes)
+{
+    if (bytes > memory->host) memory->host = bytes;
+}
+
+static inline uint64_t td_gpu_memory_sum(const td_gpu_memory *memory)
+{
+    return memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS] + memory->bytes[TD_FOR_PROGRAM];
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* A plan states the arrays that its run takes: on the device to the byte, but where a size follows from the data, which
+ * the run alone looks at. Programs, graphs and ways to run them are drawn with a fixed seed. */
+#include "engine/ways.h"
+
+#include "base/random.h"
+#include "store/gen.h"
+#include "store/packed.h"
+#include "store/paged.h"
+
+enum { SEED = 20261116 };
+
+typedef struct draw {
+    const td_program *program;
+    td_graph *graph;
+    td_run_options options;
+    td_settings settings;
+    char text[256];
+    uint64_t count; /* of numbers drawn */
+} draw;
+
+static uint64_t pick(draw *self, uint64_t bound) { return td_random_below(td_random_at(SEED, self->count++), bound); }
+
+static int program_count(void)
+{
+    int count = 0;
+    while (td_programs[count] != NULL) count++;
+    return count;
+}
+
+/* 4,096 vertices with 16 edges each, before duplicates are removed from a symmetric one. */
+static td_graph *draw_dense(draw *self)
+{
+    td_gen_spec spec = {.kind = "rmat", .seed = SEED, .scale = 12, .degree = 16, .rewire = -1};
+    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 50};
+    td_graph *graph = NULL;
+    build.symmetrize = build.dedup = pick(self, 2) == 0;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    return graph;
+}
+
+/* A program, a graph with weights, and a request. */
+static void draw_run(draw *self, const char *engine, const char *settings)
+{
+    static const char *const graphs[] = {"dense", "rmat 14", "rmat 14, clean", "rmat 10", "uniform"};
+    static const test_weights weights[] = {TEST_U8, TEST_U16, TEST_F32};
+    do self->program = td_programs[pick(self, (uint64_t)program_count())];
+    while (strcmp(self->program->info->name, "circuit") == 0); /* whether it has a third input follows from the data */
+    const td_program_info *info = self->program->info;
+    const char *name = graphs[strcmp(engine, "hybrid") == 0 ? 0 : pick(self, 5)]; /* pages of few edges say little */
+    self->graph = strcmp(name, "dense") == 0 ? draw_dense(self)
+                                             : test_graph(test_graph_named(name), weights[pick(self, 3)], NULL);
+    snprintf(self->text, sizeof self->text, "%s by %s on %s with '%s'", info->name, engine, name, settings);
+    self->settings = settings_from(settings);
+    self->options = (td_run_options){.engine = engine, .devices = "emu:1@unchecked", .settings = &self->settings,
+                                     .has_source = info->needs_source, .source = busiest(self->graph)};
+    if (self->program->cpu[0].measure != TD_MEASURE_NONE || pick(self, 4) == 0)
+        self->options.has_iterations = true, self->options.iterations = 3;
+    self->options.parents = info->gives_parents && pick(self, 2) == 0;
+    if (info->order_free && pick(self, 3) == 0) self->options.mode = TD_MODE_ASYNC;
+}
+
+static void end_draw(draw *self)
+{
+    td_graph_destroy(self->graph);
+    td_settings_clear(&self->settings);
+}
+
+/* Of arrays on the device. */
+typedef struct figures {
+    uint64_t stated, taken;
+} figures;
+
+/* False: the engine handed the plan over, or there is no room for it. */
+static bool compare(draw *self, figures *out)
+{
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    const char *engine = self->options.engine;
+    td_status status = td_plan_make(&plan, engine, self->program, self->graph, &self->options);
+    if (status == TD_NO_MEMORY) return false;
+    CHECK_OK(status);
+    bool own = strcmp(plan->engine->name, engine) == 0;
+    CHECK_OK(td_plan_execute(plan, &run));
+    *out = (figures){plan->device_graph_bytes + plan->device_program_bytes, run->device_peak};
+    if (strcmp(engine, "hybrid") == 0) out->stated = td_plan_counter(plan, "device_bytes");
+    own = own && strcmp(run->engine, engine) == 0;
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    return own;
+}
+
+static void fail(const draw *self, figures of)
+{
+    TEST_FAIL("%s takes %" PRIu64 " bytes, stated are %" PRIu64, self->text, of.taken, of.stated);
+}
+
+TEST(the_resident_engine_takes_what_is_stated_to_the_byte)
+{
+    static const char *const settings[] = {"", "resident.heavy=64", "resident.gather=shards",
+                                           "resident.direction=pull"};
+    draw self = {0};
+    figures of;
+    for (int i = 0; i < 40; i++) {
+        draw_run(&self, "resident", settings[pick(&self, 4)]);
+        CHECK(compare(&self, &of));
+        if (of.taken != of.stated) fail(&self, of);
+        end_draw(&self);
+    }
+}
+
+/* Lists in fewer bits are measured as they are, because the run alone finds how far they shrink. */
+TEST(the_stream_engine_takes_what_is_stated_to_the_byte)
+{
+    static const char *const settings[] = {"stream.compress=off", "stream.subgraph=4K stream.compress=off",
+                                           "stream.variant=lvsp", ""};
+    static const double caps[] = {0.2, 0.4, 0.7};
+    draw self = {0};
+    figures of;
+    int runs = 0;
+    for (int i = 0; i < 40; i++) {
+        const char *text = settings[pick(&self, 4)];
+        draw_run(&self, "stream", text);
+        self.options.gpu_edges = caps[pick(&self, 3)];
+        if (compare(&self, &of)) {
+            runs++;
+            if (text[0] != 0 && of.taken != of.stated) fail(&self, of);
+            if (of.taken > of.stated || (double)of.taken < 0.9 * (double)of.stated) fail(&self, of);
+        }
+        end_draw(&self);
+    }
+    CHECK(runs >= 30);
+}
+
+/* How many edges the hot part has is found when the graph is cut: it ends with a whole vertex. */
+TEST(the_coop_engine_takes_no_more_than_is_stated_and_hardly_less)
+{
+    static const double caps[] = {0.25, 0.5, 0.75};
+    draw self = {0};
+    figures of;
+    int runs = 0;
+    for (int i = 0; i < 40; i++) {
+        draw_run(&self, "coop", "coop.invoke=always");
+        self.options.gpu_edges = caps[pick(&self, 3)];
+        if (compare(&self, &of)) {
+            runs++;
+            if (of.taken > of.stated || (double)of.taken < 0.98 * (double)of.stated) fail(&self, of);
+        }
+        end_draw(&self);
+    }
+    CHECK(runs >= 20);
+}
+
+/* Slots are as large as the largest page, which ends with a whole list, and pages end within a piece of edges. */
+static void compare_hybrid(draw *self, int *runs)
+{
+    figures of;
+    if (!compare(self, &of) || of.taken == 0) return;
+    ++*runs;
+    if (of.taken > of.stated || (double)of.taken < 0.98 * (double)of.stated) fail(self, of);
+}
+
+TEST(the_hybrid_engine_takes_on_a_gpu_hardly_less_than_is_stated)
+{
+    draw self = {0};
+    int runs = 0;
+    for (int i = 0; i < 40; i++) {
+        draw_run(&self, "hybrid", "hybrid.use=both hybrid.page=4096");
+        compare_hybrid(&self, &runs);
+        td_graph *paged = NULL;
+        CHECK_OK(td_packed_write(self.graph, test_path("promise.tg"), NULL));
+        CHECK_OK(td_paged_open(&paged, test_path("promise.tg"), NULL, &(td_reader_options){0}));
+        td_graph_destroy(self.graph);
+        self.graph = paged;
+        compare_hybrid(&self, &runs);
+        end_draw(&self);
+    }
+    CHECK(runs >= 10);
+}
+
+/* The allocator rounds arrays up; bitmaps of notified vertices and lists of heavy ones may stay unused. How full buckets
+ * get and how many rows the report has is a guess. */
+TEST(the_cpu_engine_takes_what_is_stated)
+{
+    static const char *const settings[] = {"", "cpu.stealing=none"};
+    draw self = {0};
+    int runs = 0;
+    for (int i = 0; i < 60; i++) {
+        td_plan *plan = NULL;
+        td_run *run = NULL;
+        draw_run(&self, "cpu", settings[pick(&self, 2)]);
+        self.options.devices = "cpu";
+        CHECK_OK(td_plan_make(&plan, "cpu", self.program, self.graph, &self.options));
+        uint64_t held = td_memory().now, inputs = td_run_input_bytes(self.program, self.graph, &self.options);
+        td_memory_reset_peak();
+        CHECK_OK(td_plan_execute(plan, &run));
+        figures of = {plan->program_bytes, td_memory().peak - held};
+        double taken = (double)of.taken, stated = (double)of.stated, rounding = 64 * 24;
+        bool guessed = run->row_count > 64 || (run->row_count > 0 && strcmp(run->rows[0].direction, "bucket") == 0);
+        CHECK(of.stated > inputs);
+        if (!guessed && (taken > stated + rounding || taken < 0.93 * stated)) fail(&self, of);
+        runs += !guessed;
+        td_run_destroy(run);
+        td_plan_destroy(plan);
+        end_draw(&self);
+    }
+    CHECK(runs >= 40);
+}
+
+TEST_MAIN
