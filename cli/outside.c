@@ -55,8 +55,7 @@ td_status td_inside_too_small(const char *path, const td_format *format, const t
     char enough[TD_NUMBER_BYTES];
     double needs = with_buffers(reading_bytes(path, format, build), threads);
     if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
-    return td_fail(TD_NO_MEMORY, "%s: %s is enough to read %s", td_last_message(),
-                   td_format_least(enough, (uint64_t)needs), path);
+    return td_fail_add(TD_NO_MEMORY, ": %s is enough to read %s", td_format_least(enough, (uint64_t)needs), path);
 }
 
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)

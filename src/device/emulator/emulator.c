@@ -46,20 +46,22 @@ td_status td_emu_stream_check(td_emu_stream *stream)
 {
     td_status status = stream->status;
     stream->status = TD_OK;
-    return status == TD_OK ? TD_OK : td_fail(status, "%s", stream->message);
+    if (status != TD_OK) td_failure_set(&stream->failure);
+    return status;
 }
 
 static void keep_failure(td_emu_stream *stream, td_status status)
 {
     stream->status = status;
-    snprintf(stream->message, sizeof stream->message, "%s", td_last_message());
+    td_failure_keep(&stream->failure);
 }
 
 /* Memory. */
 
 static td_status no_room(const td_device *device, uint64_t bytes)
 {
-    return td_fail(TD_NO_MEMORY, "%s: %llu bytes wanted, %llu of %llu taken", device->name, (unsigned long long)bytes,
+    td_refusal refusal = td_device_refusal(device, emulator_of(device)->taken + bytes, device->properties.memory);
+    return td_refuse(&refusal, "%s: %llu bytes wanted, %llu of %llu taken", device->name, (unsigned long long)bytes,
                    (unsigned long long)emulator_of(device)->taken, (unsigned long long)device->properties.memory);
 }
 

@@ -38,7 +38,7 @@ typedef struct td_emu_stream {
     td_stream stream; /* first */
     uint64_t at;      /* when all that is queued ends */
     td_status status; /* of what went wrong and was not yet told */
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 } td_emu_stream;
 
 /* Utilities: operations of a stream that run no kernel (utilities.c). */

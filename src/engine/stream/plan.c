@@ -173,13 +173,16 @@ static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t r
                                (self->variant == TD_STREAMING_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_EDGES, .needed = least, .allowed = room,
+                          .minimum_known = true};
     if (room < least)
-        return td_fail(TD_NO_MEMORY,
-                       "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                       "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS, td_format_size(a, slot),
-                       needs ? " and two chunks" : "", td_format_least(b, least), td_format_size(c, room),
-                       edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
-                       edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
+        return td_refuse(&refusal,
+                         "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
+                         "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
+                         td_format_size(a, slot), needs ? " and two chunks" : "", td_format_least(b, least),
+                         td_format_size(c, room),
+                         edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
+                         edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
     if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
                        td_format_size(a, slot), (unsigned long long)list_edges);
@@ -278,13 +281,14 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
     out->vertices = count_vertices(&self, graph, &need, shape);
+    uint64_t least = out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes;
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = device_free,
+                          .minimum_known = true};
     if (device_free < out->vertices)
-        return td_fail(TD_NO_MEMORY,
-                       "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
-                       "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
-                       td_format_size(a, out->vertices),
-                       td_format_least(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes),
-                       td_format_size(b, device_free));
+        return td_refuse(&refusal,
+                         "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
+                         "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
+                         td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));

@@ -132,8 +132,8 @@ static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
 static void tear_down(td_streaming_job *self, td_status status)
 {
     td_streaming_graph *held = self->held;
-    char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
-    snprintf(message, sizeof message, "%s", td_last_message());
+    td_failure failure; /* which a lost device's other answers would replace */
+    td_failure_keep(&failure);
     if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     td_gpu_job_close(&self->gpu);
@@ -147,7 +147,7 @@ static void tear_down(td_streaming_job *self, td_status status)
     td_free(self->part_found);
     td_free(self->part_of);
     td_gpu_let_go(self->gpu.options, status != TD_OK);
-    if (status != TD_OK) (void)td_fail(status, "%s", message);
+    if (status != TD_OK) td_failure_set(&failure);
 }
 
 /* Running. */
