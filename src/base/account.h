@@ -48,9 +48,13 @@ td_account *td_account_of(const void *block); /* that the block is charged to */
  * again. */
 td_account *td_account_enter(td_account *account);
 
-/* The same for a thread that helps another one: it does not release what the account caches, which the other thread may
- * be about to use. */
+/* The same for a thread that works beside another one: it does not release what the account caches, which the other
+ * thread may be about to use. */
 void td_account_help(td_account *account);
+
+/* The same for a thread that works while another one waits for it, which had this td_account_evicts. */
+void td_account_stand_in(td_account *account, bool evicts);
+bool td_account_evicts(void); /* whether the calling thread may release what its account caches */
 
 /* The account whose budget leaves least room: `account`, or the process's. */
 const td_account *td_account_binding(const td_account *account);

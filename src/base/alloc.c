@@ -40,8 +40,9 @@ static header *header_of(const void *block) { return (header *)((char *)block - 
 
 static td_account process = {.huge_pages = true};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of budgets that are checked and charged, and of lists */
+static pthread_mutex_t evict_lock = PTHREAD_MUTEX_INITIALIZER; /* held while something cached is released */
 static _Thread_local td_account *current; /* NULL: the process's */
-static _Thread_local bool helps;
+static _Thread_local bool helps, evicting;
 
 td_account *td_account_process(void) { return &process; }
 td_account *td_account_current(void) { return current != NULL ? current : &process; }
@@ -54,11 +55,14 @@ td_account *td_account_enter(td_account *account)
     return before;
 }
 
-void td_account_help(td_account *account)
+void td_account_stand_in(td_account *account, bool evicts)
 {
     current = account;
-    helps = true;
+    helps = !evicts;
 }
+
+void td_account_help(td_account *account) { td_account_stand_in(account, false); }
+bool td_account_evicts(void) { return !helps; }
 
 td_status td_account_create(td_account **out, const struct td_option_name *words)
 {
@@ -169,18 +173,6 @@ void td_kept_take(td_kept *kept)
     pthread_mutex_unlock(&lock);
 }
 
-/* Releases the oldest of what the account caches. False: there is nothing, or not for this thread to release. */
-static bool evict(td_account *account)
-{
-    if (helps || account != td_account_current()) return false;
-    pthread_mutex_lock(&lock);
-    td_kept *kept = account->oldest;
-    if (kept != NULL) unlink_kept(kept);
-    pthread_mutex_unlock(&lock);
-    if (kept != NULL) kept->release(kept);
-    return kept != NULL;
-}
-
 /* Charging. */
 
 /* What an account and the process hold with what has just been charged. */
@@ -199,16 +191,47 @@ static bool charge_once(td_account *account, uint64_t bytes, levels *out)
 
 /* Never overshoots, not even for a moment: another thread's request that fits must not fail because of one that does
  * not. Budgets are checked under the lock; without any there is nothing to check. */
+static bool charge_within(td_account *account, uint64_t bytes, levels *out)
+{
+    bool limited = account->budget != 0 || process.budget != 0;
+    if (limited) pthread_mutex_lock(&lock);
+    bool granted = charge_once(account, bytes, out);
+    if (limited) pthread_mutex_unlock(&lock);
+    return granted;
+}
+
+/* Takes the oldest of what the account caches off its list; NULL: there is nothing. */
+static td_kept *take_oldest(td_account *account)
+{
+    pthread_mutex_lock(&lock);
+    td_kept *kept = account->oldest;
+    if (kept != NULL) unlink_kept(kept);
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
+/* Releases what is cached, oldest first, until the request fits. One thread does so at a time: another one's request
+ * waits for the memory instead of finding the list empty. */
+static bool charge_evicting(td_account *account, uint64_t bytes, levels *out)
+{
+    td_kept *kept;
+    pthread_mutex_lock(&evict_lock);
+    evicting = true;
+    bool granted = charge_within(account, bytes, out);
+    while (!granted && (kept = take_oldest(account)) != NULL) {
+        kept->release(kept);
+        granted = charge_within(account, bytes, out);
+    }
+    evicting = false;
+    pthread_mutex_unlock(&evict_lock);
+    return granted;
+}
+
 static bool charge(td_account *account, uint64_t bytes, levels *out)
 {
-    bool granted;
-    do {
-        bool limited = account->budget != 0 || process.budget != 0;
-        if (limited) pthread_mutex_lock(&lock);
-        granted = charge_once(account, bytes, out);
-        if (limited) pthread_mutex_unlock(&lock);
-    } while (!granted && evict(account));
-    return granted;
+    if (charge_within(account, bytes, out)) return true;
+    bool may_evict = !helps && !evicting && account == td_account_current();
+    return may_evict && charge_evicting(account, bytes, out);
 }
 
 static void credit(td_account *account, uint64_t bytes)

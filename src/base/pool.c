@@ -31,6 +31,7 @@ struct td_pool {
     td_worker_fn work;
     void *context;
     td_account *account; /* of the caller, for which the workers work */
+    bool evicts;         /* likewise */
     bool stopping;
     _Alignas(64) _Atomic uint32_t job;   /* counts jobs; workers wait for it to change */
     _Alignas(64) _Atomic uint32_t busy;  /* workers not yet done with this job */
@@ -81,7 +82,7 @@ static void *worker_main(void *argument)
     for (;;) {
         seen = wait_change(pool, &pool->job, seen);
         if (pool->stopping) return NULL;
-        td_account_help(pool->account);
+        td_account_stand_in(pool->account, pool->evicts);
         do_share(self);
         td_account_help(NULL);
         if (atomic_fetch_sub(&pool->busy, 1) == 1) wake_all(pool, &pool->busy);
@@ -141,6 +142,7 @@ td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
     pool->work = work;
     pool->context = context;
     pool->account = td_account_current();
+    pool->evicts = td_account_evicts();
     start_job(pool);
     do_share(&pool->workers[0]);
     uint32_t left;

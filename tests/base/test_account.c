@@ -247,30 +247,88 @@ TEST(what_is_in_use_or_another_accounts_stays)
     td_account_release(stranger);
 }
 
-static td_status ask_beside(void *context, int worker, int workers)
+static td_status ask_for_room(void *context, int worker, int workers)
 {
-    (void)context, (void)workers;
+    (void)context, (void)worker, (void)workers;
     void *block = NULL;
-    td_status status = worker == 1 ? td_new_bytes(&block, 7 * MIB / 2, 1, "block of a worker") : TD_OK;
+    td_status status = td_new_bytes(&block, 7 * MIB / 4, 1, "block of a worker");
+    usleep(1000); /* all of them hold theirs at once */
     td_free(block);
     return status;
 }
 
-TEST(a_worker_does_not_release_what_its_caller_may_be_about_to_use)
+/* The caller waits for its workers, and nobody is refused while another one's eviction is under way. */
+TEST(what_is_cached_makes_way_for_workers_too)
 {
-    int turn = 0;
-    hoard one = {0};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     td_account *account = account_of(4 * MIB), *before = td_account_enter(account);
+    for (int round = 0; round < 20; round++) {
+        int turn = 0;
+        hoard hoards[3] = {0};
+        for (int i = 0; i < 3; i++) offer(&hoards[i], &turn);
+        CHECK_OK(td_pool_run(pool, ask_for_room, NULL));
+        CHECK(turn >= 2 && turn <= 3);
+        for (int i = 0; i < 3; i++) {
+            td_kept_take(&hoards[i].kept);
+            td_free(hoards[i].block);
+        }
+    }
+    (void)td_account_enter(before);
+    td_pool_destroy(pool);
+    td_account_release(account);
+}
+
+static td_status ask_beside(void *context, uint64_t *time)
+{
+    void *block = NULL;
+    (void)context, (void)time;
+    td_status status = td_new_bytes(&block, 7 * MIB / 2, 1, "block of a task");
+    td_free(block);
+    return status;
+}
+
+TEST(a_task_does_not_release_what_its_starter_may_be_about_to_use)
+{
+    int turn = 0;
+    hoard one = {0};
+    td_loop *loop = NULL;
+    td_account *account = account_of(4 * MIB), *before = td_account_enter(account);
+    CHECK_OK(td_loop_create(&loop));
     offer(&one, &turn);
-    td_status status = td_pool_run(pool, ask_beside, NULL);
+    errand self = {.task = {.loop = loop, .work = ask_beside, .handler = errand_done}};
+    self.task.context = &self;
+    td_task_start(&self.task);
+    CHECK_OK(td_loop_run(loop));
+    CHECK_EQ(self.status, TD_NO_MEMORY);
     CHECK_EQ(turn, 0);
     td_kept_take(&one.kept);
     td_free(one.block);
+    td_loop_destroy(loop);
     (void)td_account_enter(before);
-    CHECK_EQ(status, TD_NO_MEMORY);
-    td_pool_destroy(pool);
+    td_account_release(account);
+}
+
+/* A release that asks for memory itself gets it or is refused. */
+static void ask_and_give_up(td_kept *kept)
+{
+    void *block = NULL;
+    CHECK_STATUS(td_new_bytes(&block, 8 * MIB, 1, "block of a release"), TD_NO_MEMORY);
+    give_up(kept);
+}
+
+TEST(a_release_may_be_refused_memory_itself)
+{
+    int turn = 0;
+    hoard one = {0};
+    td_account *account = account_of(4 * MIB), *before = td_account_enter(account);
+    offer(&one, &turn);
+    td_kept_offer(&one.kept, ask_and_give_up);
+    void *block = NULL;
+    CHECK_OK(td_new_bytes(&block, 7 * MIB / 2, 1, "block"));
+    CHECK_EQ(turn, 1);
+    td_free(block);
+    (void)td_account_enter(before);
     td_account_release(account);
 }
 
