@@ -84,9 +84,10 @@ td_status td_outside_too_small(double inside_bytes, const char *output, int thre
     td_format_size(given, td_memory().budget);
     if (needs >= 0x1p62) return TD_NO_MEMORY; /* nobody knows: whoever failed has said what was too large */
     td_format_least(least, (uint64_t)needs);
-    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
-                   given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
-                   smaller && threads > 1 ? " (fewer --threads need less)" : "");
+    td_refusal refusal = td_memory_refusal((uint64_t)needs);
+    return td_refuse(&refusal, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
+                     given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
+                     smaller && threads > 1 ? " (fewer --threads need less)" : "");
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

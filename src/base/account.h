@@ -63,4 +63,18 @@ const td_account *td_account_binding(const td_account *account);
 void td_kept_offer(td_kept *kept, void (*release)(td_kept *kept));
 void td_kept_take(td_kept *kept);
 
+/* For the allocator. */
+
+/* What an account and the process hold with what has just been charged. */
+typedef struct td_account_levels {
+    uint64_t own, all;
+} td_account_levels;
+
+/* False: a budget forbids it, although all that may be released has been. */
+bool td_account_charge(td_account *account, uint64_t bytes, td_account_levels *out);
+void td_account_credit(td_account *account, uint64_t bytes);
+void td_account_raise_peak(td_account *account, td_account_levels now);
+uint64_t td_account_limit(const td_account *account); /* or the budget; 0: none */
+void td_account_adopt(void *block); /* the process's account has the block, whichever was charged; alloc.c */
+
 #endif

@@ -3,7 +3,6 @@
 #include "base/account.h"
 #include "base/size.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,105 +35,14 @@ static _Atomic uint64_t requests, fail_at;
 
 static header *header_of(const void *block) { return (header *)((char *)block - sizeof(header)); }
 
-/* Accounts. */
-
-static td_account process = {.huge_pages = true};
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of budgets that are checked and charged, and of lists */
-static pthread_mutex_t evict_lock = PTHREAD_MUTEX_INITIALIZER; /* held while something cached is released */
-static _Thread_local td_account *current; /* NULL: the process's */
-static _Thread_local bool helps, evicting;
-
-td_account *td_account_process(void) { return &process; }
-td_account *td_account_current(void) { return current != NULL ? current : &process; }
 td_account *td_account_of(const void *block) { return header_of(block)->account; }
-
-td_account *td_account_enter(td_account *account)
-{
-    td_account *before = td_account_current();
-    current = account;
-    return before;
-}
-
-void td_account_stand_in(td_account *account, bool evicts)
-{
-    current = account;
-    helps = !evicts;
-}
-
-void td_account_help(td_account *account) { td_account_stand_in(account, false); }
-bool td_account_evicts(void) { return !helps; }
-
-td_status td_account_create(td_account **out, const struct td_option_name *words)
-{
-    td_account speaker = {.words = words}; /* of the refusal, if there is no memory */
-    td_account *account = NULL, *before = td_account_enter(&speaker);
-    td_status status = TD_NEW_ZEROED(&account, 1, "account");
-    (void)td_account_enter(before);
-    if (status != TD_OK) return status;
-    header_of(account)->account = &process; /* which has been charged, like for every account's blocks */
-    account->words = words;
-    account->references = 1;
-    account->huge_pages = process.huge_pages;
-    *out = account;
-    return TD_OK;
-}
-
-void td_account_keep(td_account *account)
-{
-    if (account != &process) account->references++;
-}
-
-void td_account_release(td_account *account)
-{
-    if (account == NULL || account == &process) return;
-    if (atomic_fetch_sub(&account->references, 1) == 1) td_free(account);
-}
-
-static uint64_t room_of(const td_account *account)
-{
-    uint64_t budget = account->budget, now = account->now;
-    if (budget == 0) return UINT64_MAX;
-    return budget > now ? budget - now : 0;
-}
-
-const td_account *td_account_binding(const td_account *account)
-{
-    return room_of(account) <= room_of(&process) && account->budget != 0 ? account : &process;
-}
-
-static uint64_t limit_of(const td_account *account) { return account->limit > 0 ? account->limit : account->budget; }
-
-td_memory_stats td_account_memory(const td_account *account)
-{
-    const td_account *least = td_account_binding(account);
-    uint64_t now = account->now, room = room_of(least), budget = account->budget;
-    if (least != account) budget = room == UINT64_MAX ? 0 : now + room;
-    return (td_memory_stats){now, account->peak, budget, limit_of(least), requests};
-}
-
-td_memory_stats td_memory(void) { return td_account_memory(td_account_current()); }
-
-void td_memory_reset_peak(void)
-{
-    td_account *account = td_account_current();
-    account->peak = account->now;
-}
-
-void td_memory_set_budget(uint64_t bytes)
-{
-    process.budget = bytes;
-    process.limit = 0;
-}
-
-void td_memory_set_limit(uint64_t bytes, uint64_t besides)
-{
-    td_memory_set_budget(bytes > besides ? bytes - besides : 1);
-    process.limit = bytes;
-}
+void td_account_adopt(void *block) { header_of(block)->account = td_account_process(); }
 
 void td_huge_pages(bool on) { td_account_current()->huge_pages = on; }
 bool td_huge_pages_on(void) { return td_account_current()->huge_pages; }
 void td_alloc_fail_at(uint64_t nth) { fail_at = nth; }
+
+uint64_t td_alloc_requests(void) { return requests; }
 
 static bool injected_failure(void)
 {
@@ -144,116 +52,6 @@ static bool injected_failure(void)
         if (atomic_compare_exchange_weak(&fail_at, &left, left - 1)) return left == 1;
     return false;
 }
-
-/* Caching. */
-
-static void unlink_kept(td_kept *kept)
-{
-    td_kept **at = &kept->account->oldest;
-    while (*at != kept) at = &(*at)->next;
-    *at = kept->next;
-    kept->account = NULL;
-}
-
-void td_kept_offer(td_kept *kept, void (*release)(td_kept *kept))
-{
-    td_kept_take(kept);
-    pthread_mutex_lock(&lock);
-    *kept = (td_kept){.account = td_account_current(), .release = release};
-    td_kept **last = &kept->account->oldest;
-    while (*last != NULL) last = &(*last)->next;
-    *last = kept;
-    pthread_mutex_unlock(&lock);
-}
-
-void td_kept_take(td_kept *kept)
-{
-    pthread_mutex_lock(&lock);
-    if (kept->account != NULL) unlink_kept(kept);
-    pthread_mutex_unlock(&lock);
-}
-
-/* Charging. */
-
-/* What an account and the process hold with what has just been charged. */
-typedef struct levels {
-    uint64_t own, all;
-} levels;
-
-static bool charge_once(td_account *account, uint64_t bytes, levels *out)
-{
-    bool granted = bytes <= room_of(account) && bytes <= room_of(&process);
-    if (!granted) return false;
-    out->all = atomic_fetch_add(&process.now, bytes) + bytes;
-    out->own = account != &process ? atomic_fetch_add(&account->now, bytes) + bytes : out->all;
-    return true;
-}
-
-/* Never overshoots, not even for a moment: another thread's request that fits must not fail because of one that does
- * not. Budgets are checked under the lock; without any there is nothing to check. */
-static bool charge_within(td_account *account, uint64_t bytes, levels *out)
-{
-    bool limited = account->budget != 0 || process.budget != 0;
-    if (limited) pthread_mutex_lock(&lock);
-    bool granted = charge_once(account, bytes, out);
-    if (limited) pthread_mutex_unlock(&lock);
-    return granted;
-}
-
-/* Takes the oldest of what the account caches off its list; NULL: there is nothing. */
-static td_kept *take_oldest(td_account *account)
-{
-    pthread_mutex_lock(&lock);
-    td_kept *kept = account->oldest;
-    if (kept != NULL) unlink_kept(kept);
-    pthread_mutex_unlock(&lock);
-    return kept;
-}
-
-/* Releases what is cached, oldest first, until the request fits. One thread does so at a time: another one's request
- * waits for the memory instead of finding the list empty. */
-static bool charge_evicting(td_account *account, uint64_t bytes, levels *out)
-{
-    td_kept *kept;
-    pthread_mutex_lock(&evict_lock);
-    evicting = true;
-    bool granted = charge_within(account, bytes, out);
-    while (!granted && (kept = take_oldest(account)) != NULL) {
-        kept->release(kept);
-        granted = charge_within(account, bytes, out);
-    }
-    evicting = false;
-    pthread_mutex_unlock(&evict_lock);
-    return granted;
-}
-
-static bool charge(td_account *account, uint64_t bytes, levels *out)
-{
-    if (charge_within(account, bytes, out)) return true;
-    bool may_evict = !helps && !evicting && account == td_account_current();
-    return may_evict && charge_evicting(account, bytes, out);
-}
-
-static void credit(td_account *account, uint64_t bytes)
-{
-    process.now -= bytes;
-    if (account != &process) account->now -= bytes;
-}
-
-static void raise_to(_Atomic uint64_t *peak, uint64_t now)
-{
-    uint64_t before = *peak;
-    while (now > before && !atomic_compare_exchange_weak(peak, &before, now)) {}
-}
-
-/* Called when the system has given what was charged: a refused request is no peak. */
-static void raise_peak(td_account *account, levels now)
-{
-    raise_to(&process.peak, now.all);
-    if (account != &process) raise_to(&account->peak, now.own);
-}
-
-/* Blocks. */
 
 /* Off means off, also where the system hands out huge pages unasked. */
 static void advise(void *base, size_t bytes) { madvise(base, bytes, td_huge_pages_on() ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); }
@@ -281,14 +79,14 @@ static void *allocate(td_account *account, size_t bytes, size_t lead, bool zeroe
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
     bool mapped = MAP_LARGE && bytes >= HUGE;
     if (!mapped) held = (bytes + lead + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    levels now;
-    if (!charge(account, held, &now)) return NULL;
+    td_account_levels now;
+    if (!td_account_charge(account, held, &now)) return NULL;
     char *base = mapped ? map_aligned(held) : aligned_alloc(lead, (held + lead - 1) / lead * lead);
     if (base == NULL) {
-        credit(account, held);
+        td_account_credit(account, held);
         return NULL;
     }
-    raise_peak(account, now);
+    td_account_raise_peak(account, now);
     td_account_keep(account);
     if (zeroed && !mapped) memset(base, 0, held);
     void *block = base + lead;
@@ -299,20 +97,20 @@ static void *allocate(td_account *account, size_t bytes, size_t lead, bool zeroe
 static td_resource resource_of(const td_account *account)
 {
     if (account->budget == 0) return TD_RESOURCE_SYSTEM_MEMORY;
-    return account != &process ? TD_RESOURCE_SESSION_BUDGET : TD_RESOURCE_PROCESS_BUDGET;
+    return account != td_account_process() ? TD_RESOURCE_SESSION_BUDGET : TD_RESOURCE_PROCESS_BUDGET;
 }
 
 td_refusal td_memory_refusal(uint64_t minimum)
 {
     const td_account *least = td_account_binding(td_account_current());
-    return (td_refusal){.resource = resource_of(least), .needed = minimum, .allowed = limit_of(least),
+    return (td_refusal){.resource = resource_of(least), .needed = minimum, .allowed = td_account_limit(least),
                         .minimum_known = true};
 }
 
 td_refusal td_memory_lack(uint64_t more)
 {
     const td_account *least = td_account_binding(td_account_current());
-    return (td_refusal){.resource = resource_of(least), .needed = limit_of(least) + more, .allowed = limit_of(least)};
+    return (td_refusal){.resource = resource_of(least), .needed = td_account_limit(least) + more, .allowed = td_account_limit(least)};
 }
 
 /* Why a request was refused, in the words of whoever can allow more: it was beyond any memory, beyond what may be held,
@@ -383,16 +181,16 @@ static bool remap(void **block, size_t bytes)
     size_t lead = (size_t)((char *)*block - (char *)old.base);
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
     size_t more = held > old.held ? held - old.held : 0;
-    levels now = {0};
-    if (more > 0 && !charge(old.account, more, &now)) return false;
+    td_account_levels now = {0};
+    if (more > 0 && !td_account_charge(old.account, more, &now)) return false;
     char *base = mremap(old.base, old.held, held, 0);
     if (base == MAP_FAILED && more > 0) base = move_mapping(old.base, old.held, held);
     if (base == MAP_FAILED) {
-        credit(old.account, more);
+        td_account_credit(old.account, more);
         return false;
     }
-    if (held < old.held) credit(old.account, old.held - held);
-    raise_peak(old.account, now);
+    if (held < old.held) td_account_credit(old.account, old.held - held);
+    td_account_raise_peak(old.account, now);
     *block = base + lead;
     *header_of(*block) = (header){base, held, bytes, old.account, true};
     return true;
@@ -422,7 +220,7 @@ void td_free(void *block)
 {
     if (block == NULL) return;
     header old = *header_of(block);
-    credit(old.account, old.held);
+    td_account_credit(old.account, old.held);
     if (old.mapped)
         munmap(old.base, old.held);
     else
@@ -449,10 +247,10 @@ void td_space_destroy(void *space, uint64_t bytes)
 
 bool td_space_take(td_account *account, uint64_t bytes)
 {
-    levels now;
+    td_account_levels now;
     if (bytes == 0) return true;
-    if (!charge(account, bytes, &now)) return false;
-    raise_peak(account, now);
+    if (!td_account_charge(account, bytes, &now)) return false;
+    td_account_raise_peak(account, now);
     return true;
 }
 
@@ -460,7 +258,7 @@ void td_space_drop(td_account *account, void *part, uint64_t bytes)
 {
     if (bytes == 0) return;
     madvise(part, bytes, MADV_DONTNEED);
-    credit(account, bytes);
+    td_account_credit(account, bytes);
 }
 
 #if defined(MREMAP_DONTUNMAP)

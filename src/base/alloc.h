@@ -75,6 +75,8 @@ void td_memory_set_limit(uint64_t bytes, uint64_t besides);
 void td_huge_pages(bool on);
 bool td_huge_pages_on(void);
 
+uint64_t td_alloc_requests(void); /* so far */
+
 /* Tests: the nth request from now fails (1 = the next one), 0 = none. */
 void td_alloc_fail_at(uint64_t nth);
 

@@ -34,6 +34,8 @@ const char *td_status_text(td_status status)
 const char *td_last_message(void) { return message; }
 const td_refusal *td_last_refusal(void) { return &refusal; }
 
+void td_refusal_set(const td_refusal *refused) { refusal = *refused; }
+
 void td_failure_keep(td_failure *out)
 {
     memcpy(out->message, message, sizeof message);

@@ -26,8 +26,9 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...) TD
 /* Fails with TD_NO_MEMORY and keeps what was refused, for td_last_refusal. */
 td_status td_refuse(const td_refusal *refusal, const char *format, ...) TD_PRINTF(2, 3);
 
-/* Replaces the message alone; what was refused stays. */
+/* Replaces the message alone, or what was refused alone. */
 void td_message_set(const char *message);
+void td_refusal_set(const td_refusal *refusal);
 
 /* Puts "context: " in front of the message (file names, mostly), or text behind it. What was refused stays. */
 td_status td_fail_context(td_status status, const char *format, ...) TD_PRINTF(2, 3);

@@ -241,12 +241,9 @@ td_status td_plan_ended(const td_plan *plan, td_status status)
     refusal.minimum_known = true;
     td_format_least(enough, refusal.needed);
     td_format_size(emulated, plan->emulated_bytes);
-    td_failure failure;
+    td_refusal_set(&refusal);
     td_fail_add(status, ": %s, about, is enough", enough);
     if (plan->emulated_bytes > 0)
         td_fail_add(status, ", %s of it for the emulated GPU, whose memory is this machine's", emulated);
-    td_failure_keep(&failure);
-    failure.refusal = refusal;
-    td_failure_set(&failure);
     return status;
 }

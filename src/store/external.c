@@ -86,10 +86,11 @@ static td_status plan_memory(external *self)
     uint64_t besides = (resident > held ? resident - held : 0) + MARGIN_BYTES;
     uint64_t least = td_external_least(self->workers) + besides;
     char given[TD_NUMBER_BYTES], needed[TD_NUMBER_BYTES];
+    td_refusal refusal = td_memory_refusal(least);
     if (memory < least)
-        return td_fail(TD_NO_MEMORY, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
-                       "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
-                       self->workers, td_format_least(needed, least));
+        return td_refuse(&refusal, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
+                         "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
+                         self->workers, td_format_least(needed, least));
     self->usable = memory - besides;
     return TD_OK;
 }

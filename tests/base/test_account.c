@@ -249,10 +249,10 @@ TEST(what_is_in_use_or_another_accounts_stays)
 
 static td_status ask_for_room(void *context, int worker, int workers)
 {
-    (void)context, (void)worker, (void)workers;
+    (void)worker, (void)workers;
     void *block = NULL;
     td_status status = td_new_bytes(&block, 7 * MIB / 4, 1, "block of a worker");
-    usleep(1000); /* all of them hold theirs at once */
+    pthread_barrier_wait(context); /* both hold theirs */
     td_free(block);
     return status;
 }
@@ -261,20 +261,23 @@ static td_status ask_for_room(void *context, int worker, int workers)
 TEST(what_is_cached_makes_way_for_workers_too)
 {
     td_pool *pool = NULL;
+    pthread_barrier_t both;
+    CHECK_EQ(pthread_barrier_init(&both, NULL, 2), 0);
     CHECK_OK(td_pool_create(&pool, 2));
     td_account *account = account_of(4 * MIB), *before = td_account_enter(account);
     for (int round = 0; round < 20; round++) {
         int turn = 0;
         hoard hoards[3] = {0};
         for (int i = 0; i < 3; i++) offer(&hoards[i], &turn);
-        CHECK_OK(td_pool_run(pool, ask_for_room, NULL));
-        CHECK(turn >= 2 && turn <= 3);
+        CHECK_OK(td_pool_run(pool, ask_for_room, &both));
+        CHECK_EQ(turn, 3);
         for (int i = 0; i < 3; i++) {
             td_kept_take(&hoards[i].kept);
             td_free(hoards[i].block);
         }
     }
     (void)td_account_enter(before);
+    pthread_barrier_destroy(&both);
     td_pool_destroy(pool);
     td_account_release(account);
 }

@@ -294,7 +294,13 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
     shape->weight_bits = choose_weight_bits(&self, graph, shape);
     out->edge_bytes = edge_bytes(&need, shape);
-    TD_CHECK(spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph->vertices));
+    td_status status = spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph->vertices);
+    if (status == TD_NO_MEMORY && room < allowed) { /* not the cap on edges is too small, but the memory */
+        refusal = (td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .allowed = device_free, .minimum_known = true,
+                               .needed = out->vertices + td_last_refusal()->needed};
+        td_refusal_set(&refusal);
+    }
+    TD_CHECK(status);
     out->on_device = (shape->slots + shape->chunks) * shape->slot_edges * out->edge_bytes;
     out->on_device += shape->prefix_bytes + kept_bytes(shape);
     if (shape->prefix_bytes == 0) shape->light = 0;

@@ -216,7 +216,13 @@ static td_status plan_stream(td_plan *plan)
     TD_CHECK(td_gpu_set_open(options, "stream", &gpus));
     TD_CHECK(td_plan_shape(plan, &self, sizeof *self));
     uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
-    TD_CHECK(td_streaming_plan(plan->program, plan->graph, options, room, &self->bytes, &self->shape));
+    td_status status = td_streaming_plan(plan->program, plan->graph, options, room, &self->bytes, &self->shape);
+    if (status == TD_NO_MEMORY && td_last_refusal()->resource >= TD_RESOURCE_DEVICE_MEMORY) {
+        td_refusal refusal = *td_last_refusal();
+        memcpy(refusal.device, gpus->gpu[0]->name, sizeof refusal.device);
+        td_refusal_set(&refusal);
+    }
+    TD_CHECK(status);
     if (self->bytes.all) return plan_resident(plan);
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
