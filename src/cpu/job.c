@@ -394,7 +394,8 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     TD_CHECK(set_up(job));
-    run->array_bytes = td_memory().now - held;
+    uint64_t now = td_memory().now; /* less than before where something cached made way */
+    run->array_bytes = now > held ? now - held : 0;
     run->prepare_seconds += td_seconds_since(began);
     return TD_OK;
 }
