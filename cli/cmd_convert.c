@@ -222,10 +222,10 @@ static td_status too_small(const conversion *job, bool may_go_outside)
 {
     const td_common *common = &job->settings->build.common;
     if (common->memory == 0)
-        return td_fail(TD_NO_MEMORY, "%s; --memory SIZE builds a .tg out of memory", td_last_message());
+        return td_fail_add(TD_NO_MEMORY, "; --memory SIZE builds a .tg out of memory");
     if (!job->format->streams && job->file == NULL)
-        return td_fail(TD_NO_MEMORY, "%s; %s files are read into memory whole (about %.1f times their length): convert "
-                       "without --memory or to another text format first", td_last_message(), job->format->name, 8.0);
+        return td_fail_add(TD_NO_MEMORY, "; %s files are read into memory whole (about %.1f times their length): "
+                           "convert without --memory or to another text format first", job->format->name, 8.0);
     return td_outside_too_small(inside_bytes(job), job->settings->output, td_pool_threads(job->pool), may_go_outside);
 }
 

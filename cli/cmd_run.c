@@ -330,8 +330,7 @@ static td_status read_graph(job *self)
         td_status status = read_whole(self);
         if (status != TD_NO_MEMORY) return status;
         (void)td_inside_too_small(self->path, format, &self->build, td_pool_threads(self->pool));
-        return td_fail(TD_NO_MEMORY, "%s; of a .tg, which 'tandem convert' makes, edges may stay on disk",
-                       td_last_message());
+        return td_fail_add(TD_NO_MEMORY, "; of a .tg, which 'tandem convert' makes, edges may stay on disk");
     }
     TD_CHECK(td_plan_check_file(self->path, self->program, &self->build));
     if (!changes_graph(self))

@@ -55,8 +55,7 @@ td_status td_inside_too_small(const char *path, const td_format *format, const t
     char enough[TD_NUMBER_BYTES];
     double needs = with_buffers(reading_bytes(path, format, build), threads);
     if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
-    return td_fail(TD_NO_MEMORY, "%s: %s is enough to read %s", td_last_message(),
-                   td_format_least(enough, (uint64_t)needs), path);
+    return td_fail_add(TD_NO_MEMORY, ": %s is enough to read %s", td_format_least(enough, (uint64_t)needs), path);
 }
 
 bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
@@ -85,9 +84,10 @@ td_status td_outside_too_small(double inside_bytes, const char *output, int thre
     td_format_size(given, td_memory().budget);
     if (needs >= 0x1p62) return TD_NO_MEMORY; /* nobody knows: whoever failed has said what was too large */
     td_format_least(least, (uint64_t)needs);
-    return td_fail(TD_NO_MEMORY, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
-                   given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
-                   smaller && threads > 1 ? " (fewer --threads need less)" : "");
+    td_refusal refusal = td_memory_refusal((uint64_t)needs);
+    return td_refuse(&refusal, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
+                     given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
+                     smaller && threads > 1 ? " (fewer --threads need less)" : "");
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)

@@ -67,10 +67,31 @@ TD_API const char *td_status_name(td_status status); /* "NO_MEMORY" */
 TD_API const char *td_status_text(td_status status); /* "out of memory ..." */
 TD_API const char *td_last_message(void);            /* never NULL */
 
+/* What the last failed call of the calling thread lacked, for a caller that can allow more and try again. */
+typedef enum td_resource {
+    TD_RESOURCE_NONE,           /* it failed for another reason */
+    TD_RESOURCE_SESSION_BUDGET, /* td_session_set_budget */
+    TD_RESOURCE_PROCESS_BUDGET, /* td_memory_set_budget */
+    TD_RESOURCE_SYSTEM_MEMORY,  /* the machine's memory */
+    TD_RESOURCE_DEVICE_MEMORY,  /* a GPU's memory, or the part of it that td_request.gpu_memory allows */
+    TD_RESOURCE_DEVICE_EDGES,   /* td_request.gpu_edges */
+} td_resource;
+
+typedef struct td_refusal {
+    td_resource resource;
+    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: bytes asked for */
+    uint64_t allowed;   /* bytes that it allows; 0: unknown */
+    bool minimum_known; /* `needed` is about enough for the whole call; otherwise for the one request that failed */
+    char device[48];    /* the GPU: "cuda:0"; empty: the host */
+} td_refusal;
+
+TD_API const td_refusal *td_last_refusal(void); /* never NULL; valid until the thread's next failed call */
+
 /* The process: what all sessions share. */
 
-/* Bytes that Tandem may hold at once, graphs included; a call that would need
- * more fails with TD_NO_MEMORY. 0: no limit. */
+/* Bytes that Tandem may hold at once, graphs included, in all sessions together; a
+ * call that would need more fails with TD_NO_MEMORY. 0: no limit. A session may
+ * have a budget of its own besides (td_session_set_budget). */
 TD_API void td_memory_set_budget(uint64_t bytes);
 TD_API uint64_t td_memory_held(void); /* bytes held now */
 TD_API uint64_t td_memory_peak(void); /* most bytes held at once so far */
@@ -95,6 +116,16 @@ typedef struct td_session td_session;
 TD_API td_status td_session_create(int threads, td_session **out); /* 0: as many as this process may use */
 TD_API void td_session_destroy(td_session *session);               /* NULL is fine */
 TD_API int td_session_threads(const td_session *session);
+
+/* Bytes that the session may hold at once: its graphs, plans and results, until they are destroyed, and what it caches
+ * between runs, which it releases, oldest first, when the budget needs the room. 0, the default: no limit but the
+ * process's. Any thread, also while the session works. */
+TD_API td_status td_session_set_budget(td_session *session, uint64_t bytes);
+TD_API td_status td_session_memory(const td_session *session, uint64_t *now, uint64_t *peak); /* either may be NULL */
+
+/* Asks what the session does to stop, as td_cancel_request asks everything. Any thread, any signal handler. */
+TD_API void td_session_cancel(td_session *session); /* NULL is fine */
+TD_API void td_session_cancel_clear(td_session *session);
 
 /* Graphs. Vertices are numbered 0 .. count - 1; the id a vertex had in its file, or
  * in the arrays given, is kept. A graph may outlive its session. */

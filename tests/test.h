@@ -11,6 +11,7 @@
 #ifndef TD_TEST_H
 #define TD_TEST_H
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/status.h"
 
@@ -151,6 +152,7 @@ static inline int test_main(int argc, char **argv)
         if (argc > 1 && strstr(test->name, argv[1]) == NULL) continue;
         uint64_t held = td_memory().now;
         int outcome = test_run(test);
+        (void)td_account_enter(NULL); /* a test may have ended in another account */
         if (outcome == 0 && td_memory().now != held) {
             printf("    leaks %lld bytes\n", (long long)(td_memory().now - held));
             outcome = 1;

@@ -63,9 +63,9 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     td_build_options build;
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_need(out, "the place for the graph"));
-    TD_CHECK(take_options(given, &options, &build));
     TD_CHECK(td_session_enter(session));
-    td_status status = open_file(session, path, &options, &build, out);
+    td_status status = take_options(given, &options, &build);
+    if (status == TD_OK) status = open_file(session, path, &options, &build, out);
     td_session_leave(session);
     return status;
 }
@@ -121,14 +121,12 @@ done:
     return status;
 }
 
-td_status td_graph_from_edges(td_session *session, const td_edges *given, const td_graph_options *given_options,
-                              td_graph **out)
+static td_status from_edges(td_session *session, const td_edges *given, const td_graph_options *given_options,
+                            td_graph **out)
 {
     td_edges edges = {0};
     td_graph_options options;
     td_build_options built;
-    TD_CHECK(td_need(given, "td_edges"));
-    TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_struct_take(&edges, sizeof edges, given, "td_edges"));
     if (edges.count > 0) TD_CHECK(td_need(edges.sources, "td_edges.sources"));
     if (edges.count > 0) TD_CHECK(td_need(edges.targets, "td_edges.targets"));
@@ -139,8 +137,16 @@ td_status td_graph_from_edges(td_session *session, const td_edges *given, const 
         return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
     if (options.edges == TD_PLACE_DISK)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
+    return build(session->pool, &edges, &built, out);
+}
+
+td_status td_graph_from_edges(td_session *session, const td_edges *edges, const td_graph_options *options,
+                              td_graph **out)
+{
+    TD_CHECK(td_need(edges, "td_edges"));
+    TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
-    td_status status = build(session->pool, &edges, &built, out);
+    td_status status = from_edges(session, edges, options, out);
     td_session_leave(session);
     return status;
 }
@@ -183,18 +189,27 @@ uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex)
     return vertex < graph->vertices ? td_degree(&graph->out, vertex) : 0;
 }
 
-td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets)
+static td_status read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets)
 {
-    TD_CHECK(td_need(graph, "the graph"));
-    if (vertex >= graph->vertices)
-        return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex,
-                       graph->vertices);
     uint64_t first = graph->out.offsets[vertex], count = td_degree(&graph->out, vertex);
     if (count == 0) return TD_OK;
     TD_CHECK(td_need(targets, "the array of targets"));
     if (graph->paged != NULL) return td_paged_read(graph->paged, false, first, count, targets);
     memcpy(targets, graph->out.targets + first, count * sizeof *targets);
     return TD_OK;
+}
+
+/* Calls without a session work for the account that the graph is charged to. */
+td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    if (vertex >= graph->vertices)
+        return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex,
+                       graph->vertices);
+    td_account *before = td_account_enter(td_account_of(graph));
+    td_status status = read_targets(graph, vertex, targets);
+    (void)td_account_enter(before);
+    return status;
 }
 
 const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first)
@@ -206,10 +221,8 @@ const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_
     return graph->out.targets + graph->out.offsets[vertex];
 }
 
-td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
+static td_status read_edge(const td_graph *graph, uint64_t number, td_edge *out)
 {
-    if (number >= graph->edges)
-        return td_fail(TD_INVALID, "there is no edge %" PRIu64 "; the graph has %" PRIu64, number, graph->edges);
     uint32_t target, weight;
     td_adjacency list = graph->out;
     uint64_t at = number;
@@ -222,4 +235,14 @@ td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
     *out = (td_edge){.source = td_edge_source(graph, number), .target = list.targets[at], .weight = 1};
     if (graph->weights != TD_WEIGHT_NONE) out->weight = td_weight_at(graph, &list, at);
     return TD_OK;
+}
+
+td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
+{
+    if (number >= graph->edges)
+        return td_fail(TD_INVALID, "there is no edge %" PRIu64 "; the graph has %" PRIu64, number, graph->edges);
+    td_account *before = td_account_enter(td_account_of(graph));
+    td_status status = read_edge(graph, number, out);
+    (void)td_account_enter(before);
+    return status;
 }

@@ -1,46 +1,57 @@
 #include "api/session.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/isa.h"
-#include "base/words.h"
 
 #include <string.h>
 
 enum { MOST_STRUCT_BYTES = 4096 }; /* beyond this a size was never set */
 
-uint64_t td_memory_held(void) { return td_memory().now; }
-uint64_t td_memory_peak(void) { return td_memory().peak; }
+uint64_t td_memory_held(void) { return td_account_memory(td_account_process()).now; }
+uint64_t td_memory_peak(void) { return td_account_memory(td_account_process()).peak; }
 
 td_status td_need(const void *pointer, const char *what)
 {
     return pointer != NULL ? TD_OK : td_fail(TD_INVALID, "%s is NULL", what);
 }
 
+/* A session is charged to its own account, like what it makes. */
+static td_status open_session(td_account *account, int threads, td_session **out)
+{
+    td_session *session = NULL;
+    TD_CHECK(TD_NEW_ZEROED(&session, 1, "session"));
+    atomic_flag_clear(&session->at_work);
+    session->account = account;
+    td_status status = td_pool_create(&session->pool, threads);
+    if (status != TD_OK) td_free(session);
+    else *out = session;
+    return status;
+}
+
 td_status td_session_create(int threads, td_session **out)
 {
-    td_status status = TD_OK;
-    td_session *session = NULL;
-    td_words_of_library(); /* the tool opens no session */
+    td_account *account = NULL;
     TD_CHECK(td_need(out, "the place for the session"));
     if (threads < 0)
         return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
     TD_CHECK(td_isa_check());
-    TD_CHECK(TD_NEW_ZEROED(&session, 1, "session"));
-    atomic_flag_clear(&session->at_work);
-    TD_TRY(td_pool_create(&session->pool, threads));
-    *out = session;
-    session = NULL;
-done:
-    td_free(session);
+    TD_CHECK(td_account_create(&account, td_library_words));
+    td_account *before = td_account_enter(account);
+    td_status status = open_session(account, threads, out);
+    (void)td_account_enter(before);
+    if (status != TD_OK) td_account_release(account);
     return status;
 }
 
 void td_session_destroy(td_session *session)
 {
     if (session == NULL) return;
+    td_account *account = session->account;
     td_cache_release(&session->cache);
     td_pool_destroy(session->pool);
     td_free(session);
+    td_account_release(account);
 }
 
 int td_session_threads(const td_session *session) { return session != NULL ? td_pool_threads(session->pool) : 0; }
@@ -48,11 +59,44 @@ int td_session_threads(const td_session *session) { return session != NULL ? td_
 td_status td_session_enter(td_session *session)
 {
     TD_CHECK(td_need(session, "the session"));
-    if (!atomic_flag_test_and_set(&session->at_work)) return TD_OK;
+    if (!atomic_flag_test_and_set(&session->at_work)) {
+        session->outer = td_account_enter(session->account);
+        return TD_OK;
+    }
     return td_fail(TD_USAGE, "the session is at work: it takes one call at a time, and none from its callbacks");
 }
 
-void td_session_leave(td_session *session) { atomic_flag_clear(&session->at_work); }
+void td_session_leave(td_session *session)
+{
+    (void)td_account_enter(session->outer);
+    atomic_flag_clear(&session->at_work);
+}
+
+td_status td_session_set_budget(td_session *session, uint64_t bytes)
+{
+    TD_CHECK(td_need(session, "the session"));
+    session->account->budget = bytes;
+    return TD_OK;
+}
+
+td_status td_session_memory(const td_session *session, uint64_t *now, uint64_t *peak)
+{
+    TD_CHECK(td_need(session, "the session"));
+    td_memory_stats memory = td_account_memory(session->account);
+    if (now != NULL) *now = memory.now;
+    if (peak != NULL) *peak = memory.peak;
+    return TD_OK;
+}
+
+void td_session_cancel(td_session *session)
+{
+    if (session != NULL) td_cancel_account(session->account, true);
+}
+
+void td_session_cancel_clear(td_session *session)
+{
+    if (session != NULL) td_cancel_account(session->account, false);
+}
 
 td_status td_struct_size(const void *given, const char *name, size_t *size)
 {

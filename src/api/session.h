@@ -3,19 +3,26 @@
 #ifndef TD_API_SESSION_H
 #define TD_API_SESSION_H
 
+#include "base/account.h"
 #include "base/pool.h"
+#include "base/words.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
 
 struct td_session {
     td_pool *pool;
+    td_account *account; /* for memory, cancelling and words of what it does */
+    td_account *outer;   /* of the thread that called, while it is at work */
     td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
 
+extern const td_option_name td_library_words[]; /* words.c */
+
 /* Every call that uses the workers stands between these two; td_session_enter
- * refuses a session that is NULL or at work. */
+ * refuses a session that is NULL or at work. In between the calling thread works
+ * for the session's account. */
 td_status td_session_enter(td_session *session);
 void td_session_leave(td_session *session);
 

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include "base/account.h"
 #include "base/size.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,7 @@ typedef struct header {
     void *base;
     size_t held;   /* bytes taken from the system */
     size_t bytes;  /* bytes asked for */
+    td_account *account; /* that is charged */
     bool mapped;
 } header;
 
@@ -29,31 +31,18 @@ enum { ALIGNMENT = 64, PAGE = 4096 };
 #define MAP_LARGE 1
 #endif
 
-static _Atomic uint64_t held_now, held_peak, budget, limit_of_all, requests, fail_at;
-static _Atomic bool huge_pages = true;
+static _Atomic uint64_t requests, fail_at;
 
 static header *header_of(const void *block) { return (header *)((char *)block - sizeof(header)); }
 
-td_memory_stats td_memory(void)
-{
-    return (td_memory_stats){held_now, held_peak, budget, limit_of_all > 0 ? limit_of_all : budget, requests};
-}
+td_account *td_account_of(const void *block) { return header_of(block)->account; }
+void td_account_adopt(void *block) { header_of(block)->account = td_account_process(); }
 
-void td_memory_reset_peak(void) { held_peak = held_now; }
-void td_memory_set_budget(uint64_t bytes)
-{
-    budget = bytes;
-    limit_of_all = 0;
-}
-
-void td_memory_set_limit(uint64_t bytes, uint64_t besides)
-{
-    td_memory_set_budget(bytes > besides ? bytes - besides : 1);
-    limit_of_all = bytes;
-}
-void td_huge_pages(bool on) { huge_pages = on; }
-bool td_huge_pages_on(void) { return huge_pages; }
+void td_huge_pages(bool on) { td_account_current()->huge_pages = on; }
+bool td_huge_pages_on(void) { return td_account_current()->huge_pages; }
 void td_alloc_fail_at(uint64_t nth) { fail_at = nth; }
+
+uint64_t td_alloc_requests(void) { return requests; }
 
 static bool injected_failure(void)
 {
@@ -64,27 +53,8 @@ static bool injected_failure(void)
     return false;
 }
 
-/* Returns what is then held in all, or 0 if the budget forbids it. Never
- * overshoots, not even for a moment: another thread's request that fits must
- * not fail because of one that does not. */
-static uint64_t charge(uint64_t bytes)
-{
-    uint64_t limit = budget, now = held_now;
-    do {
-        if (limit != 0 && (now > limit || bytes > limit - now)) return 0;
-    } while (!atomic_compare_exchange_weak(&held_now, &now, now + bytes));
-    return now + bytes;
-}
-
-/* Called when the system has given what was charged: a refused request is no peak. */
-static void raise_peak(uint64_t now)
-{
-    uint64_t peak = held_peak;
-    while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {}
-}
-
 /* Off means off, also where the system hands out huge pages unasked. */
-static void advise(void *base, size_t bytes) { madvise(base, bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); }
+static void advise(void *base, size_t bytes) { madvise(base, bytes, td_huge_pages_on() ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); }
 
 /* Not MAP_NORESERVE: the kernel then refuses here what the machine cannot hold,
  * instead of killing the process when it is touched. */
@@ -102,49 +72,77 @@ static void *map_aligned(size_t bytes)
 }
 
 /* `lead` bytes precede the block: the header, padded to the alignment wanted. */
-static void *allocate(size_t bytes, size_t lead, bool zeroed)
+static void *allocate(td_account *account, size_t bytes, size_t lead, bool zeroed)
 {
     if (injected_failure()) return NULL;
     if (bytes > SIZE_MAX / 2) return NULL;
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
     bool mapped = MAP_LARGE && bytes >= HUGE;
     if (!mapped) held = (bytes + lead + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    uint64_t now = charge(held);
-    if (now == 0) return NULL;
+    td_account_levels now;
+    if (!td_account_charge(account, held, &now)) return NULL;
     char *base = mapped ? map_aligned(held) : aligned_alloc(lead, (held + lead - 1) / lead * lead);
     if (base == NULL) {
-        held_now -= held;
+        td_account_credit(account, held);
         return NULL;
     }
-    raise_peak(now);
+    td_account_raise_peak(account, now);
+    td_account_keep(account);
     if (zeroed && !mapped) memset(base, 0, held);
     void *block = base + lead;
-    *header_of(block) = (header){base, held, bytes, mapped};
+    *header_of(block) = (header){base, held, bytes, account, mapped};
     return block;
+}
+
+static td_resource resource_of(const td_account *account)
+{
+    if (account->budget == 0) return TD_RESOURCE_SYSTEM_MEMORY;
+    return account != td_account_process() ? TD_RESOURCE_SESSION_BUDGET : TD_RESOURCE_PROCESS_BUDGET;
+}
+
+td_refusal td_memory_refusal(uint64_t minimum)
+{
+    const td_account *least = td_account_binding(td_account_current());
+    return (td_refusal){.resource = resource_of(least), .needed = minimum, .allowed = td_account_limit(least),
+                        .minimum_known = true};
+}
+
+td_refusal td_memory_lack(uint64_t more)
+{
+    const td_account *least = td_account_binding(td_account_current());
+    return (td_refusal){.resource = resource_of(least), .needed = td_account_limit(least) + more, .allowed = td_account_limit(least)};
 }
 
 /* Why a request was refused, in the words of whoever can allow more: it was beyond any memory, beyond what may be held,
  * or beyond what the system has. */
-static td_status no_memory(uint64_t count, size_t element, const char *what)
+static td_status no_memory(const td_account *account, uint64_t count, size_t element, const char *what)
 {
     char wanted[TD_NUMBER_BYTES], taken[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];
-    uint64_t limit = budget, now = held_now, bytes;
+    const td_account *least = td_account_binding(account);
+    uint64_t limit = least->budget, now = least->now, bytes;
+    td_refusal system = {.resource = TD_RESOURCE_SYSTEM_MEMORY, .needed = UINT64_MAX};
     if (__builtin_mul_overflow(count, (uint64_t)element, &bytes))
-        return td_fail(TD_NO_MEMORY, "%s: %llu elements of %zu bytes are more than any memory holds", what,
-                       (unsigned long long)count, element);
+        return td_refuse(&system, "%s: %llu elements of %zu bytes are more than any memory holds", what,
+                         (unsigned long long)count, element);
+    system.needed = bytes;
+    td_refusal refusal = {.resource = resource_of(least),
+                          .needed = bytes > UINT64_MAX - now - 2 * PAGE ? UINT64_MAX : now + bytes + 2 * PAGE,
+                          .allowed = limit};
     if (limit != 0 && (now > limit || bytes > limit - now || limit - now - bytes < PAGE + ALIGNMENT))
-        return td_fail(TD_NO_MEMORY, "%s of memory for %s: %s of the budget of %s are taken; --memory allows more",
-                       td_format_size(wanted, bytes), what, td_format_size(taken, now), td_format_size(allowed, limit));
-    return td_fail(TD_NO_MEMORY, "%s of memory for %s: the system has no more", td_format_size(wanted, bytes), what);
+        return td_refuse(&refusal, "%s of memory for %s: %s of the budget of %s are taken; --memory allows more",
+                         td_format_size(wanted, bytes), what, td_format_size(taken, now),
+                         td_format_size(allowed, limit));
+    return td_refuse(&system, "%s of memory for %s: the system has no more", td_format_size(wanted, bytes), what);
 }
 
 static td_status new_block(void **out, uint64_t count, size_t element, size_t lead, bool zeroed, const char *what)
 {
     uint64_t bytes;
     void *block = NULL;
+    td_account *account = td_account_current();
     if (!__builtin_mul_overflow(count, (uint64_t)element, &bytes) && bytes <= SIZE_MAX / 2)
-        block = allocate((size_t)bytes, lead, zeroed);
-    if (block == NULL) return no_memory(count, element, what);
+        block = allocate(account, (size_t)bytes, lead, zeroed);
+    if (block == NULL) return no_memory(account, count, element, what);
     *out = block;
     return TD_OK;
 }
@@ -183,18 +181,18 @@ static bool remap(void **block, size_t bytes)
     size_t lead = (size_t)((char *)*block - (char *)old.base);
     size_t held = (bytes + lead + PAGE - 1) & ~(size_t)(PAGE - 1);
     size_t more = held > old.held ? held - old.held : 0;
-    uint64_t now = more > 0 ? charge(more) : 0;
-    if (more > 0 && now == 0) return false;
+    td_account_levels now = {0};
+    if (more > 0 && !td_account_charge(old.account, more, &now)) return false;
     char *base = mremap(old.base, old.held, held, 0);
     if (base == MAP_FAILED && more > 0) base = move_mapping(old.base, old.held, held);
     if (base == MAP_FAILED) {
-        held_now -= more;
+        td_account_credit(old.account, more);
         return false;
     }
-    if (held < old.held) held_now -= old.held - held;
-    raise_peak(now);
+    if (held < old.held) td_account_credit(old.account, old.held - held);
+    td_account_raise_peak(old.account, now);
     *block = base + lead;
-    *header_of(*block) = (header){base, held, bytes, true};
+    *header_of(*block) = (header){base, held, bytes, old.account, true};
     return true;
 }
 
@@ -203,14 +201,15 @@ td_status td_resize_bytes(void **block, uint64_t count, size_t element, const ch
     if (*block == NULL) return td_new_bytes(block, count, element, what);
     uint64_t bytes;
     if (__builtin_mul_overflow(count, (uint64_t)element, &bytes) || bytes > SIZE_MAX / 2)
-        return no_memory(count, element, what);
+        return no_memory(td_account_of(*block), count, element, what);
     header *old = header_of(*block);
     if (old->mapped && bytes >= HUGE) {
-        if (injected_failure() || !remap(block, (size_t)bytes)) return no_memory(count, element, what);
+        if (injected_failure() || !remap(block, (size_t)bytes))
+            return no_memory(td_account_of(*block), count, element, what);
         return TD_OK;
     }
-    void *moved = allocate((size_t)bytes, ALIGNMENT, false);
-    if (moved == NULL) return no_memory(count, element, what);
+    void *moved = allocate(old->account, (size_t)bytes, ALIGNMENT, false);
+    if (moved == NULL) return no_memory(old->account, count, element, what);
     memcpy(moved, *block, old->bytes < bytes ? old->bytes : (size_t)bytes);
     td_free(*block);
     *block = moved;
@@ -221,19 +220,21 @@ void td_free(void *block)
 {
     if (block == NULL) return;
     header old = *header_of(block);
-    held_now -= old.held;
+    td_account_credit(old.account, old.held);
     if (old.mapped)
         munmap(old.base, old.held);
     else
         free(old.base);
+    td_account_release(old.account);
 }
 
 td_status td_space_create(void **out, uint64_t bytes, const char *what)
 {
-    if (injected_failure() || bytes > SIZE_MAX / 2) return no_memory(bytes, 1, what);
+    const td_account *account = td_account_current();
+    if (injected_failure() || bytes > SIZE_MAX / 2) return no_memory(account, bytes, 1, what);
     void *space = mmap(NULL, bytes > 0 ? bytes : PAGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return no_memory(bytes, 1, what);
+    if (space == MAP_FAILED) return no_memory(account, bytes, 1, what);
     madvise(space, bytes, MADV_NOHUGEPAGE);
     *out = space;
     return TD_OK;
@@ -244,19 +245,20 @@ void td_space_destroy(void *space, uint64_t bytes)
     if (space != NULL) munmap(space, bytes > 0 ? bytes : PAGE);
 }
 
-bool td_space_take(uint64_t bytes)
+bool td_space_take(td_account *account, uint64_t bytes)
 {
-    uint64_t now = bytes > 0 ? charge(bytes) : 0;
-    if (bytes > 0 && now == 0) return false;
-    raise_peak(now);
+    td_account_levels now;
+    if (bytes == 0) return true;
+    if (!td_account_charge(account, bytes, &now)) return false;
+    td_account_raise_peak(account, now);
     return true;
 }
 
-void td_space_drop(void *part, uint64_t bytes)
+void td_space_drop(td_account *account, void *part, uint64_t bytes)
 {
     if (bytes == 0) return;
     madvise(part, bytes, MADV_DONTNEED);
-    held_now -= bytes;
+    td_account_credit(account, bytes);
 }
 
 #if defined(MREMAP_DONTUNMAP)

@@ -1,7 +1,8 @@
 /* The one allocator.
  *
- * Every byte that Tandem holds on the host comes from here, so that a budget
- * can be kept, a peak reported, and a test can make the Nth request fail.
+ * Every byte that Tandem holds on the host comes from here and is charged to the
+ * calling thread's account (account.h), so that a budget can be kept, a peak
+ * reported, and a test can make the Nth request fail.
  * Blocks are 64-byte aligned. Large ones are their own mapping, aligned to
  * 2 MiB and advised to huge pages, which is worth up to 1.5x to an engine that
  * gathers at random (docs/lab/cpu.md); td_huge_pages(false) turns that off.
@@ -10,6 +11,8 @@
 #define TD_BASE_ALLOC_H
 
 #include "base/status.h"
+
+struct td_account; /* account.h */
 
 /* Uninitialised, zeroed, resized. On failure *out is untouched and the message
  * names `what`. A count of zero gives a valid block of no elements. */
@@ -35,12 +38,12 @@ td_status td_new_pages(void **out, uint64_t bytes, const char *what);
 void td_free(void *block); /* NULL is fine */
 
 /* Addresses without memory, for arrays of which only parts are there at a time: whoever fills a part takes its bytes
- * first (false: the budget forbids it) and gives them back when it is dropped. Whole 4 KiB pages; what is not filled
+ * first (false: the budget forbids it) and gives them back, to the same account, when it is dropped. Whole 4 KiB pages; what is not filled
  * reads as zeros. Small pages, because parts come and go. */
 td_status td_space_create(void **out, uint64_t bytes, const char *what);
 void td_space_destroy(void *space, uint64_t bytes); /* NULL is fine; no part may be held any more */
-bool td_space_take(uint64_t bytes);
-void td_space_drop(void *part, uint64_t bytes);
+bool td_space_take(struct td_account *account, uint64_t bytes);
+void td_space_drop(struct td_account *account, void *part, uint64_t bytes);
 
 /* A part that is filled gives its bytes to one that is not, and with them its memory, which is not cleared: that takes
  * a fortieth of the time that dropping and filling take. False: the system could not move it (it has a limit of
@@ -53,18 +56,26 @@ td_status td_string_copy(char **out, const char *text, const char *what);
 typedef struct td_memory_stats {
     uint64_t now;      /* bytes held */
     uint64_t peak;     /* most bytes held at once since td_memory_reset_peak */
-    uint64_t budget;   /* 0: none */
+    uint64_t budget;   /* most that may be held, by the account's budget and by the process's; 0: none */
     uint64_t limit;    /* the same with what the process holds besides, where that is counted */
-    uint64_t requests; /* calls so far */
+    uint64_t requests; /* calls so far, of all accounts */
 } td_memory_stats;
 
-td_memory_stats td_memory(void); /* td_memory_set_budget is in tandem.h */
-void td_memory_reset_peak(void);
+td_memory_stats td_memory(void); /* of the calling thread's account; td_memory_set_budget is in tandem.h */
+td_memory_stats td_account_memory(const struct td_account *account);
+void td_memory_reset_peak(void); /* of the calling thread's account */
+
+/* What is refused to the calling thread (td_refuse) if its call takes so many bytes in all, or if it lacks so many more
+ * and nobody knows how many the whole call takes. */
+td_refusal td_memory_refusal(uint64_t minimum);
+td_refusal td_memory_lack(uint64_t more);
 
 /* A budget for all of the process, of which `besides` is not asked for here: code, stacks, libraries. */
 void td_memory_set_limit(uint64_t bytes, uint64_t besides);
 void td_huge_pages(bool on);
 bool td_huge_pages_on(void);
+
+uint64_t td_alloc_requests(void); /* so far */
 
 /* Tests: the nth request from now fails (1 = the next one), 0 = none. */
 void td_alloc_fail_at(uint64_t nth);

@@ -1,14 +1,16 @@
-/* One process-wide request to stop, set by Ctrl-C or a progress callback and
- * looked at between chunks. Setting it is async-signal-safe. */
+/* Requests to stop, set by Ctrl-C or another thread and looked at between chunks: one for the process and one for every
+ * account (account.h). A thread stops for the process's and for its own account's. Setting one is async-signal-safe. */
 #ifndef TD_BASE_CANCEL_H
 #define TD_BASE_CANCEL_H
 
 #include "base/status.h"
 
+struct td_account;
+void td_cancel_account(struct td_account *account, bool on);
 bool td_cancel_requested(void); /* td_cancel_request and td_cancel_clear are in tandem.h */
 td_status td_cancel_check(void); /* TD_CANCELLED with a message, or TD_OK */
 
-/* Between the two the check finds nothing, whatever was requested: for whoever has to reach a state that can be kept
+/* Between the two the checks of this account's threads find nothing, whatever was requested: for whoever has to reach a state that can be kept
  * and looks at td_cancel_requested there. */
 void td_cancel_hold(void);
 void td_cancel_release(void);

@@ -12,7 +12,7 @@ typedef struct completion {
     td_handler handler;
     void *context;
     td_status status;
-    char *message; /* NULL unless failed */
+    td_failure *failure; /* NULL unless failed */
 } completion;
 
 struct td_loop {
@@ -71,7 +71,7 @@ td_status td_loop_create(td_loop **out)
 void td_loop_destroy(td_loop *loop)
 {
     if (loop == NULL) return;
-    for (uint64_t i = 0; i < loop->count; i++) td_free(loop->heap[i].message);
+    for (uint64_t i = 0; i < loop->count; i++) td_free(loop->heap[i].failure);
     pthread_cond_destroy(&loop->arrived);
     pthread_mutex_destroy(&loop->lock);
     td_free(loop->heap);
@@ -106,18 +106,22 @@ void td_loop_expect(td_loop *loop)
 void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *context, td_status status,
                       uint64_t value)
 {
-    char *message = NULL;
-    if (status != TD_OK && td_string_copy(&message, td_last_message(), "message") != TD_OK) message = NULL;
+    td_failure *failure = NULL, kept;
+    if (status != TD_OK) {
+        td_failure_keep(&kept);
+        if (TD_NEW(&failure, 1, "message") == TD_OK) *failure = kept;
+        td_failure_set(&kept);
+    }
     pthread_mutex_lock(&loop->lock);
     bool announced = loop->expected > 0;
     if (announced) loop->expected--;
     else loop->trouble = TD_INTERNAL;
     if (announced && loop->count < loop->room) {
         loop->heap[loop->count] = (completion){time, loop->posted++, value, td_clock_ns(),
-                                               handler, context, status, message};
+                                               handler, context, status, failure};
         sift_up(loop->heap, loop->count++);
     } else {
-        td_free(message);
+        td_free(failure);
     }
     pthread_cond_signal(&loop->arrived);
     pthread_mutex_unlock(&loop->lock);
@@ -183,8 +187,9 @@ static void wait_a_little(td_loop *loop)
 
 static td_status trouble(const td_loop *loop)
 {
+    td_refusal refusal = td_memory_lack(loop->count * sizeof(completion));
     if (loop->trouble == TD_NO_MEMORY)
-        return td_fail(TD_NO_MEMORY, "no memory for more completions that wait; --memory allows more");
+        return td_refuse(&refusal, "no memory for more completions that wait; --memory allows more");
     if (loop->trouble != TD_OK) return td_fail(loop->trouble, "a completion arrived that was never announced");
     return td_cancel_check();
 }
@@ -200,8 +205,8 @@ static void deliver(td_loop *loop)
     pthread_mutex_unlock(&loop->lock);
     for (td_loop_clock *clock = loop->clocks; clock != NULL; clock = clock->next)
         clock->delivered(clock->context, first.time);
-    if (first.message != NULL) td_message_set(first.message);
-    td_free(first.message);
+    if (first.failure != NULL) td_failure_set(first.failure);
+    td_free(first.failure);
     first.handler(first.context, first.status, first.value);
     pthread_mutex_lock(&loop->lock);
 }

@@ -1,5 +1,6 @@
 #include "base/machine.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/numa.h"
 #include "base/processors.h"
@@ -138,6 +139,6 @@ uint64_t td_machine_peak_resident(void) { return own_memory("VmHWM"); }
 
 uint64_t td_machine_besides(void)
 {
-    uint64_t resident = td_machine_resident(), held = td_memory().now;
+    uint64_t resident = td_machine_resident(), held = td_account_memory(td_account_process()).now;
     return resident > held + TD_PROCESS_BYTES ? resident - held : TD_PROCESS_BYTES;
 }

@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/machine.h"
@@ -20,7 +21,7 @@ typedef struct worker {
     pthread_t thread;
     int index;
     td_status status;
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 } worker;
 
 struct td_pool {
@@ -29,6 +30,8 @@ struct td_pool {
     worker *workers;
     td_worker_fn work;
     void *context;
+    td_account *account; /* of the caller, for which the workers work */
+    bool evicts;         /* likewise */
     bool stopping;
     _Alignas(64) _Atomic uint32_t job;   /* counts jobs; workers wait for it to change */
     _Alignas(64) _Atomic uint32_t busy;  /* workers not yet done with this job */
@@ -67,7 +70,7 @@ static void do_share(worker *self)
     inside_job = true;
     self->status = pool->work(pool->context, self->index, pool->threads);
     inside_job = false;
-    if (self->status != TD_OK) memcpy(self->message, td_last_message(), TD_MESSAGE_BYTES);
+    if (self->status != TD_OK) td_failure_keep(&self->failure);
 }
 
 static void *worker_main(void *argument)
@@ -79,7 +82,9 @@ static void *worker_main(void *argument)
     for (;;) {
         seen = wait_change(pool, &pool->job, seen);
         if (pool->stopping) return NULL;
+        td_account_stand_in(pool->account, pool->evicts);
         do_share(self);
+        td_account_help(NULL);
         if (atomic_fetch_sub(&pool->busy, 1) == 1) wake_all(pool, &pool->busy);
     }
 }
@@ -136,6 +141,8 @@ td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
     if (pool == NULL || pool->threads == 1 || inside_job) return work(context, 0, 1);
     pool->work = work;
     pool->context = context;
+    pool->account = td_account_current();
+    pool->evicts = td_account_evicts();
     start_job(pool);
     do_share(&pool->workers[0]);
     uint32_t left;
@@ -143,7 +150,7 @@ td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context)
         wait_change(pool, &pool->busy, left);
     for (int i = 0; i < pool->threads; i++) {
         if (pool->workers[i].status == TD_OK) continue;
-        td_message_set(pool->workers[i].message);
+        td_failure_set(&pool->workers[i].failure);
         return pool->workers[i].status;
     }
     return TD_OK;
@@ -158,7 +165,7 @@ typedef struct chunked {
     pthread_mutex_t lock; /* guards what follows */
     uint64_t failed_at;
     td_status status;
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 } chunked;
 
 static void record_failure(chunked *job, uint64_t begin, td_status status)
@@ -167,7 +174,7 @@ static void record_failure(chunked *job, uint64_t begin, td_status status)
     if (begin < job->failed_at) {
         job->failed_at = begin;
         job->status = status;
-        memcpy(job->message, td_last_message(), TD_MESSAGE_BYTES);
+        td_failure_keep(&job->failure);
     }
     pthread_mutex_unlock(&job->lock);
     job->stop = true;
@@ -196,6 +203,6 @@ td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn
     chunked job = {.count = count, .grain = grain, .work = work, .context = context,
                    .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = UINT64_MAX};
     TD_CHECK(td_pool_run(pool, take_chunks, &job));
-    if (job.status != TD_OK) td_message_set(job.message);
+    if (job.status != TD_OK) td_failure_set(&job.failure);
     return job.status;
 }

@@ -2,7 +2,7 @@
  * jobs, spinning briefly before they sleep, because an iteration over a small
  * frontier lasts microseconds. On machines with several memory nodes workers are
  * bound to one each (numa.h), all but the caller's own thread. One job runs at a time; a job started from
- * inside a job runs on the calling worker alone. */
+ * inside a job runs on the calling worker alone. Workers work for the account of the job's caller (account.h). */
 #ifndef TD_BASE_POOL_H
 #define TD_BASE_POOL_H
 

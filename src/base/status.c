@@ -7,6 +7,7 @@
 #include <string.h>
 
 static _Thread_local char message[TD_MESSAGE_BYTES] = "";
+static _Thread_local td_refusal refusal;
 
 const char *td_version(void) { return TANDEM_VERSION; }
 
@@ -31,6 +32,21 @@ const char *td_status_text(td_status status)
 }
 
 const char *td_last_message(void) { return message; }
+const td_refusal *td_last_refusal(void) { return &refusal; }
+
+void td_refusal_set(const td_refusal *refused) { refusal = *refused; }
+
+void td_failure_keep(td_failure *out)
+{
+    memcpy(out->message, message, sizeof message);
+    out->refusal = refusal;
+}
+
+void td_failure_set(const td_failure *failure)
+{
+    td_message_set(failure->message);
+    refusal = failure->refusal;
+}
 
 void td_message_set(const char *text)
 {
@@ -54,7 +70,20 @@ td_status td_fail(td_status status, const char *format, ...)
     put(text, format, list);
     va_end(list);
     td_message_set(text);
+    refusal = (td_refusal){.resource = TD_RESOURCE_NONE};
     return status;
+}
+
+td_status td_refuse(const td_refusal *refused, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    put(text, format, list);
+    va_end(list);
+    td_message_set(text);
+    refusal = *refused;
+    return TD_NO_MEMORY;
 }
 
 td_status td_fail_errno(td_status status, int error, const char *format, ...)
@@ -68,6 +97,17 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...)
     return td_fail(status, "%s: %s", text, words);
 }
 
+/* Both texts, as far as there is room. */
+static void join(const char *first, const char *second)
+{
+    char text[TD_MESSAGE_BYTES];
+    size_t used = strnlen(first, sizeof text - 1), more = strnlen(second, sizeof text - 1 - used);
+    memcpy(text, first, used);
+    memcpy(text + used, second, more);
+    text[used + more] = '\0';
+    td_message_set(text);
+}
+
 td_status td_fail_context(td_status status, const char *format, ...)
 {
     char text[TD_MESSAGE_BYTES];
@@ -75,5 +115,19 @@ td_status td_fail_context(td_status status, const char *format, ...)
     va_start(list, format);
     put(text, format, list);
     va_end(list);
-    return td_fail(status, "%s: %s", text, message);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, ": ");
+    join(text, message);
+    return status;
+}
+
+td_status td_fail_add(td_status status, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    put(text, format, list);
+    va_end(list);
+    join(message, text);
+    return status;
 }

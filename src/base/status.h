@@ -23,13 +23,26 @@ td_status td_fail(td_status status, const char *format, ...) TD_PRINTF(2, 3);
 /* The same with ": " and the text of `error` (an errno value) behind it. */
 td_status td_fail_errno(td_status status, int error, const char *format, ...) TD_PRINTF(3, 4);
 
-/* Replaces the message, e.g. to carry it between threads. */
-void td_message_set(const char *message);
+/* Fails with TD_NO_MEMORY and keeps what was refused, for td_last_refusal. */
+td_status td_refuse(const td_refusal *refusal, const char *format, ...) TD_PRINTF(2, 3);
 
-/* Puts "context: " in front of the message (file names, mostly). */
+/* Replaces the message alone, or what was refused alone. */
+void td_message_set(const char *message);
+void td_refusal_set(const td_refusal *refusal);
+
+/* Puts "context: " in front of the message (file names, mostly), or text behind it. What was refused stays. */
 td_status td_fail_context(td_status status, const char *format, ...) TD_PRINTF(2, 3);
+td_status td_fail_add(td_status status, const char *format, ...) TD_PRINTF(2, 3);
 
 #define TD_MESSAGE_BYTES 1024
+
+/* A failure as the thread remembers it: kept while others may replace it, or to be carried to another thread. */
+typedef struct td_failure {
+    char message[TD_MESSAGE_BYTES];
+    td_refusal refusal;
+} td_failure;
+void td_failure_keep(td_failure *out);
+void td_failure_set(const td_failure *failure);
 
 /* Needs `td_status status = TD_OK;` and a label `done:` in the function. */
 #define TD_TRY(call)                        \

@@ -1,5 +1,7 @@
 #include "base/task.h"
 
+#include "base/account.h"
+
 static void *run_task(void *context)
 {
     td_task *task = context;
@@ -9,10 +11,18 @@ static void *run_task(void *context)
     return NULL;
 }
 
+static void *thread_main(void *context)
+{
+    td_task *task = context;
+    td_account_help(task->account);
+    return run_task(task);
+}
+
 void td_task_start(td_task *task)
 {
     td_loop_expect(task->loop);
-    task->joins = pthread_create(&task->thread, NULL, run_task, task) == 0;
+    task->account = td_account_current();
+    task->joins = pthread_create(&task->thread, NULL, thread_main, task) == 0;
     if (!task->joins) (void)run_task(task);
 }
 

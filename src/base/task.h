@@ -15,6 +15,7 @@ typedef struct td_task {
     td_handler handler;
     void *context; /* of both */
     uint64_t value;
+    struct td_account *account; /* of whoever started it */
     pthread_t thread;
     bool joins;    /* the thread is still to be waited for */
 } td_task;

@@ -1,51 +1,31 @@
 #include "base/words.h"
 
-#include "base/status.h"
+#include "base/account.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
-static const struct {
-    const char *tool, *library;
-} names[] = {
-    {"--memory", "td_memory_set_budget"},
-    {"--threads", "td_session_create"},
-    {"--source", "td_request.source and has_source"},
-    {"--iterations", "td_request.iterations"},
-    {"--tolerance", "td_request.tolerance"},
-    {"--sync", "TD_MODE_SYNC"},
-    {"--async", "TD_MODE_ASYNC"},
-    {"--parents", "td_request.parents"},
-    {"--engine", "td_request.engine"},
-    {"--set", "td_request.settings"},
-    {"--devices", "td_request.devices"},
-    {"--gpu-memory", "td_request.gpu_memory"},
-    {"--gpu-edges", "td_request.gpu_edges"},
-    {"--checkpoint", "td_request.checkpoint"},
-    {"--every", "td_request.checkpoint_every"},
-    {"--resume", "td_request.resume"},
-    {"--format", "td_graph_options.format"},
-    {"--to", "td_graph_save's format"},
-    {"--weights", "td_graph_options.weights"},
-};
+/* Which of the two calls would allow more memory depends on the budget that leaves least room. */
+static const char *name_of(const td_option_name *name)
+{
+    const td_account *account = td_account_current();
+    bool own = name->of_session != NULL && td_account_binding(account) == account;
+    return own ? name->of_session : name->name;
+}
 
-static _Atomic bool of_library;
-
-void td_words_of_library(void) { of_library = true; }
-
-/* The library's name of what begins here, and how long the tool's is; NULL if it is no option that it has. */
-static const char *name_at(const char *text, size_t *length)
+/* The name in these words of the option that begins here, and how long the tool's is; NULL if they have none. */
+static const char *name_at(const td_option_name *words, const char *text, size_t *length)
 {
     *length = 2 + strspn(text + 2, "abcdefghijklmnopqrstuvwxyz-");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(names[i].tool, text, *length) == 0 && names[i].tool[*length] == '\0') return names[i].library;
+    for (; words->tool != NULL; words++)
+        if (strncmp(words->tool, text, *length) == 0 && words->tool[*length] == '\0') return name_of(words);
     return NULL;
 }
 
 const char *td_word(const char *option)
 {
     size_t length;
-    const char *name = of_library ? name_at(option, &length) : NULL;
+    const td_option_name *words = td_account_current()->words;
+    const char *name = words != NULL ? name_at(words, option, &length) : NULL;
     return name != NULL ? name : option;
 }
 
@@ -73,13 +53,12 @@ static bool add(char *buffer, size_t bytes, size_t *used, const char *text, size
 const char *td_words_in(const char *format, char *buffer, size_t bytes)
 {
     size_t used = 0, length;
-    if (!of_library || strstr(format, "--") == NULL) return format;
+    const td_option_name *words = td_account_current()->words;
+    if (words == NULL || strstr(format, "--") == NULL) return format;
     for (const char *at = format; *at != '\0'; at += length) {
-        const char *name = strncmp(at, "--", 2) == 0 ? name_at(at, &length) : NULL;
+        const char *name = strncmp(at, "--", 2) == 0 ? name_at(words, at, &length) : NULL;
         if (strncmp(at, "--", 2) != 0) length = plain_length(at);
         if (!add(buffer, bytes, &used, name != NULL ? name : at, name != NULL ? strlen(name) : length)) return format;
     }
     return buffer;
 }
-
-bool td_message_names(const char *option) { return strstr(td_last_message(), td_word(option)) != NULL; }

@@ -19,9 +19,10 @@ static double choose_delta(const td_graph *graph)
     return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
 }
 
-static td_status no_room(void)
+static td_status no_room(const td_cpu_job *job)
 {
-    return td_fail(TD_NO_MEMORY, "no memory left for the buckets of distances; --memory allows more");
+    td_refusal refusal = td_memory_lack((uint64_t)job->graph->vertices * sizeof(uint64_t));
+    return td_refuse(&refusal, "no memory left for the buckets of distances; --memory allows more");
 }
 
 /* Vertices whose value is that of an entry have still to tell it. */
@@ -98,12 +99,12 @@ td_status td_cpu_bucket(td_cpu_job *job)
     TD_CHECK(td_cpu_init(job, &sum));
     TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
                          job->graph->vertices, NULL));
-    if (job->failed != TD_OK) return no_room();
+    if (job->failed != TD_OK) return no_room(job);
     for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
     job->counting = job->workers;
     TD_CHECK(td_pool_run(job->pool, run_all, job));
     if (job->failed != TD_OK)
-        return job->failed == TD_NO_MEMORY ? no_room() : (td_status)job->failed;
+        return job->failed == TD_NO_MEMORY ? no_room(job) : (td_status)job->failed;
     job->run->converged = true;
     return close_round(job);
 }

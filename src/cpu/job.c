@@ -478,7 +478,8 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
     if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
-    run->array_bytes = td_memory().now - held;
+    uint64_t now = td_memory().now; /* less than before where something cached made way */
+    run->array_bytes = now > held ? now - held : 0;
     run->prepare_seconds += td_seconds_since(began);
     return TD_OK;
 }

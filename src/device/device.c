@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <string.h>
 
 struct td_device_block {
     void *memory;
@@ -38,14 +39,22 @@ static td_status operation(const td_device *device, const char *what)
     return TD_OK;
 }
 
+td_refusal td_device_refusal(const td_device *device, uint64_t needed, uint64_t allowed)
+{
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = needed, .allowed = allowed};
+    memcpy(refusal.device, device->name, sizeof refusal.device);
+    return refusal;
+}
+
 static td_status check_budget(const td_device *device, uint64_t bytes, const char *what)
 {
     char wanted[TD_NUMBER_BYTES], taken[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];
     if (device->budget == 0 || (device->now <= device->budget && bytes <= device->budget - device->now)) return TD_OK;
-    return td_fail(TD_NO_MEMORY,
-                   "%s: %s needs %s of device memory; %s of the %s allowed are taken; --gpu-memory allows more",
-                   device->name, what, td_format_size(wanted, bytes), td_format_size(taken, device->now),
-                   td_format_size(allowed, device->budget));
+    td_refusal refusal = td_device_refusal(device, device->now + bytes, device->budget);
+    return td_refuse(&refusal,
+                     "%s: %s needs %s of device memory; %s of the %s allowed are taken; --gpu-memory allows more",
+                     device->name, what, td_format_size(wanted, bytes), td_format_size(taken, device->now),
+                     td_format_size(allowed, device->budget));
 }
 
 /* Room for one more block is made before there is one, so that none is lost. */

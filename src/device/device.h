@@ -175,6 +175,9 @@ td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool co
 /* The same of a device that is open. */
 uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool cooperative);
 
+/* What td_refuse says of a device's memory: bytes needed in all, and bytes allowed. */
+td_refusal td_device_refusal(const td_device *device, uint64_t needed, uint64_t allowed);
+
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);
 

@@ -53,6 +53,17 @@ static td_status check_disk(const td_plan *plan)
                    plan->graph->name, plan->engine->name, disk);
 }
 
+/* What the run before cached, and this one does not use, makes way. */
+static void make_room(td_plan *plan)
+{
+    td_cache *cache = plan->options.cache;
+    bool serves = cache->state != NULL && strcmp(cache->engine, plan->engine->name) == 0 &&
+                  cache->watch.graph == plan->graph;
+    if (cache->state == NULL || serves || plan->program_bytes <= plan->free_bytes) return;
+    td_cache_release_layout(cache);
+    plan->free_bytes = free_memory();
+}
+
 td_status td_plan_with(td_plan *plan, const td_engine *engine)
 {
     clear(plan);
@@ -62,6 +73,7 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine)
     TD_CHECK(engine->plan(plan));
     plan->program_bytes += td_run_input_bytes(plan->program, plan->graph, &plan->options) +
                            td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
+    make_room(plan);
     plan->fits = plan->program_bytes <= plan->free_bytes;
     uint64_t limit = td_memory().limit; /* 0: there is none */
     if (limit > 0 && td_plan_counter(plan, "least_bytes") > limit) plan->fits = false;

@@ -34,27 +34,33 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
 }
 
 /* A share is one of what the engine would keep, so that 100% is no cap. */
-static td_status check_edges(const td_run_options *options, uint64_t needed, const char *device)
+static td_status check_edges(const td_run_options *options, uint64_t needed, const td_device *device)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
     double cap = options->gpu_edges;
     uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
     if (cap <= 0 || needed <= allowed) return TD_OK;
-    return td_fail(TD_NO_MEMORY,
-                   "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
-                   "part of them there",
-                   device, td_format_size(a, needed), td_format_size(b, allowed));
+    td_refusal refusal = td_device_refusal(device, needed, allowed);
+    refusal.resource = TD_RESOURCE_DEVICE_EDGES;
+    refusal.minimum_known = true;
+    return td_refuse(&refusal,
+                     "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
+                     "part of them there",
+                     device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
-static td_status too_large(const td_program *program, const td_gpu_bytes *need, const char *device, uint64_t room,
-                           bool capped)
+static td_status too_large(const td_program *program, const td_gpu_bytes *need, const td_device *device, uint64_t room)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
-    return td_fail(TD_NO_MEMORY,
-                   "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
-                   "keeps the edges at the host, --engine cpu everything",
-                   program->info->name, td_format_size(a, need->graph), device, td_format_size(b, need->program),
-                   td_format_size(c, room), capped ? " under " : "", capped ? td_word("--gpu-memory") : "");
+    bool capped = device->budget > 0;
+    td_refusal refusal = td_device_refusal(device, need->graph + need->program, room);
+    refusal.minimum_known = true;
+    return td_refuse(&refusal,
+                     "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
+                     "keeps the edges at the host, --engine cpu everything",
+                     program->info->name, td_format_size(a, need->graph), device->name,
+                     td_format_size(b, need->program), td_format_size(c, room), capped ? " under " : "",
+                     capped ? td_word("--gpu-memory") : "");
 }
 
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
@@ -68,7 +74,7 @@ td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, 
                            const td_device *device)
 {
     uint64_t room = td_device_left(device) + device->now; /* what is cached there makes way */
-    TD_CHECK(check_edges(options, need->edges, device->name));
+    TD_CHECK(check_edges(options, need->edges, device));
     if (need->graph + need->program <= room) return TD_OK;
-    return too_large(program, need, device->name, room, device->budget > 0);
+    return too_large(program, need, device, room);
 }

@@ -116,6 +116,7 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
 {
     td_cache *cache = options->cache;
     td_gpu_set *set;
+    td_kept_take(&cache->kept); /* the run uses it, or it goes */
     TD_CHECK(td_gpu_set_open(options, keeper->engine, &set));
     if (serves(cache, keeper, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
@@ -124,6 +125,7 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
                 set->gpu[0]->name);
     TD_CHECK(new_layout(keeper, graph, set, &cache->state));
     cache->release = keeper->release;
+    cache->engine = keeper->engine;
     td_graph_watch_begin(&cache->watch, graph, graph_gone);
     return TD_OK;
 }
@@ -136,7 +138,11 @@ td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
     return status;
 }
 
+/* Memory is short, and no run uses the layout. */
+static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)kept - offsetof(td_cache, kept))); }
+
 void td_gpu_let_go(const td_run_options *options, bool failed)
 {
     if (failed) td_gpu_set_drop(options);
+    else if (options->cache->state != NULL) td_kept_offer(&options->cache->kept, evict);
 }

@@ -46,7 +46,7 @@ typedef struct td_gpu_keeper {
 /* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */
 td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options, void *out);
 
-/* After a run, which may have failed. */
+/* After a run, which may have failed. Otherwise its layout stays cached until the account needs the memory. */
 void td_gpu_let_go(const td_run_options *options, bool failed);
 
 #endif

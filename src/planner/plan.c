@@ -233,12 +233,17 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
 td_status td_plan_ended(const td_plan *plan, td_status status)
 {
     char enough[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES];
-    uint64_t budget = td_memory().budget;
-    bool names = td_message_names("--memory") && strstr(td_last_message(), "needs at least") == NULL;
-    if (status != TD_NO_MEMORY || budget == 0 || plan->fits || !names) return status;
-    td_format_least(enough, budget - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10) +
-                                td_machine_besides()); /* a larger limit counts the process too */
-    if (plan->emulated_bytes == 0) return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough", td_last_message(), enough);
-    return td_fail(TD_NO_MEMORY, "%s: %s, about, is enough, %s of it for the emulated GPU, whose memory is this "
-                   "machine's", td_last_message(), enough, td_format_size(emulated, plan->emulated_bytes));
+    td_refusal refusal = *td_last_refusal();
+    bool of_budget = refusal.resource == TD_RESOURCE_SESSION_BUDGET || refusal.resource == TD_RESOURCE_PROCESS_BUDGET;
+    if (status != TD_NO_MEMORY || !of_budget || refusal.minimum_known || plan->fits) return status;
+    refusal.needed = refusal.allowed - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10) +
+                     td_machine_besides(); /* a larger limit counts the process too */
+    refusal.minimum_known = true;
+    td_format_least(enough, refusal.needed);
+    td_format_size(emulated, plan->emulated_bytes);
+    td_refusal_set(&refusal);
+    td_fail_add(status, ": %s, about, is enough", enough);
+    if (plan->emulated_bytes > 0)
+        td_fail_add(status, ", %s of it for the emulated GPU, whose memory is this machine's", emulated);
+    return status;
 }

@@ -115,13 +115,14 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);
     uint64_t more = (running > loading ? running : loading) / 16 * 17;
-    td_format_least(least, loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
+    td_refusal refusal = td_memory_refusal(loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
+    td_format_least(least, refusal.needed);
     bool fits = disk.least <= td_memory().limit;
-    return td_fail(TD_NO_MEMORY, "%s on %s needs at least --memory %s, about, with its edges in memory%s, and may use "
-                   "%s%s%s%s", program->info->name, path, least,
-                   emulates(engine, options) ? ", and besides what the emulated GPU holds" : "",
-                   td_format_size(has, td_memory().limit),
-                   fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
+    return td_refuse(&refusal, "%s on %s needs at least --memory %s, about, with its edges in memory%s, and may use "
+                     "%s%s%s%s", program->info->name, path, least,
+                     emulates(engine, options) ? ", and besides what the emulated GPU holds" : "",
+                     td_format_size(has, td_memory().limit),
+                     fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
 
 void td_plan_say_disk(td_plan *plan)

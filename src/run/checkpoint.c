@@ -4,6 +4,7 @@
  * is waited for: when a run has been handed over, its checkpoint is on the disk. */
 #include "run/checkpoint.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/bitmap.h"
 #include "base/cancel.h"
@@ -255,6 +256,7 @@ static void *writer_main(void *context)
 {
     td_run *run = context;
     struct td_checkpoints *self = run->checkpoints;
+    td_account_help(td_account_of(self));
     td_cancel_ignore(); /* a state that is on its way to the disk gets there */
     pthread_mutex_lock(&self->lock);
     for (;;) {

@@ -205,10 +205,12 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
 void td_cache_release_layout(td_cache *cache)
 {
     if (cache == NULL) return;
+    td_kept_take(&cache->kept);
     td_graph_watch_end(&cache->watch);
     if (cache->release != NULL) cache->release(cache->state);
     cache->release = NULL;
     cache->state = NULL;
+    cache->engine = NULL;
 }
 
 void td_cache_release(td_cache *cache)

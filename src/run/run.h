@@ -3,6 +3,7 @@
 #ifndef TD_RUN_RUN_H
 #define TD_RUN_RUN_H
 
+#include "base/account.h"
 #include "base/pool.h"
 #include "base/setting.h"
 #include "device/device.h"
@@ -51,7 +52,9 @@ typedef struct td_cache {
     void (*close)(struct td_gpu_set *gpus);
     void *state;
     void (*release)(void *state);
+    const char *engine;   /* that prepared it */
     td_graph_watch watch; /* of that graph: the layout is released before it goes */
+    td_kept kept;         /* listed while no run uses the layout: it may go when memory is short */
     uint32_t opens; /* of GPUs, so far */
     uint32_t plans; /* made so far, estimates of several engines for one plan not counted */
 } td_cache;

@@ -162,10 +162,11 @@ static td_status too_small(const checker *self, const td_run *run)
     double bytes = self->vertex_bytes * run->graph->vertices + self->edge_bytes * (double)run->graph->edges +
                    PAGES_BYTES;
     td_format_size(takes, (uint64_t)bytes);
-    td_format_size(enough, (uint64_t)(bytes * 65 / 64) + td_memory().now + td_machine_besides());
-    return td_fail(TD_NO_MEMORY,
-                   "checking the result of %s takes about %s more than is there; --memory %s, about, would do",
-                   self->program, takes, enough);
+    td_refusal refusal = td_memory_refusal((uint64_t)(bytes * 65 / 64) + td_memory().now + td_machine_besides());
+    td_format_size(enough, refusal.needed);
+    return td_refuse(&refusal,
+                     "checking the result of %s takes about %s more than is there; --memory %s, about, would do",
+                     self->program, takes, enough);
 }
 
 td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)

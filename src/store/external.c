@@ -1,5 +1,7 @@
 #include "store/external.h"
 
+#include "base/account.h"
+#include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -43,7 +45,7 @@ typedef struct external {
     pthread_mutex_t lock; /* guards what follows */
     bool begun;
     td_status begin_status; /* how that went, for every worker that comes with a chunk */
-    char begin_message[TD_MESSAGE_BYTES];
+    td_failure begin_failure;
     bool mirror, weighted;
     atomic_bool fraction, inexact;
     uint32_t vertices, bits;
@@ -79,14 +81,16 @@ uint64_t td_external_ids_temporary(const td_packed_info *info, uint64_t highest)
 /* Code, stacks and what libraries hold count too. */
 static td_status plan_memory(external *self)
 {
-    uint64_t memory = self->settings->memory, held = td_memory().now, resident = td_machine_resident();
+    uint64_t memory = self->settings->memory, held = td_account_memory(td_account_process()).now;
+    uint64_t resident = td_machine_resident();
     uint64_t besides = (resident > held ? resident - held : 0) + MARGIN_BYTES;
     uint64_t least = td_external_least(self->workers) + besides;
     char given[TD_NUMBER_BYTES], needed[TD_NUMBER_BYTES];
+    td_refusal refusal = td_memory_refusal(least);
     if (memory < least)
-        return td_fail(TD_NO_MEMORY, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
-                       "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
-                       self->workers, td_format_least(needed, least));
+        return td_refuse(&refusal, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
+                         "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
+                         self->workers, td_format_least(needed, least));
     self->usable = memory - besides;
     return TD_OK;
 }
@@ -198,10 +202,10 @@ static td_status begin_once(external *self)
     if (!self->begun) {
         self->begun = true;
         self->begin_status = begin(self);
-        if (self->begin_status != TD_OK) memcpy(self->begin_message, td_last_message(), sizeof self->begin_message);
+        if (self->begin_status != TD_OK) td_failure_keep(&self->begin_failure);
     }
     pthread_mutex_unlock(&self->lock);
-    if (self->begin_status != TD_OK) td_message_set(self->begin_message);
+    if (self->begin_status != TD_OK) td_failure_set(&self->begin_failure);
     return self->begin_status;
 }
 
@@ -257,8 +261,8 @@ static td_status number_vertices(external *self)
     td_progress_text("sorting vertex ids");
     td_status status = td_external_ids_number(self->ids, room > STREAM_BYTES ? room - STREAM_BYTES : 0, &least);
     if (status == TD_NO_MEMORY && least > 0)
-        return td_fail(TD_NO_MEMORY, "%s: --memory %s would suffice", td_last_message(),
-                       td_format_least(text, self->settings->memory + least + LEAST_BYTES));
+        return td_fail_add(TD_NO_MEMORY, ": --memory %s would suffice",
+                           td_format_least(text, self->settings->memory + least + LEAST_BYTES));
     TD_CHECK(status);
     TD_CHECK(set_vertices(self, td_external_ids_count(self->ids)));
     TD_CHECK(new_spill(self, left(self) / 2, &self->by_source));

@@ -228,9 +228,10 @@ static td_status load_table(td_external_ids *ids, uint64_t memory, uint64_t *lea
 {
     uint64_t bytes = ids->count * sizeof *ids->table;
     *least = bytes > memory ? bytes - memory : 0;
+    td_refusal refusal = td_memory_lack(*least);
     if (bytes > memory)
-        return td_fail(TD_NO_MEMORY, "%s: %llu different ids, too far apart for a map, need 8 bytes each",
-                       ids->list->name != NULL ? ids->list->name : "edges", (unsigned long long)ids->count);
+        return td_refuse(&refusal, "%s: %llu different ids, too far apart for a map, need 8 bytes each",
+                         ids->list->name != NULL ? ids->list->name : "edges", (unsigned long long)ids->count);
     TD_CHECK(TD_NEW(&ids->table, ids->count, "vertex ids"));
     return td_tempfile_read(ids->sorted, 0, ids->table, bytes);
 }

@@ -227,7 +227,7 @@ typedef struct flow {
     bool decoding, ended;
     uint64_t failed_at; /* the earliest piece that failed, UINT64_MAX: none */
     td_status status;
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
     td_decoder *decoder; /* from here on: whoever decodes */
     char *carry;         /* the beginning of the next piece's first line */
     size_t carried, carry_room;
@@ -307,7 +307,7 @@ static void record(flow *job, uint64_t index, td_status status)
     if (status == TD_OK || index >= job->failed_at) return;
     job->failed_at = index;
     job->status = status;
-    memcpy(job->message, td_last_message(), TD_MESSAGE_BYTES);
+    td_failure_keep(&job->failure);
 }
 
 static void release(flow *job, slot *mine)
@@ -396,7 +396,7 @@ static td_status read_flow(td_input *input, td_pool *pool, uint64_t skip, td_pie
     TD_TRY(td_decoder_create(&job.decoder, input->data, input->bytes, input->path));
     TD_TRY(skip_header(&job));
     TD_TRY(td_pool_run(pool, flow_worker, &job));
-    if (job.status != TD_OK) td_message_set(job.message);
+    if (job.status != TD_OK) td_failure_set(&job.failure);
     status = job.status;
     *pieces = job.index;
 done:

@@ -1,5 +1,6 @@
 #include "store/page_reader.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "store/packed_file.h"
@@ -155,11 +156,11 @@ static void finish(lane *self, td_block_read *read, int64_t result, laps *time)
     bool again = status != TD_OK;
     if (again) status = check(self, read, read_now(self, read));
     if (status != TD_OK) {
-        char message[TD_MESSAGE_BYTES];
-        snprintf(message, sizeof message, "%s", td_last_message());
+        td_failure failure;
+        td_failure_keep(&failure);
         td_status changed = td_page_reader_check_file(self->reader);
-        if (changed == TD_OK) status = td_fail(status, "%s (twice)", message);
-        else status = changed;
+        if (changed == TD_OK) td_failure_set(&failure);
+        status = changed == TD_OK ? td_fail_add(status, " (twice)") : changed;
     }
     lap(time, TD_READER_CHECKING);
     count(self, read, again, time);
@@ -214,6 +215,7 @@ static void serve_ring(lane *self, td_ring *ring, unsigned depth, laps *time)
 static void *serve(void *context)
 {
     lane *self = context;
+    td_account_help(td_account_of(self->reader));
     unsigned depth = self->reader->options.depth;
     td_ring *ring = self->reader->options.threads ? NULL : td_ring_create(depth);
     laps time = {.at = td_clock_ns()};

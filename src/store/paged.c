@@ -1,4 +1,5 @@
 /* Opening a graph whose edges stay in the file, and cutting it into pages. */
+#include "base/account.h"
 #include "base/alloc.h"
 #include "store/paged_inside.h"
 
@@ -114,6 +115,7 @@ void td_paged_close(td_paged *self, td_graph *graph)
     td_paged_end_measure(self);
     td_loop_destroy(self->loop);
     td_packed_close(self->packed);
+    td_account_release(self->payer);
     td_free(self);
 }
 

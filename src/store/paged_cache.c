@@ -144,7 +144,7 @@ static void on_read(void *context, td_status status, uint64_t value)
     td_page_read *done = (td_page_read *)(uintptr_t)value;
     if (status != TD_OK && self->status == TD_OK) {
         self->status = status;
-        snprintf(self->message, sizeof self->message, "%s", td_last_message());
+        td_failure_keep(&self->failure);
     }
     for (uint64_t b = 0; b < done->read.blocks; b++) td_bit_set(done->section->there, done->read.first + b);
     if (status != TD_OK) drop_blocks(self, done->section, done->read.first, done->read.first + done->read.blocks);
@@ -159,9 +159,10 @@ static bool ask_run(td_paged *self, td_paged_section *section, td_held_page *pag
 {
     td_page_read *one = self->free_reads;
     if (!td_paged_find_memory(self, section, (td_blocks){first, first + blocks})) {
-        self->status = td_fail(TD_NO_MEMORY, "no memory left for pages of %s: %" PRIu64 " bytes are in use",
-                               self->graph->name, td_memory().now);
-        snprintf(self->message, sizeof self->message, "%s", td_last_message());
+        td_refusal refusal = td_memory_lack(blocks * TD_PACKED_BLOCK);
+        self->status = td_refuse(&refusal, "no memory left for pages of %s: %" PRIu64 " bytes are in use",
+                                 self->graph->name, td_memory().now);
+        td_failure_keep(&self->failure);
         return false;
     }
     self->free_reads = one->next;
@@ -304,7 +305,7 @@ static void ask_ahead(td_paged *self)
 
 static td_status failed(const td_paged *self)
 {
-    if (self->status != TD_OK) td_message_set(self->message);
+    if (self->status != TD_OK) td_failure_set(&self->failure);
     return self->status;
 }
 
@@ -406,10 +407,11 @@ td_status td_paged_set_room(td_paged *self, uint64_t bytes)
     for (const td_page_set *set = self->sets; set != NULL; set = set->next)
         largest = set->largest > largest ? set->largest : largest;
     snprintf(file, sizeof file, "%s", self->graph->name);
+    td_refusal refusal = td_memory_lack(2 * largest > bytes ? 2 * largest - bytes : 0);
     if (bytes < 2 * largest)
-        return td_fail(TD_NO_MEMORY,
-                       "%s: %" PRIu64 " bytes of memory are left for pages, of which the largest, two of which are in "
-                       "memory at a time, has %" PRIu64, file, bytes, largest);
+        return td_refuse(&refusal,
+                         "%s: %" PRIu64 " bytes of memory are left for pages, of which the largest, two of which are in "
+                         "memory at a time, has %" PRIu64, file, bytes, largest);
     self->room = bytes;
     while (self->held > self->room && evict_one(self)) {}
     td_paged_drop_spares(self, 0);

@@ -39,6 +39,7 @@ struct td_paged {
     td_page_set *sets;
     char *spares[TD_PAGED_SPARES]; /* units whose content went, and whose memory the next reads get (paged_spare.c) */
     uint32_t spare_count;
+    struct td_account *payer;     /* that pages are charged to: of the run that they were read for */
     uint64_t unit;                /* blocks that memory is handed on by; 0: it cannot be */
     bool moves_failed;
     uint64_t room, held, kept;    /* bytes: allowed, there or asked for, of pages kept for their value */
@@ -51,7 +52,7 @@ struct td_paged {
     uint64_t probe_bytes, probe_reads;
     double ratio;                 /* sequential over random; 0: not measured */
     td_status status;             /* of a read */
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 };
 
 /* Blocks first..end of a section that a run of edges lies in. */

@@ -2,6 +2,7 @@
  * system, taken again, cleared page by page and overwritten is moved instead. Blocks stand at their natural places and
  * every run of them that was moved is a mapping of its own, so that memory goes by units of a few blocks; what a page
  * has only a part of a unit of comes and goes as any memory. */
+#include "base/account.h"
 #include "base/alloc.h"
 #include "store/paged_inside.h"
 
@@ -37,7 +38,7 @@ static char *place_of(const td_paged_section *section, td_blocks piece)
 
 void td_paged_drop_spares(td_paged *self, uint64_t left)
 {
-    while (self->spare_count > left) td_space_drop(self->spares[--self->spare_count], unit_bytes(self));
+    while (self->spare_count > left) td_space_drop(self->payer, self->spares[--self->spare_count], unit_bytes(self));
 }
 
 void td_paged_free_blocks(td_paged *self, const td_paged_section *section, td_blocks blocks)
@@ -49,7 +50,7 @@ void td_paged_free_blocks(td_paged *self, const td_paged_section *section, td_bl
         if (aside) self->spares[self->spare_count++] = place_of(section, piece);
         if (!aside) together.end = piece.end;
         if (together.first < together.end && (aside || blocks.first == blocks.end))
-            td_space_drop(place_of(section, together), td_block_bytes_of(section, together));
+            td_space_drop(self->payer, place_of(section, together), td_block_bytes_of(section, together));
         if (aside || blocks.first == blocks.end) together = (td_blocks){blocks.first, blocks.first};
     }
 }
@@ -75,7 +76,7 @@ static uint64_t count_units(td_paged *self, const td_paged_section *section, td_
         uint32_t at = whole ? self->spare_count : spare_at(self, place_of(section, piece));
         units += whole;
         if (at == self->spare_count) continue;
-        td_space_drop(self->spares[at], unit_bytes(self));
+        td_space_drop(self->payer, self->spares[at], unit_bytes(self));
         self->spares[at] = self->spares[--self->spare_count];
     }
     return units;
@@ -92,13 +93,24 @@ static void hand_on(td_paged *self, char *unit)
 
 static bool take(td_paged *self, uint64_t bytes, uint64_t spares)
 {
-    if (td_space_take(bytes)) return true;
+    if (td_space_take(self->payer, bytes)) return true;
     td_paged_drop_spares(self, spares);
-    return td_space_take(bytes);
+    return td_space_take(self->payer, bytes);
+}
+
+/* Another session may use the graph from one run to the next: when no page is there, it begins to pay. */
+static void choose_payer(td_paged *self)
+{
+    td_account *account = td_account_current();
+    if (self->payer == account || (self->payer != NULL && self->held + self->spare_count > 0)) return;
+    td_account_keep(account);
+    td_account_release(self->payer);
+    self->payer = account;
 }
 
 bool td_paged_find_memory(td_paged *self, const td_paged_section *section, td_blocks blocks)
 {
+    choose_payer(self);
     uint64_t bytes = td_block_bytes_of(section, blocks), units = count_units(self, section, blocks);
     uint64_t reused = units < self->spare_count ? units : self->spare_count;
     uint64_t free_units = self->unit > 0 && self->room > self->held + bytes

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/account.h"
 #include "base/pool.h"
 #include "device/emulator/sanitizer.h"
 
@@ -328,7 +329,7 @@ TEST(memory_of_a_space_goes_from_one_part_to_another)
     uint64_t before = td_memory().now;
     CHECK_OK(td_space_create(&space, 8 * PART, "space"));
     char *from = (char *)space + PART, *to = (char *)space + 5 * PART;
-    CHECK(td_space_take(PART));
+    CHECK(td_space_take(td_account_current(), PART));
     memset(from, 7, PART);
     bool moved = td_space_move(to, from, PART);
     CHECK_EQ(td_memory().now, before + PART);
@@ -337,7 +338,7 @@ TEST(memory_of_a_space_goes_from_one_part_to_another)
     CHECK_EQ(to[0], moved ? 7 : 0);
     memset(to, 9, PART);
     CHECK_EQ(to[PART - 1], 9);
-    td_space_drop(to, PART);
+    td_space_drop(td_account_current(), to, PART);
     CHECK_EQ(td_memory().now, before);
     td_space_destroy(space, 8 * PART);
 }

@@ -5,6 +5,7 @@
  * While kernels are under way the pool is the device's: its owner runs no jobs on it. */
 #include "device/kinds.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/machine.h"
@@ -135,6 +136,7 @@ static void execute(td_device *device, entry *self)
 static void *stream_main(void *argument)
 {
     cpu_stream *stream = argument;
+    td_account_help(td_account_of(stream));
     pthread_mutex_lock(&stream->lock);
     for (;;) {
         entry *first = stream->first;

@@ -46,8 +46,9 @@ static td_status cuda_allocate(td_device *device, uint64_t bytes, void **out)
     if (error != cudaErrorMemoryAllocation) return td_cuda_check(device, error, "allocating device memory");
     cudaGetLastError();
     cudaMemGetInfo(&free_bytes, &all);
-    return td_fail(TD_NO_MEMORY, "%s: out of device memory: %s wanted, %s of %s are free", device->name,
-                   td_format_size(wanted, bytes), td_format_size(left, free_bytes), td_format_size(whole, all));
+    td_refusal refusal = td_device_refusal(device, all - free_bytes + bytes, all);
+    return td_refuse(&refusal, "%s: out of device memory: %s wanted, %s of %s are free", device->name,
+                     td_format_size(wanted, bytes), td_format_size(left, free_bytes), td_format_size(whole, all));
 }
 
 static void cuda_release(td_device *device, void *memory)

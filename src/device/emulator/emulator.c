@@ -19,7 +19,8 @@ static td_emulator *emulator_of(const td_device *device) { return td_emulator_of
 
 static td_status no_room(const td_device *device, uint64_t bytes)
 {
-    return td_fail(TD_NO_MEMORY, "%s: %llu bytes wanted, %llu of %llu taken", device->name, (unsigned long long)bytes,
+    td_refusal refusal = td_device_refusal(device, emulator_of(device)->taken + bytes, device->properties.memory);
+    return td_refuse(&refusal, "%s: %llu bytes wanted, %llu of %llu taken", device->name, (unsigned long long)bytes,
                    (unsigned long long)emulator_of(device)->taken, (unsigned long long)device->properties.memory);
 }
 
@@ -86,10 +87,10 @@ static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const c
 /* Whoever frees may be on the way out with a message of its own. */
 static void check_unused(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
 {
-    char message[TD_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "%s", td_last_message());
+    td_failure kept;
+    td_failure_keep(&kept);
     find_user(device, begin, end, going);
-    td_message_set(message);
+    td_failure_set(&kept);
 }
 
 static void release(td_device *device, void *memory)

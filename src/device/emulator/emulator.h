@@ -102,7 +102,7 @@ typedef struct td_emu_stream {
     td_emu_op op;     /* that launch */
     td_emu_entry *first, **last;
     td_status status; /* of what went wrong and was not yet told */
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
     uint32_t seen[TD_EMU_ACTORS]; /* its vector clock */
 } td_emu_stream;
 

@@ -38,7 +38,8 @@ td_status td_emu_stream_check(td_emu_stream *stream)
 {
     td_status status = stream->status;
     stream->status = TD_OK;
-    return status == TD_OK ? TD_OK : td_fail(status, "%s", stream->message);
+    if (status != TD_OK) td_failure_set(&stream->failure);
+    return status;
 }
 
 static bool is_work(const td_emu_entry *entry) { return entry->kind <= TD_EMU_SCAN; }
@@ -47,7 +48,7 @@ void td_emu_stream_fail(td_emu_stream *stream, td_status status)
 {
     if (stream->status == TD_OK) {
         stream->status = status;
-        snprintf(stream->message, sizeof stream->message, "%s", td_last_message());
+        td_failure_keep(&stream->failure);
     }
     td_emu_entry *begun = stream->paused ? stream->first : NULL;
     for (td_emu_entry *entry = stream->first; entry != NULL; entry = entry->next)
@@ -412,10 +413,10 @@ static void run_dry(td_emu_stream *stream)
 void td_emu_stream_close(td_stream *base)
 {
     td_emu_stream *stream = td_emu_stream_of(base), **at = &world_of(stream)->streams;
-    char message[TD_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "%s", td_last_message()); /* of what the caller closes for */
+    td_failure kept;
+    td_failure_keep(&kept); /* of what the caller closes for */
     run_dry(stream);
-    td_message_set(message);
+    td_failure_set(&kept);
     td_order_leave(&world_of(stream)->order, stream->actor);
     while (*at != stream) at = &(*at)->next;
     *at = stream->next;

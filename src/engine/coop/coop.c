@@ -252,8 +252,8 @@ static td_status set_up(td_coop_job *self)
 static void tear_down(td_coop_job *self, td_status status)
 {
     td_coop_graph *held = self->held;
-    char message[TD_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "%s", td_last_message());
+    td_failure failure;
+    td_failure_keep(&failure);
     if (held != NULL && held->incoming != NULL) { /* the last to be opened */
         (void)td_stream_synchronize(held->copies);
         (void)td_stream_synchronize(held->hot_stream);
@@ -280,7 +280,7 @@ static void tear_down(td_coop_job *self, td_status status)
     td_free(self->cpu.coop.cut);
     td_pool_destroy(self->crew);
     td_gpu_let_go(self->gpu.options, status != TD_OK);
-    if (status != TD_OK) (void)td_fail(status, "%s", message);
+    if (status != TD_OK) td_failure_set(&failure);
 }
 
 /* Results. */

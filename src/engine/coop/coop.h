@@ -118,7 +118,7 @@ typedef struct td_coop_job {
     uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy, cpu_began;
     td_row *row;
     td_status status;          /* of a handler */
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
     /* Programs that push. */
     td_cpu_block *blocks;      /* of the frontier; then what is before each */
     uint64_t *before[TD_POTS];

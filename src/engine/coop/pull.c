@@ -205,7 +205,8 @@ static uint64_t first_sink(const td_coop_job *self)
 static td_status wait_for_messages(td_coop_job *self)
 {
     while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.set->loop));
-    return self->status == TD_OK ? TD_OK : td_fail(self->status, "%s", self->message);
+    if (self->status != TD_OK) td_failure_set(&self->failure);
+    return self->status;
 }
 
 static td_status pull_sinks(td_coop_job *self, uint64_t first)

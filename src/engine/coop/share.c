@@ -30,7 +30,7 @@ void td_coop_note(td_coop_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
-    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_failure_keep(&self->failure);
     td_loop_stop(self->held->gpu.set->loop);
 }
 
@@ -272,7 +272,8 @@ td_status td_coop_share(td_coop_job *self)
     if (!self->cpu_waits) post_turn(self);
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
         TD_CHECK(td_loop_run(self->held->gpu.set->loop));
-    if (self->status != TD_OK) return td_fail(self->status, "%s", self->message);
+    if (self->status != TD_OK) td_failure_set(&self->failure);
+    if (self->status != TD_OK) return self->status;
     self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;

@@ -174,7 +174,7 @@ static td_status feed_cpu(dispatch *self)
 
 static td_status failed(const td_hybrid_gpu *gpu)
 {
-    if (gpu->status != TD_OK) td_message_set(gpu->message);
+    if (gpu->status != TD_OK) td_failure_set(&gpu->failure);
     return gpu->status;
 }
 

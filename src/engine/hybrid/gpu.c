@@ -285,7 +285,7 @@ void td_hybrid_gpu_note(td_hybrid_gpu *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
-    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_failure_keep(&self->failure);
 }
 
 uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *self)

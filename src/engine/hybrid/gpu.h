@@ -39,7 +39,7 @@ typedef struct td_hybrid_gpu {
     void *pinned[16];     /* a graph's lists in memory, the values, where pages wait */
     int pinned_count;
     td_status status;
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 } td_hybrid_gpu;
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);

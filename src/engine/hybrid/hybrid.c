@@ -146,13 +146,20 @@ static void choose_use(td_hybrid_job *self)
     else if (!asked) self->use = TD_USE_BOTH;
 }
 
-/* Where the host's memory is what it lacks, the message says how much would do. */
+/* Whether a run from disk ended because the host's memory is too small, and the refusal does not say how much is
+ * enough. */
+static bool lacks_host_memory(const td_paged *paged, td_status status)
+{
+    const td_refusal *refusal = td_last_refusal();
+    bool of_device = refusal->resource == TD_RESOURCE_DEVICE_MEMORY || refusal->resource == TD_RESOURCE_DEVICE_EDGES;
+    return status == TD_NO_MEMORY && paged != NULL && td_memory().budget > 0 && !of_device && !refusal->minimum_known;
+}
+
 static td_status open_gpu(td_hybrid_job *self)
 {
     if (self->use < TD_USE_GPU) return TD_OK;
     td_status status = td_hybrid_gpu_open(self);
-    bool host = self->paged != NULL && td_memory().budget > 0 && !td_message_names("--gpu-memory");
-    return status == TD_NO_MEMORY && host ? too_small(self) : status;
+    return lacks_host_memory(self->paged, status) ? too_small(self) : status;
 }
 
 /* The room for pages is what the GPU leaves. */
@@ -315,16 +322,14 @@ static td_status plan_hybrid(td_plan *plan)
 static td_status name_page(const td_run_options *options, td_status status)
 {
     if (status != TD_NO_MEMORY || !td_settings_given(options->settings, "hybrid.page")) return status;
-    return td_fail(TD_NO_MEMORY, "%s; hybrid.page=%llu is the size of its pages, and smaller ones need less",
-                   td_last_message(), (unsigned long long)td_hybrid_page_of(options->settings));
+    return td_fail_add(TD_NO_MEMORY, "; hybrid.page=%llu is the size of its pages, and smaller ones need less",
+                       (unsigned long long)td_hybrid_page_of(options->settings));
 }
 
 static td_status explain(const td_plan *plan, td_status status)
 {
     const td_graph *graph = plan->graph;
-    bool limited = graph->paged != NULL && td_memory().budget > 0 &&
-                   strstr(td_last_message(), "needs at least") == NULL && !td_message_names("--gpu-memory");
-    if (status == TD_NO_MEMORY && limited)
+    if (lacks_host_memory(graph->paged, status))
         status = td_hybrid_too_small(plan->program, graph, td_paged_describe(graph->paged), &plan->options,
                                      td_hybrid_use_of(plan->options.settings) >= TD_USE_GPU);
     return graph->paged != NULL ? name_page(&plan->options, status) : status;

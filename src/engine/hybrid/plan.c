@@ -206,14 +206,15 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
     char least[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES], beside[64] = "";
     TD_CHECK(td_hybrid_count_bytes(program, graph, file, options, td_memory().budget, &need));
     td_format_size(has, td_memory().limit);
-    td_format_least(least, gpu ? need.least_with_gpu : need.least);
+    td_refusal refusal = td_memory_refusal(gpu ? need.least_with_gpu : need.least);
+    td_format_least(least, refusal.needed);
     if (gpu && need.least_emulated > 0)
         snprintf(beside, sizeof beside, ", the emulated GPU's own memory (%s)",
                  td_format_size(emulated, need.least_emulated));
     else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
-    return td_fail(TD_NO_MEMORY,
-                   "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
-                   "process itself, and may use %s",
-                   program->info->name, graph->name, least,
-                   td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
+    return td_refuse(&refusal,
+                     "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
+                     "process itself, and may use %s",
+                     program->info->name, graph->name, least,
+                     td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
 }

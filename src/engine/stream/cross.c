@@ -269,7 +269,7 @@ void td_streaming_note(td_streaming_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
-    snprintf(self->message, sizeof self->message, "%s", td_last_message());
+    td_failure_keep(&self->failure);
     td_loop_stop(self->held->gpu.set->loop);
 }
 
@@ -355,11 +355,12 @@ static void list_wholes(td_streaming_job *self)
 /* What has been queued must have ended before anything it uses is given back. */
 static td_status fail_clean(td_streaming_job *self, td_status status)
 {
-    char message[TD_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "%s", self->status != TD_OK ? self->message : td_last_message());
+    td_failure failure = self->failure;
+    if (self->status == TD_OK) td_failure_keep(&failure);
     (void)td_stream_synchronize(self->held->copies);
     (void)td_stream_synchronize(self->gpu.stream);
-    return td_fail(status, "%s", message);
+    td_failure_set(&failure);
+    return status;
 }
 
 static td_status run_iteration(td_streaming_job *self)

@@ -188,13 +188,16 @@ static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t r
                                (self->variant == TD_STREAMING_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_EDGES, .needed = least, .allowed = room,
+                          .minimum_known = true};
     if (room < least)
-        return td_fail(TD_NO_MEMORY,
-                       "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                       "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS, td_format_size(a, slot),
-                       needs ? " and two chunks" : "", td_format_least(b, least), td_format_size(c, room),
-                       edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
-                       edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
+        return td_refuse(&refusal,
+                         "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
+                         "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
+                         td_format_size(a, slot), needs ? " and two chunks" : "", td_format_least(b, least),
+                         td_format_size(c, room),
+                         edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
+                         edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
     if (list_edges / edges >= INT32_MAX)
         return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
                        td_format_size(a, slot), (unsigned long long)list_edges);
@@ -282,19 +285,26 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->slot_edges = LEAST_EDGES;
     TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
     out->vertices = besides_edges(&taken);
+    uint64_t least = out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes;
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = device_free,
+                          .minimum_known = true};
     if (device_free < out->vertices)
-        return td_fail(TD_NO_MEMORY,
-                       "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
-                       "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
-                       td_format_size(a, out->vertices),
-                       td_format_least(c, out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes),
-                       td_format_size(b, device_free));
+        return td_refuse(&refusal,
+                         "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
+                         "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
+                         td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
     shape->weight_bits = choose_weight_bits(&self, graph, shape);
     out->edge_bytes = edge_bytes(&need, shape);
-    TD_CHECK(spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph));
+    td_status status = spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph);
+    if (status == TD_NO_MEMORY && room < allowed) { /* not the cap on edges is too small, but the memory */
+        refusal = (td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .allowed = device_free, .minimum_known = true,
+                               .needed = out->vertices + td_last_refusal()->needed};
+        td_refusal_set(&refusal);
+    }
+    TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
     TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));

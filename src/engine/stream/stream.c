@@ -167,8 +167,8 @@ static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
 static void tear_down(td_streaming_job *self, td_status status)
 {
     td_streaming_graph *held = self->held;
-    char message[TD_MESSAGE_BYTES]; /* of the failure, which a lost device's other answers would replace */
-    snprintf(message, sizeof message, "%s", td_last_message());
+    td_failure failure; /* which a lost device's other answers would replace */
+    td_failure_keep(&failure);
     if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     td_gpu_job_close(&self->gpu);
@@ -182,7 +182,7 @@ static void tear_down(td_streaming_job *self, td_status status)
     td_free(self->part_found);
     td_free(self->part_of);
     td_gpu_let_go(self->gpu.options, status != TD_OK);
-    if (status != TD_OK) (void)td_fail(status, "%s", message);
+    if (status != TD_OK) td_failure_set(&failure);
 }
 
 /* Running. */
@@ -250,7 +250,13 @@ static td_status plan_stream(td_plan *plan)
     TD_CHECK(td_gpu_set_open(options, "stream", &gpus));
     TD_CHECK(td_plan_shape(plan, &self, sizeof *self));
     uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
-    TD_CHECK(td_streaming_plan(plan->program, plan->graph, options, room, &self->bytes, &self->shape));
+    td_status status = td_streaming_plan(plan->program, plan->graph, options, room, &self->bytes, &self->shape);
+    if (status == TD_NO_MEMORY && td_last_refusal()->resource >= TD_RESOURCE_DEVICE_MEMORY) {
+        td_refusal refusal = *td_last_refusal();
+        memcpy(refusal.device, gpus->gpu[0]->name, sizeof refusal.device);
+        td_refusal_set(&refusal);
+    }
+    TD_CHECK(status);
     if (self->bytes.all) return plan_resident(plan);
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;

@@ -150,7 +150,7 @@ typedef struct td_streaming_job {
     uint64_t small_edges;         /* of a frontier that loops on the device do */
     td_row *row;            /* the iteration under way */
     td_status status;             /* of a handler */
-    char message[TD_MESSAGE_BYTES];
+    td_failure failure;
 } td_streaming_job;
 
 td_status td_streaming_read_settings(td_streaming_job *self);

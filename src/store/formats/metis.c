@@ -84,13 +84,13 @@ static td_status read_lists(const char *path, const header *head, const td_verte
 static td_status read_without_fields(const char *path, const header *head, td_vertex_lines *form, td_input *input,
                                      td_edge_list *edges, td_pool *pool)
 {
-    char message[TD_MESSAGE_BYTES];
-    memcpy(message, td_last_message(), sizeof message);
+    td_failure first;
+    td_failure_keep(&first);
     for (uint64_t i = 0; i < edges->chunk_count; i++)
         if (edges->chunks[i] != NULL) td_chunk_clear(edges->chunks[i]);
     form->vertex_fields = 0;
     td_status status = read_lists(path, head, form, input, edges, pool);
-    if (status == TD_FORMAT) td_message_set(message);
+    if (status == TD_FORMAT) td_failure_set(&first);
     if (status == TD_OK)
         td_warn("%s: fmt is %llu, but the lines hold no vertex weights or sizes; they are read as neighbours only",
                 path, (unsigned long long)head->format);
