@@ -282,6 +282,16 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
+/* Kernels hardly leave the first page of their stacks, and few launches have all blocks that could run at once: a guess
+ * is half of them. */
+static uint64_t stack_bytes(td_device *device, bool cooperative)
+{
+    const uint64_t page = 4096;
+    uint32_t blocks = 1;
+    if (cooperative) (void)occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
+    return (blocks + 1) / 2 * USUAL_THREADS * page;
+}
+
 static td_status check_cooperative(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
     uint32_t most = 0;
@@ -407,7 +417,8 @@ static const td_device_ops ops = {
     .notify = notify, .record = record, .wait = wait_for, .event_destroy = event_destroy, .synchronize = synchronize,
     .occupancy = occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
-    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .host_worked = host_worked,
+    .supports = supports, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
+    .host_worked = host_worked,
     .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)
