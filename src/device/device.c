@@ -117,6 +117,11 @@ uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool coo
     return device->ops->host_bytes != NULL ? device->ops->host_bytes(device, device_bytes, cooperative) : 0;
 }
 
+uint64_t td_device_stack_bytes(td_device *device, bool cooperative)
+{
+    return device->ops->stack_bytes != NULL ? device->ops->stack_bytes(device, cooperative) : 0;
+}
+
 static void close_device(td_device *device)
 {
     if (device->block_count > 0)

@@ -38,6 +38,7 @@ static void clear(td_plan *plan)
     plan->shape = NULL;
     plan->counter_count = 0;
     plan->program_bytes = plan->emulated_bytes = 0;
+    plan->process_bytes = TD_PROCESS_BYTES;
     plan->device_graph_bytes = plan->device_program_bytes = plan->device_free_bytes = 0;
     plan->device[0] = '\0';
 }
@@ -144,6 +145,7 @@ void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_
     plan->device_free_bytes = td_device_left(device) + device->now; /* what is cached there makes way */
     plan->emulated_bytes = td_device_host_bytes(device, graph + program, cooperative);
     plan->program_bytes += plan->emulated_bytes;
+    plan->process_bytes += td_device_stack_bytes(device, cooperative);
 }
 
 void td_plan_add_why(td_plan *plan, const char *text)

@@ -58,6 +58,7 @@ struct td_plan {
     uint64_t graph_bytes;       /* the graph's arrays, which are there already */
     uint64_t program_bytes;     /* what the run takes of the host's memory besides, at its peak */
     uint64_t emulated_bytes;    /* of that, what an emulated GPU takes */
+    uint64_t process_bytes;     /* besides: code, libraries and stacks, about */
     uint64_t free_bytes;        /* of the budget, or of the machine's memory without one */
     bool fits;
     char device[48];            /* the GPU that the run uses; empty: none */

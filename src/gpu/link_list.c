@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
-static const double WORTH_IT = 0.85; /* of the lists' bytes: more, and they cross as they are */
-
 typedef struct narrowing {
     const td_link_list *list;
     uint64_t groups_each;  /* of a subgraph */
@@ -77,11 +75,26 @@ static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td
     TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
     list->narrow_most = place_subgraphs(it, list->narrow_at);
     uint64_t words = list->narrow_at[list->subgraphs];
-    if (list->narrow_most > UINT32_MAX || (double)words > WORTH_IT * (double)list->edges) return TD_OK;
+    if (list->narrow_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
     TD_CHECK(td_new_pages((void **)&list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
     list->narrow_pinned = td_device_pin(device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
+}
+
+uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges)
+{
+    enum { SAMPLE = 4096 };            /* groups */
+    const double margin = 1.02;        /* of what a sample misses */
+    uint64_t groups = edges / TD_NARROW_GROUP, step = groups / SAMPLE + 1, words = 0, seen = 0;
+    for (uint64_t g = 0; g < groups; g += step, seen++) {
+        const uint32_t *first = targets + g * TD_NARROW_GROUP;
+        words += 1 + td_narrow_group(first, TD_NARROW_GROUP, g > 0 ? first[-1] : 0, NULL);
+    }
+    if (seen == 0) return edges;
+    double all = (double)words / (double)seen * ((double)edges / TD_NARROW_GROUP + 1);
+    if (all > margin * TD_LINK_WORTH_IT * (double)edges) return 0;
+    return (uint64_t)(margin * all);
 }
 
 /* Lists that do not shrink stay NULL. */

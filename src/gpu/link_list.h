@@ -70,6 +70,12 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
     return targets * sizeof(uint32_t) + edges * list->weight_bytes;
 }
 
+/* Of the lists' bytes: lists that would take more in fewer bits stay as they are. */
+#define TD_LINK_WORTH_IT 0.85
+
+/* About the words that the targets take in fewer bits, from a sample of them; 0: they hardly shrink. */
+uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges);
+
 /* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. */
 td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool);
 void td_link_free_narrow(td_device *device, td_link_list *list);

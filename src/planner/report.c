@@ -49,6 +49,7 @@ static void put_plan(td_json *json, const td_run_report *report)
     td_json_u64(json, "graph_bytes", report->plan->graph_bytes);
     td_json_u64(json, "program_bytes", report->plan->program_bytes);
     if (report->plan->emulated_bytes > 0) td_json_u64(json, "emulated_bytes", report->plan->emulated_bytes);
+    td_json_u64(json, "process_bytes", report->plan->process_bytes);
     td_json_u64(json, "free_bytes", report->plan->free_bytes);
     td_json_bool(json, "fits", report->plan->fits);
     if (report->plan->device_graph_bytes > 0) {

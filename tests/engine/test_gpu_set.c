@@ -45,7 +45,7 @@ static td_status open_worker(worker *self, td_run *run, const td_run_options *op
     TD_CHECK(td_gpu_job_open(job, run, options));
     TD_CHECK(td_stream_open(device, &self->stream));
     TD_CHECK(td_gpu_job_start(job, device, self->stream));
-    TD_CHECK(td_gpu_make_values(job));
+    TD_CHECK(td_gpu_declare_values(job));
     void *offsets = NULL;
     TD_CHECK(td_gpu_new(job, &offsets, graph->vertices + UINT64_C(1), sizeof(uint64_t), "offsets"));
     TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));

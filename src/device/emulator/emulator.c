@@ -148,6 +148,16 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
+/* Kernels hardly leave the first page of their stacks, and few launches have all blocks that could run at once: a guess
+ * is half of them. */
+static uint64_t stack_bytes(td_device *device, bool cooperative)
+{
+    const uint64_t page = 4096;
+    uint32_t blocks = 1;
+    if (cooperative) (void)td_emu_occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
+    return (blocks + 1) / 2 * USUAL_THREADS * page;
+}
+
 static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
 {
     return began + (uint64_t)((double)bytes / emulator_of(device)->world->topology.gather_rate);
@@ -214,7 +224,7 @@ static const td_device_ops ops = {
     .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
-    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes,
+    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
     .host_worked = host_worked, .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)

@@ -398,6 +398,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
         goto done;
     }
     TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
+    self.probe_bytes = bytes->program;
     TD_TRY(td_coop_hold(&self, bytes->room));
     aside = find_reason_against(&self);
     if (aside != NULL) goto done;

@@ -100,6 +100,7 @@ typedef struct td_coop_job {
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
     uint64_t piece;            /* least edges of a piece of the GPU's */
+    uint64_t probe_bytes;      /* most that copies are measured with: the program's arrays come there afterwards */
     td_coop_pot pot[TD_POTS];
     bool cpu_in_front;         /* which end of the pots is the CPU's */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
@@ -160,6 +161,7 @@ bool td_coop_compresses(const td_run_options *options);
 /* coop_plan.c */
 typedef struct td_coop_bytes {
     uint64_t vertices; /* on the device, besides the hot edges */
+    uint64_t program;  /* of those, the program's */
     uint64_t room;     /* for those */
     uint64_t edges;    /* of all edges of the list that the device goes along */
     uint64_t host;     /* held at the host besides the graph */

@@ -92,13 +92,14 @@ done:
 }
 
 /* How fast the link is: the second of two copies of the begin of the rest counts. */
-static td_status measure_copies(td_coop_graph *held)
+static td_status measure_copies(td_coop_graph *held, uint64_t most)
 {
     enum { MOST = 32 << 20 };
     const td_adjacency *rest = &held->cut->rest;
     uint64_t bytes = rest->offsets[held->split.vertices] * sizeof(uint32_t), began = 0;
     void *room = NULL;
     if (bytes > MOST) bytes = MOST;
+    if (bytes > most) bytes = most;
     held->copy_rate = 10;
     if (bytes == 0 || td_device_left(held->device) < bytes) return TD_OK;
     TD_CHECK(td_device_new(held->device, &room, bytes, 1, "a measurement"));
@@ -249,7 +250,7 @@ static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32
     if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
     else TD_CHECK(send_hot(held));
     TD_CHECK(td_stream_synchronize(held->stream));
-    return measure_copies(held);
+    return measure_copies(held, self->probe_bytes);
 }
 
 static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }

@@ -51,7 +51,7 @@ td_status td_coop_declare_arrays(td_coop_job *self)
 /* On the device besides hot edges. How many edges are hot is found when the graph is cut: where lists begin takes as
  * much for all edges in one part, but for a tile in each. */
 static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                         uint64_t edges, uint64_t *out)
+                         uint64_t edges, td_coop_bytes *out)
 {
     td_coop_graph held = {.split = {.vertices = graph->vertices, .edges = edges}};
     td_coop_job self = {.held = &held};
@@ -60,7 +60,8 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     run.async = false; /* iterations that two share are synchronous */
     TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &held, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
     TD_CHECK(td_coop_declare_arrays(&self));
-    *out = td_gpu_memory_sum(&self.gpu.memory);
+    out->vertices = td_gpu_memory_sum(&self.gpu.memory);
+    out->program = self.gpu.memory.bytes[TD_FOR_PROGRAM];
     return TD_OK;
 }
 
@@ -70,6 +71,17 @@ static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint6
                      (n + 1) * sizeof(uint64_t);
     if (k->fused) return bytes + values_bytes(k, n) + n * (2 * sizeof(uint32_t) + 2 * k->value_bytes) + n / 2;
     return bytes + values_bytes(k, n) + n * (k->accum_bytes + 2 * k->value_bytes);
+}
+
+/* The rest's copy in fewer bits: how many follows from the order that the cut gives the vertices. The graph's own says
+ * about as much, and half of the bits are what lists without locality take. */
+static uint64_t guess_narrow(const td_graph *graph, uint64_t edges, uint64_t rest)
+{
+    uint64_t half = rest / 2;
+    if (graph->in.targets == NULL || graph->paged != NULL) return (uint64_t)(TD_LINK_WORTH_IT * (double)rest);
+    uint64_t words = td_link_guess_narrow(graph->in.targets, graph->edges);
+    uint64_t own = (uint64_t)((double)words * sizeof(uint32_t) / (double)edges * (double)rest);
+    return own > half ? own : half;
 }
 
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -82,18 +94,19 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     td_gpu_bytes whole;
     *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
     TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
-    TD_CHECK(measure(program, graph, options, graph->edges * ways, &out->vertices));
+    TD_CHECK(measure(program, graph, options, graph->edges * ways, out));
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);
     bool narrow = !k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options);
-    if (narrow) out->host += out->edges; /* at most, in fewer bits */
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
     if (cap > 0) {
         uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
         if (most < out->room) out->room = most;
     }
+    uint64_t hot = out->room < out->edges ? out->room : out->edges;
+    if (narrow) out->host += guess_narrow(graph, out->edges, out->edges - hot);
     /* The resident engine may keep two lists where this one keeps one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;

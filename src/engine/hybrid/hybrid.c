@@ -312,6 +312,7 @@ static td_status plan_hybrid(td_plan *plan)
     if (graph->paged == NULL) return TD_OK;
     plan->graph_bytes = td_paged_open_bytes(&file);
     td_plan_count(plan, "room_bytes", need.room);
+    td_plan_count(plan, "cache_bytes", need.cached);
     td_plan_count(plan, "disk_bytes_per_iteration", need.reads);
     td_plan_count(plan, "disk_bytes_later", need.later);
     td_plan_count(plan, "least_bytes", need.least);

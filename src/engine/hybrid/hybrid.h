@@ -130,6 +130,7 @@ typedef struct td_hybrid_bytes {
     uint64_t device;   /* of the GPU's memory */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
+    uint64_t cached;   /* edges held at a time, at most */
     uint64_t reads;    /* from disk in an iteration, at most */
     uint64_t later;    /* about, in one after the first, of programs that go over all edges in each; else as reads */
     uint64_t least;    /* memory that is enough, the process itself included; with a GPU only if it was asked for */

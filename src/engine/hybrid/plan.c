@@ -196,6 +196,8 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     count_least(out, program, graph, file, options, both, gpu);
     if (gpu) count_gpu(out, program, graph, options, on_disk);
     out->room = out->room > out->gpu ? out->room - out->gpu : 0;
+    uint64_t lists = out->edges * (k->first_hit && !graph->symmetric ? 2 : 1); /* pushes along one, pulls along another */
+    out->cached = out->room < lists ? out->room : lists;
     return count_reads(out, program, k, file, options);
 }
 

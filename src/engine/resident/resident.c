@@ -192,8 +192,16 @@ done:
     return status;
 }
 
-/* The engine holds the result in the host's memory, and for a while what it sends; an emulated GPU's memory is the
- * host's too. */
+/* The most that is held at the host at a time, less an emulated GPU's memory, which the plan adds: what the engine sends,
+ * before there are the program's arrays, or the result. */
+static uint64_t host_peak(const td_plan *plan, td_device *device, const td_gpu_bytes *need, bool cooperative)
+{
+    uint64_t whole = td_device_host_bytes(device, need->graph + need->program, cooperative);
+    uint64_t loading = need->host + td_device_host_bytes(device, need->graph, false);
+    uint64_t running = (uint64_t)plan->graph->vertices * sizeof(double) + whole;
+    return (loading > running ? loading : running) - whole;
+}
+
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -206,7 +214,7 @@ static td_status plan_resident(td_plan *plan)
     TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
-    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) + need.host;
+    plan->program_bytes = host_peak(plan, gpus->gpu[0], &need, cooperative);
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     return TD_OK;
 }

@@ -403,6 +403,17 @@ static td_status measure_rates(td_streaming_job *self)
 }
 
 /* Whoever pulls along a list uses its beginnings most. */
+static td_status make_beginnings(td_streaming_job *self, const td_streaming_shape *shape)
+{
+    bool second = td_streaming_has_two(self->gpu.graph, shape) && shape->pulls_beginnings;
+    td_link_list *list = &self->held->lists[second];
+    if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
+    TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes, second));
+    bool there = list->prefix.offsets != NULL || self->gpu.memory.measures;
+    return shape->light > 0 && there ? td_streaming_find_light(self, list, shape->light) : TD_OK;
+}
+
+/* Slots and chunks come last: what is made of the lists takes memory at the host for a while. */
 static td_status make_lists(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *held = self->held;
@@ -412,17 +423,12 @@ static td_status make_lists(td_streaming_job *self, const td_streaming_shape *sh
     held->shape = *shape;
     TD_CHECK(make_list(self, &held->lists[0], first, shape));
     if (two) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
-    TD_CHECK(make_slots(self, shape));
-    TD_CHECK(make_chunks(self, shape));
-    if (!self->gpu.memory.measures) TD_CHECK(measure_rates(self));
     if (shape->upper) TD_CHECK(td_streaming_skip_lower(self, &held->lists[0]));
     if (shape->kept_edges > 0) TD_CHECK(td_streaming_make_kept(self, shape));
-    if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
-    bool second = two && shape->pulls_beginnings;
-    td_link_list *list = &held->lists[second];
-    TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes, second));
-    bool there = list->prefix.offsets != NULL || self->gpu.memory.measures;
-    return shape->light > 0 && there ? td_streaming_find_light(self, list, shape->light) : TD_OK;
+    TD_CHECK(make_beginnings(self, shape));
+    TD_CHECK(make_slots(self, shape));
+    TD_CHECK(make_chunks(self, shape));
+    return self->gpu.memory.measures ? TD_OK : measure_rates(self);
 }
 
 /* Opening. */

@@ -226,22 +226,36 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* Host memory besides the graph: copies of lists, at their most while they are made; what extraction goes by. */
-static uint64_t count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
-                           const td_streaming_shape *shape, uint64_t lists)
+/* A copy of the lists in fewer bits. */
+static uint64_t narrow_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
 {
-    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
-    uint64_t list = need->list_edges * need->edge_bytes, ordered = shape->order != TD_LISTS_STORED;
-    uint64_t copies = ordered ? lists * list : 0, chunk = shape->slot_edges * edge_bytes(need, shape);
-    if (shape->both) copies += list + offsets;
-    if (shape->narrows) copies += lists * need->list_edges * sizeof(uint32_t); /* at most */
-    if (shape->light_first) copies += shape->kept_edges * sizeof(td_gpu_edge);
-    uint64_t making = shape->prefix_bytes + offsets, ordering = ordering_bytes(self, graph, shape->order);
+    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
+    bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
+    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* at most */
+    if (!shape->narrows) return 0;
+    if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
+    uint64_t words = td_link_guess_narrow(first->targets, graph->edges);
+    if (td_streaming_has_two(graph, shape)) words += td_link_guess_narrow(graph->in.targets, graph->edges);
+    return words * sizeof(uint32_t);
+}
+
+/* Host memory besides the graph: copies of lists, what the device gets of them, what extraction goes by. */
+static void count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
+                       const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
+{
+    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t), list = need->list_edges * need->edge_bytes;
+    bool ordered = shape->order != TD_LISTS_STORED;
+    uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
+    out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
+    uint64_t kept = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
+    kept += narrow_bytes(graph, need, shape);
+    if (shape->light_first) kept += shape->kept_edges * sizeof(td_gpu_edge);
     uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
-    if (making < heads) making = heads;
-    uint64_t kept = shape->chunks * chunk;
+    uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
+    out->making = kept + most;
+    kept += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
     if (shape->chunks > 0) kept += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
-    return copies + kept + (making > ordering ? making : ordering);
+    out->running = kept;
 }
 
 static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph,
@@ -275,7 +289,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->all = uncapped && need.graph + need.program <= device_free;
     out->vertices = need.graph - need.edges + need.program;
     out->on_device = need.edges;
-    out->host = need.host;
+    out->copying = need.host;
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
@@ -310,6 +324,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);
-    out->host = count_host(&self, graph, &need, shape, lists);
+    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + kept_bytes(shape);
+    count_host(&self, graph, &need, shape, lists, out);
     return TD_OK;
 }

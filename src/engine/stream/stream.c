@@ -241,6 +241,19 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
+/* The most that is held at the host at a time, less an emulated GPU's memory, which the plan adds: while lists are made
+ * that GPU has none yet, or only that of the lists. */
+static uint64_t host_peak(const td_plan *plan, td_device *device, const td_streaming_bytes *need, bool cooperative)
+{
+    uint64_t result = (uint64_t)plan->graph->vertices * sizeof(double);
+    uint64_t whole = td_device_host_bytes(device, need->on_device + need->vertices, cooperative);
+    uint64_t lists = td_device_host_bytes(device, need->early, false);
+    uint64_t peak = need->running + result + whole;
+    if (need->making + lists > peak) peak = need->making + lists;
+    if (need->copying > peak) peak = need->copying;
+    return peak - whole;
+}
+
 static td_status plan_stream(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -260,7 +273,7 @@ static td_status plan_stream(td_plan *plan)
     if (self->bytes.all) return plan_resident(plan);
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
-    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) + need->host;
+    plan->program_bytes = host_peak(plan, gpus->gpu[0], need, cooperative);
     td_plan_on_device(plan, gpus->gpu[0], need->on_device, need->vertices, cooperative);
     td_plan_count(plan, "subgraph_edges", self->shape.slot_edges);
     td_plan_count(plan, "subgraph_slots", self->shape.slots);

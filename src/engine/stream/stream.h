@@ -177,7 +177,10 @@ typedef struct td_streaming_bytes {
     uint64_t edges;     /* of all lists, at the host */
     uint64_t on_device; /* edges there, at most */
     uint64_t edge_bytes;/* of one of them */
-    uint64_t host;      /* held at the host besides the graph */
+    uint64_t early;     /* of both, what is there before slots, chunks and the program's arrays are */
+    /* Held at the host besides the graph: while lists are copied, before the device has anything; while what goes to
+     * the device is made of them; while the run goes on. */
+    uint64_t copying, making, running;
     bool all;           /* they fit: it runs as the resident engine does */
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
