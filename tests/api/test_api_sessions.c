@@ -258,6 +258,26 @@ TEST(a_run_that_needs_the_room_gets_what_the_run_before_cached)
     td_session_destroy(plain);
 }
 
+TEST(a_plan_makes_room_before_it_says_whether_it_fits)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = city_of(session);
+    td_request request = {.size = sizeof request, .has_source = true, .source = 17, .engine = "cpu"};
+    td_plan *plan = NULL;
+    td_plan_memory host = {.size = sizeof host};
+    CHECK_OK(td_session_plan(session, graph, "sssp", &request, &plan));
+    CHECK_OK(td_plan_memory_row(plan, 0, &host));
+    td_plan_destroy(plan);
+    uint64_t cached = fill_cache(session, graph);
+    CHECK(cached > host.program);
+    CHECK_OK(td_session_set_budget(session, held_by(session) + host.program / 2));
+    CHECK_OK(td_session_plan(session, graph, "sssp", &request, &plan));
+    CHECK(td_plan_fits(plan));
+    td_plan_destroy(plan);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(a_graph_that_needs_the_room_gets_what_a_run_cached_and_the_next_run_caches_anew)
 {
     td_session *session = session_of(2), *plain = session_of(2);
