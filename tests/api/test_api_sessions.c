@@ -50,10 +50,8 @@ static td_status run(td_session *session, const td_graph *graph, const char *eng
 
 typedef struct worker {
     td_session *session;
-    uint64_t budget;
     td_status status;
     char message[256];
-    uint64_t held;
 } worker;
 
 static void *build_often(void *argument)
@@ -63,7 +61,8 @@ static void *build_often(void *argument)
         td_graph *graph = NULL;
         self->status = td_graph_from_edges(self->session, &city_edges, NULL, &graph);
         if (self->status != TD_OK) snprintf(self->message, sizeof self->message, "%s", td_last_message());
-        if (self->status != TD_OK && td_last_refusal()->resource != TD_RESOURCE_SESSION_BUDGET) self->status = TD_INTERNAL;
+        if (self->status != TD_OK && td_last_refusal()->resource != TD_RESOURCE_SESSION_BUDGET)
+            self->status = TD_INTERNAL;
         td_graph_destroy(graph);
         if (self->status != TD_OK) break;
     }
