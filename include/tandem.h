@@ -79,7 +79,7 @@ typedef enum td_resource {
 
 typedef struct td_refusal {
     td_resource resource;
-    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: bytes asked for */
+    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: asked for */
     uint64_t allowed;   /* bytes that it allows; 0: unknown */
     bool minimum_known; /* `needed` is about enough for the whole call; otherwise for the one request that failed */
     char device[48];    /* the GPU: "cuda:0"; empty: the host */

@@ -54,7 +54,10 @@ static bool injected_failure(void)
 }
 
 /* Off means off, also where the system hands out huge pages unasked. */
-static void advise(void *base, size_t bytes) { madvise(base, bytes, td_huge_pages_on() ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); }
+static void advise(void *base, size_t bytes)
+{
+    madvise(base, bytes, td_huge_pages_on() ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
 
 /* Not MAP_NORESERVE: the kernel then refuses here what the machine cannot hold,
  * instead of killing the process when it is touched. */
@@ -110,7 +113,8 @@ td_refusal td_memory_refusal(uint64_t minimum)
 td_refusal td_memory_lack(uint64_t more)
 {
     const td_account *least = td_account_binding(td_account_current());
-    return (td_refusal){.resource = resource_of(least), .needed = td_account_limit(least) + more, .allowed = td_account_limit(least)};
+    uint64_t allowed = td_account_limit(least);
+    return (td_refusal){.resource = resource_of(least), .needed = allowed + more, .allowed = allowed};
 }
 
 /* Why a request was refused, in the words of whoever can allow more: it was beyond any memory, beyond what may be held,

@@ -8,7 +8,6 @@
 #ifndef TD_BASE_WORDS_H
 #define TD_BASE_WORDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Names are a table of these that ends with a NULL tool. */

@@ -50,10 +50,8 @@ static td_status run(td_session *session, const td_graph *graph, const char *eng
 
 typedef struct worker {
     td_session *session;
-    uint64_t budget;
     td_status status;
     char message[256];
-    uint64_t held;
 } worker;
 
 static void *build_often(void *argument)
@@ -63,7 +61,8 @@ static void *build_often(void *argument)
         td_graph *graph = NULL;
         self->status = td_graph_from_edges(self->session, &city_edges, NULL, &graph);
         if (self->status != TD_OK) snprintf(self->message, sizeof self->message, "%s", td_last_message());
-        if (self->status != TD_OK && td_last_refusal()->resource != TD_RESOURCE_SESSION_BUDGET) self->status = TD_INTERNAL;
+        if (self->status != TD_OK && td_last_refusal()->resource != TD_RESOURCE_SESSION_BUDGET)
+            self->status = TD_INTERNAL;
         td_graph_destroy(graph);
         if (self->status != TD_OK) break;
     }
@@ -256,6 +255,26 @@ TEST(a_run_that_needs_the_room_gets_what_the_run_before_cached)
     td_graph_destroy(graph);
     td_session_destroy(session);
     td_session_destroy(plain);
+}
+
+TEST(a_plan_makes_room_before_it_says_whether_it_fits)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = city_of(session);
+    td_request request = {.size = sizeof request, .has_source = true, .source = 17, .engine = "cpu"};
+    td_plan *plan = NULL;
+    td_plan_memory host = {.size = sizeof host};
+    CHECK_OK(td_session_plan(session, graph, "sssp", &request, &plan));
+    CHECK_OK(td_plan_memory_row(plan, 0, &host));
+    td_plan_destroy(plan);
+    uint64_t cached = fill_cache(session, graph);
+    CHECK(cached > host.program);
+    CHECK_OK(td_session_set_budget(session, held_by(session) + host.program / 2));
+    CHECK_OK(td_session_plan(session, graph, "sssp", &request, &plan));
+    CHECK(td_plan_fits(plan));
+    td_plan_destroy(plan);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
 }
 
 TEST(a_graph_that_needs_the_room_gets_what_a_run_cached_and_the_next_run_caches_anew)

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "base/words.h"
 
 #include <math.h>
 #include <string.h>
