@@ -44,12 +44,13 @@ done:
 }
 
 /* Vertices are called by their numbers here: a reordered graph's ids then are numbers in the first one. */
-static void forget_ids(td_graph *graph)
+static td_status forget_ids(td_graph *graph)
 {
     if (graph->mapping == NULL) td_free(graph->ids);
     graph->ids = NULL;
     graph->id_base = 0;
     graph->ids_sorted = true;
+    return td_graph_share_pattern(graph); /* which has a copy of the pointer */
 }
 
 td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool)
@@ -59,7 +60,7 @@ td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool)
     if (strcmp(name, "stars") == 0) TD_CHECK(make_stars(out, pool));
     else if (td_gen_named(name, &spec, &build)) TD_CHECK(td_graph_generate(out, &spec, &build, pool));
     else TD_CHECK(td_graph_read(out, name, NULL, NULL, pool));
-    forget_ids(*out);
+    TD_CHECK(forget_ids(*out));
     return TD_OK;
 }
 

@@ -142,18 +142,19 @@ td_status td_session_plan(td_session *session, const td_graph *graph, const char
     return status;
 }
 
-const char *td_plan_engine(const td_plan *plan) { return plan->reported->name; }
-const char *td_plan_why(const td_plan *plan) { return plan->why; }
-bool td_plan_fits(const td_plan *plan) { return plan->fits; }
+const char *td_plan_engine(const td_plan *plan) { return plan != NULL ? plan->reported->name : NULL; }
+const char *td_plan_why(const td_plan *plan) { return plan != NULL ? plan->why : NULL; }
+bool td_plan_fits(const td_plan *plan) { return plan != NULL && plan->fits; }
 
 const char *td_plan_counter_name(const td_plan *plan, int index)
 {
-    return index >= 0 && index < plan->counter_count ? plan->counters[index].name : NULL;
+    return plan != NULL && index >= 0 && index < plan->counter_count ? plan->counters[index].name : NULL;
 }
 
 td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out)
 {
     size_t size;
+    TD_CHECK(td_need(plan, "the plan"));
     td_plan_memory found = {.place = "host", .graph = plan->graph_bytes, .program = plan->program_bytes,
                             .emulated = plan->emulated_bytes, .free = plan->free_bytes, .fits = plan->fits};
     TD_CHECK(td_need(out, "the place for the row"));
@@ -184,7 +185,7 @@ td_status td_plan_run(td_session *session, td_plan *plan, td_result **out)
     TD_CHECK(td_need(plan, "the plan"));
     TD_CHECK(td_need(out, "the place for the result"));
     TD_CHECK(td_session_enter(session));
-    td_status status = plan->options.pool == session->pool
+    td_status status = plan->options.cache == &session->cache && plan->options.pool == session->pool
                            ? run(plan, out)
                            : td_fail(TD_INVALID, "the plan is another session's");
     td_session_leave(session);
@@ -288,6 +289,7 @@ const char *td_iteration_counter_name(int index)
 double td_iteration_counter(const td_iteration *row, const char *name)
 {
     const td_column *column;
+    if (row == NULL || name == NULL) return 0;
     for (int i = 0; (column = column_at(i)) != NULL; i++) {
         const char *at = (const char *)row + column->offset;
         if (strcmp(column->name, name) != 0) continue;

@@ -132,7 +132,7 @@ void td_plan_count(td_plan *plan, const char *name, uint64_t value)
 
 uint64_t td_plan_counter(const td_plan *plan, const char *name)
 {
-    for (int i = 0; i < plan->counter_count; i++)
+    for (int i = 0; plan != NULL && name != NULL && i < plan->counter_count; i++)
         if (strcmp(plan->counters[i].name, name) == 0) return plan->counters[i].value;
     return 0;
 }

@@ -117,6 +117,7 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
     td_cache *cache = options->cache;
     td_gpu_set *set;
     td_kept_take(&cache->kept); /* the run uses it, or it goes */
+    td_graph_watch_end(&cache->watch);
     TD_CHECK(td_gpu_set_open(options, keeper->engine, &set));
     if (serves(cache, keeper, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
@@ -126,7 +127,6 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
     TD_CHECK(new_layout(keeper, graph, set, &cache->state));
     cache->release = keeper->release;
     cache->engine = keeper->engine;
-    td_graph_watch_begin(&cache->watch, graph, graph_gone);
     return TD_OK;
 }
 
@@ -143,6 +143,9 @@ static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)
 
 void td_gpu_let_go(const td_run_options *options, bool failed)
 {
+    td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
-    else if (options->cache->state != NULL) td_kept_offer(&options->cache->kept, evict);
+    if (cache->state == NULL) return;
+    td_graph_watch_begin(&cache->watch, ((const td_gpu_cached *)cache->state)->graph, graph_gone);
+    td_kept_offer(&cache->kept, evict);
 }

@@ -22,7 +22,8 @@ static void free_adjacency(td_adjacency *adjacency)
 
 /* Watches. */
 
-static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Recursive: whoever is told ends watches of its own. Held while it is told, so that nobody else releases the same. */
+static pthread_mutex_t watch_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static td_graph_watch *watches;
 
 void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch))
@@ -57,8 +58,8 @@ static void tell_watches(const td_graph *graph)
         for (found = watches; found != NULL && found->graph != graph && found->graph != graph->pattern;)
             found = found->next;
         if (found != NULL) forget(found);
-        pthread_mutex_unlock(&watch_lock);
         if (found != NULL) found->gone(found);
+        pthread_mutex_unlock(&watch_lock);
     } while (found != NULL);
 }
 

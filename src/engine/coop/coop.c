@@ -76,12 +76,6 @@ static td_status check_sinks(const td_coop_job *self)
     const td_run *run = self->gpu.run;
     const td_run_options *options = self->gpu.options;
     int choice = run->program->info->sinks_choice;
-    if (options->checkpoint != NULL || options->resume != NULL)
-        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a "
-                                 "checkpoint cannot hold");
-    if (self->gpu.has_limit)
-        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
-                                 "out-edges would be an iteration ahead of the others");
     if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without "
                                  "out-edges last");
@@ -122,9 +116,6 @@ static td_status read_settings(td_coop_job *self)
     self->order = choose_order(self, set[SET_ORDER]);
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-    if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
-                                 "order of its own");
     if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order: %s keeps the graph's own order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
@@ -138,13 +129,7 @@ static td_status read_settings(td_coop_job *self)
     self->piece = (uint64_t)set[SET_PIECE];
     self->overhead = OVERHEAD;
     self->gpu.delta = set[SET_DELTA];
-    bool by_paper = td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta");
-    if (by_paper && self->invoke != TD_INVOKE_PAPER)
-        return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
-    if (self->gpu.delta > 0 && !self->gpu.prioritised)
-        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration "
-                                 "limit replaces by rounds");
     return self->defer_sinks ? check_sinks(self) : TD_OK;
 }
 
@@ -415,14 +400,39 @@ done:
     return status == TD_OK && aside != NULL ? stand_aside(run, options, aside) : status;
 }
 
+/* Settings that contradict each other or the request are refused whether or not the GPU has a part in the run. */
+static td_status check_request(const td_run_options *options)
+{
+    double set[SETTINGS];
+    const td_settings *settings = options->settings;
+    TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
+    bool by_paper = td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta");
+    if (by_paper && set[SET_INVOKE] != TD_INVOKE_PAPER)
+        return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
+    if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
+        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
+                                 "order of its own");
+    if (set[SET_DELTA] > 0 && options->has_iterations)
+        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration "
+                                 "limit replaces by rounds");
+    if (set[SET_SINKS] == 1 && (options->checkpoint != NULL || options->resume != NULL))
+        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a "
+                                 "checkpoint cannot hold");
+    if (set[SET_SINKS] == 1 && options->has_iterations)
+        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
+                                 "out-edges would be an iteration ahead of the others");
+    return TD_OK;
+}
+
 static td_status plan_coop(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
     td_coop_bytes *need;
     td_gpu_set *gpus;
+    TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
         td_info("coop: the two cannot share an iteration of this program; the CPU does it alone");
-        return td_plan_hand_over(plan, &td_cpu_engine, NULL);
+        return td_plan_hand_over(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
@@ -431,7 +441,8 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
     if (need->all) {
         td_info("coop: the graph fits the GPU; the resident engine does it");
-        return td_plan_hand_over(plan, &td_resident_engine, NULL);
+        return td_plan_hand_over(plan, &td_resident_engine,
+                                 "; everything fits the GPU, so that the resident engine does it");
     }
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
     plan->program_bytes = need->host;

@@ -188,7 +188,13 @@ td_status td_streaming_check_settings(const td_settings *settings)
 
 td_status td_streaming_check_request(const td_program *program, const td_run_options *options)
 {
+    double delta;
     TD_CHECK(td_streaming_check_settings(options->settings));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "delta", &delta));
+    bool steps = program->cpu[TD_WEIGHT_NONE].schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
+    if (delta > 0 && !steps)
+        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "
+                                 "replaces by rounds");
     return check_mode(options, program);
 }
 
@@ -214,8 +220,5 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
-    if (gpu->delta > 0 && !gpu->prioritised)
-        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "
-                                 "replaces by rounds");
     return TD_OK;
 }
