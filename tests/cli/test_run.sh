@@ -38,7 +38,7 @@ fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg 
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
 fails 2 "unknown output format 'xml'; there are tsv, csv, graphalytics" run wcc g.tg -o x --output-format xml
 fails 2 "unknown format 'edgelits'" run wcc g.tg --format edgelits
-fails 2 "an argument is missing behind 'wcc': FILE" run wcc
+fails 2 "an argument is missing after 'wcc': FILE" run wcc
 
 # What a program does not take, known before the graph is read.
 fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
@@ -134,7 +134,7 @@ equal "$out" $'component  vertices\n10         3' 'the largest component'
 # Convergence, or the cap said plainly.
 succeeds run pagerank g.tg --iterations 3
 contains "$err" 'stopped by --iterations after 3: the last change is ' 'iterations'
-contains "$err" ', the tolerance 0 (--tolerance asks for another)' 'iterations alone'
+contains "$err" ', the tolerance 0 (--tolerance T sets another)' 'iterations alone'
 succeeds run pagerank g.tg --iterations 3 --tolerance 1e-9
 contains "$err" ', the tolerance 1e-09' 'iterations and a tolerance'
 succeeds run pagerank g.tg --iterations 500 --tolerance 0.5
