@@ -14,7 +14,7 @@ static inline void td_bit_set(uint64_t *map, uint64_t i) { map[i / 64] |= UINT64
 
 static inline void td_bit_clear(uint64_t *map, uint64_t i) { map[i / 64] &= ~(UINT64_C(1) << (i % 64)); }
 
-/* True if this call set the bit. Looks before it writes: most bits are set already. */
+/* True if this call set the bit. Reads first, because most bits are set already. */
 static inline bool td_bit_set_atomic(uint64_t *map, uint64_t i)
 {
     uint64_t bit = UINT64_C(1) << (i % 64);
@@ -27,8 +27,8 @@ static inline void td_bit_clear_atomic(uint64_t *map, uint64_t i)
     __atomic_fetch_and(&map[i / 64], ~(UINT64_C(1) << (i % 64)), __ATOMIC_RELAXED);
 }
 
-/* The bits that are set. Without the instruction, the compiler calls a function of its library, which looks bytes up in
- * a table; adding neighbouring fields takes half as long (docs/lab.md, "Portable builds"). */
+/* The number of set bits. Without the instruction the compiler would call a library function with a table of bytes;
+ * adding neighbouring fields takes half as long (docs/lab.md, "Portable builds"). */
 static inline uint64_t td_popcount(uint64_t word)
 {
 #if defined(__x86_64__) && !defined(__POPCNT__)

@@ -21,7 +21,7 @@ struct td_loop {
     completion *heap; /* earliest first; room for every expected completion */
     uint64_t count, room, expected, posted, time, posted_at;
     bool stopped;
-    td_status trouble; /* the queue could not grow, or a completion came unannounced */
+    td_status trouble; /* the queue could not grow, or a completion was not announced */
 };
 
 static bool earlier(const completion *a, const completion *b)
@@ -87,8 +87,8 @@ td_status td_loop_reserve(td_loop *loop, uint64_t count)
     return status;
 }
 
-/* Room is made here, on the announcing thread, so that a completion, which may
- * come from a driver's callback, never has to allocate. */
+/* Reserves space here, on the announcing thread, so that a completion, which may come
+ * from a driver's callback, never allocates. */
 void td_loop_expect(td_loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
@@ -134,7 +134,7 @@ void td_loop_stop(td_loop *loop)
     pthread_mutex_unlock(&loop->lock);
 }
 
-/* A completion stamped with a virtual time waits for all that was announced. */
+/* A completion with a virtual time is deliverable once all announced completions have been posted. */
 static bool deliverable(const td_loop *loop)
 {
     return loop->count > 0 && (loop->heap[0].time == 0 || loop->expected == 0);
@@ -144,7 +144,7 @@ static void wait_a_little(td_loop *loop)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 100000000; /* look at the cancel flag ten times a second */
+    until.tv_nsec += 100000000; /* test the cancel flag ten times a second */
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
@@ -160,7 +160,7 @@ static td_status trouble(const td_loop *loop)
     return td_cancel_check();
 }
 
-/* With the lock held, which is let go meanwhile. */
+/* Called with the lock held; releases it while a handler runs. */
 static void deliver(td_loop *loop)
 {
     completion first = loop->heap[0];
