@@ -140,19 +140,19 @@ contains "$err" ', the tolerance 1e-09' 'iterations and a tolerance'
 succeeds run pagerank g.tg --iterations 500 --tolerance 0.5
 contains "$err" 'converged after 2 iterations' 'a tolerance that is met first'
 succeeds help run
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, of mst, per edge of the forest' 'what results are'
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations 0)' 'the tolerance of --iterations'
+contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, for mst, per edge of the forest' 'what results are'
+contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if --iterations is given)' 'the tolerance of --iterations'
 succeeds help pagerank
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations alone it is 0' 'the tolerance of a program'
+contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if only --iterations is given' 'the tolerance of a program'
 succeeds help circuit
-contains "$out" 'all above 0' 'the weights of a program'
+contains "$out" 'must be positive' 'the weights of a program'
 succeeds run pagerank g.tg --tolerance 0.01
 contains "$err" 'converged after' 'tolerance'
 printf '1 2\n2 1\n' >swap.txt
 t run adsorption swap.txt --tolerance 0 --set adsorption.injection=0 --set adsorption.continuation=1 -o kept.tsv \
     --verify
 equal $status 1 'a tolerance that cannot be reached'
-contains "$err" 'adsorption did not converge: after 1000 iterations' 'a tolerance that cannot be reached'
+contains "$err" 'adsorption did not converge within its default of 1000 iterations' 'a tolerance that cannot be reached'
 contains "$err" 'above the tolerance of 0' 'a tolerance that cannot be reached'
 equal "$(wc -l <kept.tsv)" 2 'what there is, is written'
 
