@@ -246,7 +246,7 @@ typedef struct td_plan_memory {
     uint64_t graph;    /* the graph's arrays; on the host they are allocated already */
     uint64_t program;  /* additional peak memory of the run; on the host includes an emulated GPU's memory */
     uint64_t emulated; /* the part of `program` for an emulated GPU */
-    uint64_t free;     /* what is left of the budget, or of the memory if there is none */
+    uint64_t free;     /* what is left of the budget (of a device: of its limit), or of the memory if there is none */
     bool fits;
 } td_plan_memory;
 

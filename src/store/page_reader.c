@@ -27,7 +27,7 @@ typedef struct lane {
     pthread_cond_t arrived;
     td_block_read *head, *tail;
     bool closing, has_lock;
-    int busy;           /* reads under way */
+    int busy;           /* reads in flight */
     uint64_t busy_since;
     td_reader_counts counts;
     pthread_t threads[PREAD_THREADS];

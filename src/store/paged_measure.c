@@ -12,7 +12,7 @@ static const double SMALL_RATIO = 2; /* for a file too small to measure */
 /* Lives as long as the graph: a cancelled run may leave reads in flight. */
 struct td_paged_probe {
     td_block_read reads[PROBES];
-    char *place; /* where they go, one behind the other */
+    char *place; /* buffer for the reads, one after another */
     uint32_t pending;
     td_status status;
     td_loop *loop;
