@@ -9,7 +9,7 @@
 
 enum { TABLES = 3, MAX_OPTIONS = 64 };
 
-/* One parse: where it stands and what it has seen. */
+/* The state of one parse. */
 typedef struct parser {
     const td_arg_spec *spec;
     int argc, next;
@@ -17,12 +17,12 @@ typedef struct parser {
     char *settings;
     td_args *args;
     uint64_t seen;               /* bit i: option_at(spec, i) */
-    const td_arg_option *target; /* a TD_ARG_TARGET whose value was the word behind it */
+    const td_arg_option *target; /* a TD_ARG_TARGET that took the word after it as its value */
     int target_place;            /* positional arguments before that word */
     bool help;
 } parser;
 
-/* The options of all tables, one numbering; NULL behind the last. */
+/* Option number `index` of all tables; NULL after the last. */
 static const td_arg_option *option_at(const td_arg_spec *spec, int index)
 {
     for (int t = 0; t < TABLES; t++)
@@ -31,7 +31,7 @@ static const td_arg_option *option_at(const td_arg_spec *spec, int index)
     return NULL;
 }
 
-/* Its number, or -1. */
+/* The number of an option, or -1. */
 static int find(const td_arg_spec *spec, const char *name, size_t length)
 {
     const td_arg_option *option;
@@ -107,7 +107,8 @@ static td_status parse_memory(const char *text, td_arg_memory *out)
 {
     uint64_t whole = UINT64_C(1) << 52, share;
     TD_CHECK(td_parse_size_or_share(text, td_machine_memory(), &out->bytes));
-    if (out->bytes == 0) return td_fail(TD_USAGE, "--memory %s is nothing; leave it out for no limit", text);
+    if (out->bytes == 0)
+        return td_fail(TD_USAGE, "--memory %s: more than 0 is expected; leave the option out for no limit", text);
     if (text[strlen(text) - 1] != '%') return TD_OK;
     TD_CHECK(td_parse_size_or_share(text, whole, &share));
     out->share = (double)share / (double)whole;
@@ -148,7 +149,7 @@ static bool looks_like_option(const parser *p, const char *word)
     return word[0] == '-' && (word[1] == '-' || (word[1] != '\0' && find_letter(p->spec, word[1]) >= 0));
 }
 
-/* The word behind the option, or NULL if there is none that could be its value. */
+/* The word after the option if it can be its value, or NULL. */
 static const char *following(parser *p)
 {
     if (p->next >= p->argc || looks_like_option(p, p->argv[p->next])) return NULL;
@@ -207,7 +208,7 @@ static td_status take_all(parser *p)
     return TD_OK;
 }
 
-/* A target's word goes back among the positional arguments if those are short of it. */
+/* Turns a target's word into a positional argument if one is missing. */
 static void return_target(parser *p)
 {
     td_args *args = p->args;
@@ -220,7 +221,7 @@ static void return_target(parser *p)
     *value = "-";
 }
 
-/* The names of the positional arguments from that one on. */
+/* The names of the positional arguments from `index` on. */
 static const char *names_from(const char *positional, int index)
 {
     for (; index > 0 && strchr(positional, ' ') != NULL; index--) positional = strchr(positional, ' ') + 1;
@@ -232,7 +233,7 @@ static td_status check_count(const parser *p)
     const td_args *args = p->args;
     if (args->count > p->spec->most) return td_fail(TD_USAGE, "unexpected argument '%s'", args->words[p->spec->most]);
     if (args->count == p->spec->least - 1 && args->count > 0)
-        return td_fail(TD_USAGE, "an argument is missing behind '%s': %s", args->words[args->count - 1],
+        return td_fail(TD_USAGE, "an argument is missing after '%s': %s", args->words[args->count - 1],
                        names_from(p->spec->positional, args->count));
     if (args->count < p->spec->least) return td_fail(TD_USAGE, "an argument is missing: %s", p->spec->positional);
     return TD_OK;
@@ -244,7 +245,7 @@ static bool was_seen(const parser *p, const char *name, size_t length)
     return index >= 0 && (p->seen >> index & 1);
 }
 
-/* The first of a list of names that was seen; its length, or 0. */
+/* Finds the first option of a list of names that was given; returns the length of its name, or 0. */
 static size_t first_seen(const parser *p, const char *names, const char **out)
 {
     for (const char *name = names; *name != '\0';) {

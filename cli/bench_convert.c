@@ -1,5 +1,5 @@
-/* `tandem bench convert`: what getting a graph in costs. The text file and the
- * packed files are made by the benchmark in a folder of its own and removed. */
+/* `tandem bench convert`: the cost of reading and building a graph. The benchmark makes
+ * its text file and packed files in a temporary folder and removes them. */
 #include "bench.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ typedef struct bench {
     char folder[PATH - 32], text[PATH], small[PATH], large[PATH];
 } bench;
 
-static void tell(bench *b, td_figure figure)
+static void show(bench *b, td_figure figure)
 {
     td_progress_end();
     if (td_report_leaves_stdout(&b->settings->common)) td_figure_print(&figure);
@@ -78,7 +78,7 @@ done:
     return status;
 }
 
-/* The edges of a list, added up in a way that every reader has to agree on. */
+/* A checksum of a list's edges, to compare readers. */
 static uint64_t sum_of(const td_edge_list *edges)
 {
     uint64_t sum = 0;
@@ -109,7 +109,7 @@ done:
     return status;
 }
 
-/* What most programs do. */
+/* The baseline: a loop around scanf. */
 static td_status time_scanf(const char *path, double *seconds, uint64_t *sum)
 {
     uint64_t source, target, total = 0, edges = 0, start = td_clock_ns();
@@ -141,15 +141,15 @@ static td_status bench_parse(bench *b)
     TD_CHECK(time_scanf(b->text, &scanf_seconds, &scanf_sum));
     if (sum != scanf_sum) return td_fail(TD_VERIFY, "the reader and scanf found different edges in %s", b->text);
     double mb = (double)bytes * 1e-6, per_core = mb / td_median(times, (int)b->settings->trials) / b->threads;
-    tell(b, (td_figure){.name = "parse text, per core", .unit = "MB/s", .measured = per_core,
+    show(b, (td_figure){.name = "parse text, per core", .unit = "MB/s", .measured = per_core,
                         .target = ">= 150 MB/s", .reached = per_core >= 150});
     double scanf_rate = mb / scanf_seconds, ratio = per_core * b->threads / scanf_rate;
-    tell(b, (td_figure){.name = "parse text", .unit = "MB/s", .against = "scanf", .measured = per_core * b->threads,
+    show(b, (td_figure){.name = "parse text", .unit = "MB/s", .against = "scanf", .measured = per_core * b->threads,
                         .baseline = scanf_rate, .ratio = ratio, .target = ">= 5x", .reached = ratio >= 5});
     return TD_OK;
 }
 
-/* Text to packed file, for the memory it takes. */
+/* Measures the peak memory of a conversion from text to a packed file. */
 static td_status bench_peak(bench *b)
 {
     td_status status = TD_OK;
@@ -159,7 +159,7 @@ static td_status bench_peak(bench *b)
     TD_TRY(td_graph_read(&graph, b->text, NULL, NULL, b->pool));
     TD_TRY(td_graph_write(graph, b->large, NULL, b->pool));
     double peak = (double)(td_memory().peak - before) * 1e-6, edges = (double)graph->edges * 8e-6;
-    tell(b, (td_figure){.name = "convert: peak memory", .unit = "MB", .against = "edges", .measured = peak,
+    show(b, (td_figure){.name = "convert: peak memory", .unit = "MB", .against = "edges", .measured = peak,
                         .baseline = edges, .ratio = peak / edges, .target = "<= 2.5x", .reached = peak / edges <= 2.5});
 done:
     td_graph_destroy(graph);
@@ -187,8 +187,8 @@ static td_status copy_share(void *context, int worker, int workers)
     return TD_OK;
 }
 
-/* A plain copy of as many edges, by the same workers, into memory that is new
- * (as a build's is) and then into the same once more. */
+/* Times a plain copy of as many edges by the same workers: into newly allocated
+ * memory, like a build's, and once more into the same memory. */
 static td_status time_copy(bench *b, uint64_t edges, double *fresh, double *again)
 {
     td_status status = TD_OK;
@@ -208,7 +208,7 @@ done:
     return status;
 }
 
-/* Draws the edges, builds both directions; *graph is replaced. */
+/* Generates the edges and times the build of both directions; replaces *graph. */
 static td_status time_build(bench *b, td_graph **graph, uint64_t *edge_count, double *seconds)
 {
     td_status status = TD_OK;
@@ -227,16 +227,16 @@ done:
     return status;
 }
 
-static void tell_build(bench *b, double seconds, const char *against, double copy, const char *target)
+static void show_build(bench *b, double seconds, const char *against, double copy, const char *target)
 {
     char name[64];
     double ratio = seconds / copy;
     snprintf(name, sizeof name, "build 2^%" PRIu64 " x %d", b->settings->scale, DEGREE);
-    tell(b, (td_figure){.name = name, .unit = "s", .against = against, .measured = seconds, .baseline = copy,
+    show(b, (td_figure){.name = name, .unit = "s", .against = against, .measured = seconds, .baseline = copy,
                         .ratio = ratio, .target = target, .reached = ratio <= 15});
 }
 
-/* Builds and plain copies of the edges by turns, so that both meet the same machine. */
+/* Alternates builds and plain copies, so that both run under the same conditions. */
 static td_status bench_build(bench *b)
 {
     td_status status = TD_OK;
@@ -250,8 +250,8 @@ static td_status bench_build(bench *b)
     }
     TD_TRY(td_graph_write(graph, b->large, NULL, b->pool));
     double seconds = td_median(builds, trials);
-    tell_build(b, seconds, "memcpy", td_median(again, trials), "<= 15x");
-    tell_build(b, seconds, "to new memory", td_median(fresh, trials), NULL);
+    show_build(b, seconds, "memcpy", td_median(again, trials), "<= 15x");
+    show_build(b, seconds, "to new memory", td_median(fresh, trials), NULL);
 done:
     td_graph_destroy(graph);
     return status;
@@ -276,7 +276,7 @@ static td_status bench_open(bench *b)
     double small, large;
     TD_CHECK(time_open(b, b->small, &small));
     TD_CHECK(time_open(b, b->large, &large));
-    tell(b, (td_figure){.name = "open .tg", .unit = "ms", .against = "16x smaller", .measured = large * 1e3,
+    show(b, (td_figure){.name = "open .tg", .unit = "ms", .against = "16x smaller", .measured = large * 1e3,
                         .baseline = small * 1e3, .ratio = large / small, .target = "milliseconds",
                         .reached = large < 0.01});
     return TD_OK;
@@ -292,7 +292,7 @@ static td_status bench_bv(bench *b)
         TD_CHECK(time_read(b->settings->bv, b->pool, &times[i], &arcs, &sum));
     }
     double rate = (double)arcs * 1e-6 / td_median(times, (int)b->settings->trials) / b->threads;
-    tell(b, (td_figure){.name = "decode BVGraph, per core", .unit = "M arcs/s", .measured = rate,
+    show(b, (td_figure){.name = "decode BVGraph, per core", .unit = "M arcs/s", .measured = rate,
                         .target = ">= 20 M/s", .reached = rate >= 20});
     return TD_OK;
 }

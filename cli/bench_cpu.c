@@ -1,9 +1,9 @@
-/* `tandem bench cpu`: what each idea of the cpu engine is worth.
+/* `tandem bench cpu`: the gain of each technique of the cpu engine.
  *
- * A contender is the engine with one thing changed: a setting, the pages under
- * the graph, or the order of its vertices. All contenders of a program run by
- * turns, so that they meet the same machine, each twice, so that none finds the
- * cache as another one left it, and all must find the same. */
+ * A contender is the engine with one thing changed: a setting, huge pages, or the order
+ * of the vertices. The contenders of a program run alternately, so that all run under the
+ * same conditions, each twice in a row, so that none finds the cache as another one left
+ * it. All must have the same result. */
 #include "engine/engine.h"
 #include "bench.h"
 
@@ -33,7 +33,7 @@ typedef struct contender {
     copy graph;
 } contender;
 
-/* The first is what all others are compared with. */
+/* All others are compared with the first. */
 static const contender contenders[] = {
     {"defaults", NULL, AS_IT_IS},
     {"direction=pull", "cpu.direction=pull", AS_IT_IS},
@@ -55,7 +55,7 @@ typedef struct bench {
     double reorder_seconds[COPIES];
     uint32_t source;
     double trials[CONTENDERS][MOST_TRIALS];
-    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not take the setting, or not the graph */
+    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: not measured (takes) */
 } bench;
 
 /* Graphs. */
@@ -97,8 +97,8 @@ static bool sets(const contender *one, const char *key)
     return one->setting != NULL && strncmp(one->setting, key, strlen(key)) == 0;
 }
 
-/* Without weights, no program that needs them. Work by priority is shared out without
- * stealing; a sweep has no direction; some programs cannot push. */
+/* Whether a contender makes sense for a program: weights must be there if needed; the
+ * priority schedule has no stealing; a sweep has no direction; some programs cannot push. */
 static bool takes(const bench *b, const td_program *program, const contender *one)
 {
     bool weighted = b->graphs[AS_IT_IS]->weights != TD_WEIGHT_NONE;
@@ -150,7 +150,7 @@ static double ratio_of(const bench *b, int c, int p)
     return b->seconds[0][p] > 0 ? b->seconds[c][p] / b->seconds[0][p] : 0;
 }
 
-/* Runs after which the time to reorder is won back; 0: never. */
+/* Runs after which reordering pays off; 0: never. */
 static double runs_to_pay(const bench *b, int c, int p)
 {
     double saved = b->seconds[0][p] - b->seconds[c][p];
@@ -252,4 +252,4 @@ static td_status run(const td_bench_settings *settings, td_report *report)
     return td_bench_run(&page, settings, report);
 }
 
-const td_bench td_bench_cpu = {"cpu", "what each idea of the cpu engine is worth", true, run};
+const td_bench td_bench_cpu = {"cpu", "the gain of each technique of the cpu engine", true, run};

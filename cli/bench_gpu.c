@@ -1,10 +1,10 @@
-/* `tandem bench gpu`: the resident engine on one device, and what each of its ideas is worth.
+/* `tandem bench gpu`: the resident engine on one device, and the gain of each of its techniques.
  *
  * A contender is the engine with one thing changed: a setting, or the order of the
- * vertices. Times are the device's own, with the graph on it: a GPU's by the clock,
- * an emulated one's virtual. Searches start from several vertices, the same for all
- * contenders; whatever a contender finds is compared with what the defaults found, and
- * that once with the cpu engine. */
+ * vertices. Times are device times with the graph loaded: measured on a GPU, virtual on
+ * an emulated one. Searches start from several vertices, the same for all contenders. The
+ * result of a contender is compared with that of the defaults, and the latter once with
+ * that of the cpu engine. */
 #include "engine/engine.h"
 #include "bench.h"
 
@@ -40,7 +40,7 @@ typedef struct contender {
 #define SHARDS(copies)                                                                                   \
     {"gather=shards, replication=" copies, {"resident.gather=shards", "resident.replication=" copies}, AS_IT_IS}
 
-/* The first is what all others are compared with. */
+/* All others are compared with the first. */
 static const contender contenders[] = {
     {"defaults", {NULL}, AS_IT_IS},
     {"direction=push", {"resident.direction=push"}, AS_IT_IS},
@@ -63,10 +63,10 @@ typedef struct bench {
     td_graph *graphs[COPIES];
     td_cache kept[COPIES];
     double reorder_seconds;
-    double gather_rate; /* measured over an array of the messages' size; 0: there is nothing to measure */
+    double gather_rate; /* random reads over an array of the messages' size; 0: not measured */
     uint32_t sources[MOST_TRIALS];
-    td_run *first[MOST_TRIALS]; /* of the defaults, of the program that is being measured */
-    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: the program does not feel the setting, or not take the graph */
+    td_run *first[MOST_TRIALS]; /* the defaults' runs of the current program */
+    double seconds[CONTENDERS][PROGRAMS]; /* medians; 0: not measured (takes) */
 } bench;
 
 /* The device. */
@@ -88,7 +88,7 @@ done:
     return status;
 }
 
-static td_status look_at_memory(bench *b, td_device *device)
+static td_status measure_memory(bench *b, td_device *device)
 {
     return td_gpu_describe(&b->gpu, device, MEASURED_RANGE);
 }
@@ -100,8 +100,8 @@ static uint64_t message_bytes(const bench *b)
     return b->graphs[AS_IT_IS]->vertices * (uint64_t)rank_kernels()->message_bytes;
 }
 
-/* An emulated GPU has no caches that could be measured. */
-static td_status look_at_gathers(bench *b, td_device *device)
+/* An emulated GPU has no caches to measure. */
+static td_status measure_gathers(bench *b, td_device *device)
 {
     b->gather_rate = 0;
     return b->gpu.modelled ? TD_OK : td_cuda_measure_gathers(device, message_bytes(b), &b->gather_rate);
@@ -121,7 +121,7 @@ static td_status make_graphs(bench *b)
     return TD_OK;
 }
 
-/* Vertices with edges, drawn at random; the busiest one first. */
+/* Draws source vertices with edges at random; the vertex of highest degree comes first. */
 static void choose_sources(bench *b)
 {
     const td_graph *graph = b->graphs[AS_IT_IS];
@@ -165,7 +165,8 @@ static bool sets(const contender *one, const char *key)
     return one->settings[0] != NULL && strncmp(one->settings[0], key, strlen(key)) == 0;
 }
 
-/* Without weights, no program that needs them. Shards add up whole sums, so they are for programs that always pull. */
+/* Whether a contender makes sense for a program: weights must be there if needed; shards are for accumulating programs,
+ * which always pull. */
 static bool takes(const bench *b, const td_program *program, const contender *one)
 {
     bool weighted = b->graphs[AS_IT_IS]->weights != TD_WEIGHT_NONE, fused = program->cpu[TD_WEIGHT_NONE].fused;
@@ -177,7 +178,7 @@ static bool takes(const bench *b, const td_program *program, const contender *on
     return sets(one, "resident.gather=") ? !fused : !sets(one, "resident.direction=push") || fused;
 }
 
-/* One contender from all sources, each compared with the defaults; the first run of all warms up. */
+/* Runs one contender from all sources and compares each result with the defaults'. The very first run warms up. */
 static td_status run_contender(bench *b, const td_program *program, int p, int c)
 {
     td_status status = TD_OK;
@@ -234,8 +235,8 @@ done:
 
 /* The table. */
 
-/* What an iteration of PageRank cannot do without: every edge and offset once; of every vertex the message and the
- * value read and written once, and its degree. */
+/* The minimum of bytes that an iteration of PageRank moves: every edge and offset once; for every vertex the message
+ * and the value, read and written once, and its degree. */
 static double rank_bytes(const bench *b)
 {
     const td_graph *graph = b->graphs[AS_IT_IS];
@@ -270,12 +271,12 @@ static double ratio_of(const bench *b, int c, int p)
 static void print_heading(const void *self)
 {
     const bench *b = self;
-    printf("%s, %s: times are its own%s, medians of %" PRIu64 " sources or runs;\n"
-           "of variants over the defaults, below 1 is faster. pagerank: an iteration.\n\n",
+    printf("%s, %s: device times%s, medians of %" PRIu64 " sources or runs;\n"
+           "variants: time over the defaults', below 1 is faster. pagerank: per iteration.\n\n",
            b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->base.settings->trials);
 }
 
-/* Every edge of an iteration gathers a message, from anywhere in their array. */
+/* Compares the rate of gathers, one random read per edge, with the measured rate of random reads. */
 static void print_gathers(const bench *b, double rate)
 {
     char size[TD_NUMBER_BYTES], share[16] = "-", ceiling[32] = "-";
@@ -333,7 +334,7 @@ static td_status measure(void *self)
 {
     bench *b = self;
     TD_CHECK(make_graphs(b));
-    TD_CHECK(with_gpu(b, look_at_gathers)); /* before the graph is there, which may leave no room */
+    TD_CHECK(with_gpu(b, measure_gathers)); /* before the graph is loaded, which may leave no room */
     choose_sources(b);
     for (int p = 0; p < PROGRAMS; p++) TD_CHECK(run_program(b, p));
     return TD_OK;
@@ -353,7 +354,7 @@ static td_status begin(void *self)
 {
     bench *b = self;
     b->devices = b->base.settings->devices != NULL ? b->base.settings->devices : "cuda:0";
-    TD_CHECK(with_gpu(b, look_at_memory));
+    TD_CHECK(with_gpu(b, measure_memory));
     if (b->base.json == NULL) return TD_OK;
     td_json_array(b->base.json, "gpus");
     td_gpu_json(b->base.json, &b->gpu);
@@ -370,4 +371,4 @@ static td_status run(const td_bench_settings *settings, td_report *report)
     return td_bench_run(&page, settings, report);
 }
 
-const td_bench td_bench_gpu = {"gpu", "what each idea of the resident engine is worth", true, run};
+const td_bench td_bench_gpu = {"gpu", "the gain of each technique of the resident engine", true, run};

@@ -1,5 +1,5 @@
-/* What benchmarks of engines share: graphs by name or from files, whether two runs found
- * the same, each on its own order of the vertices, and how they go from graph to graph. */
+/* Shared by the benchmarks of engines: graphs by name or from files, the comparison of results
+ * on differently ordered graphs, and the loop over graphs. */
 #include "bench.h"
 
 #include "base/alloc.h"
@@ -84,7 +84,7 @@ static bool same_numbers(const td_run *first, const td_run *run)
     return true;
 }
 
-/* Groups are named by a vertex's number, which differs between orders: the names have to
+/* The name of a group is a vertex number, which depends on the order: checks that the names
  * correspond one to one. `names` has room for twice the vertices. */
 static bool same_groups(const td_run *first, const td_run *run, uint32_t *names)
 {
@@ -105,7 +105,7 @@ static double real_value(const td_run *run, uint32_t v)
     return run->kind == TD_VALUE_F32 ? (double)((const float *)run->values)[v] : ((const double *)run->values)[v];
 }
 
-/* An unreached vertex is so for both; where values differ, the differences are added up. */
+/* Both runs must reach the same vertices; the sum of the differences decides. */
 static bool same_reals(const td_run *first, const td_run *run)
 {
     double apart = 0, sum = 0;
@@ -131,7 +131,7 @@ td_status td_bench_compare(const char *graph, const td_run *first, const td_run 
         same = run->kind == TD_VALUE_U32 ? same_numbers(first, run) : same_reals(first, run);
     }
     if (same) return TD_OK;
-    return td_fail(TD_VERIFY, "%s on %s: '%s' finds another result than the defaults", first->program->info->name,
+    return td_fail(TD_VERIFY, "%s on %s: the result of '%s' differs from the defaults'", first->program->info->name,
                    graph, name);
 }
 
@@ -142,7 +142,7 @@ void td_bench_print_payoff(double runs)
     else printf(" %*.0f run%s", runs == 1 ? 6 : 5, runs, runs == 1 ? "" : "s");
 }
 
-static void tell(const td_bench_page *page, const void *bench)
+static void show(const td_bench_page *page, const void *bench)
 {
     const td_bench_base *base = bench;
     const td_common *common = &base->settings->common;
@@ -164,7 +164,7 @@ static td_status measure_all(const td_bench_page *page, td_bench_base *base, con
         base->name = names[i];
         base->first = i == 0;
         status = page->measure(base);
-        if (status == TD_OK) tell(page, base);
+        if (status == TD_OK) show(page, base);
         page->drop(base);
     }
     if (base->json != NULL) td_json_end_array(base->json);

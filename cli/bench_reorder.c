@@ -1,9 +1,9 @@
-/* `tandem bench reorder`: what each order of the vertices does to each engine, and after how
- * many runs it has paid for itself.
+/* `tandem bench reorder`: the effect of each order of the vertices on each engine, and the
+ * number of runs after which reordering pays off.
  *
- * An order and the input's own run by turns, each twice, so that neither finds the cache as the
- * other left it, and both must find the same. Engines on a GPU are measured where one is named
- * or there, by its own clock and with the graph on it. */
+ * Runs with an order and with the input's alternate, each twice in a row, so that neither finds
+ * the cache as the other left it; both must have the same result. GPU engines are measured if a
+ * GPU is named or present, in device time with the graph loaded. */
 #include "engine/engine.h"
 #include "bench.h"
 
@@ -30,7 +30,7 @@ typedef enum side { INPUT, ORDERED, SIDES } side;
 
 typedef struct bench {
     td_bench_base base;
-    const char *gpu; /* NULL: engines on the cpu alone */
+    const char *gpu; /* NULL: only engines on the cpu */
     td_graph *graphs[SIDES];
     td_cache kept[SIDES];
     uint32_t source;
@@ -49,7 +49,7 @@ static int number_of(const td_engine *engine)
 
 static bool on_cpu(const td_engine *engine) { return engine == &td_cpu_engine; }
 
-/* With everything in memory the others are one of these two. */
+/* For a graph in memory the other engines run like one of these two. */
 static bool takes_part(const bench *b, const td_engine *engine)
 {
     return on_cpu(engine) || (b->gpu != NULL && engine == &td_resident_engine);
@@ -146,7 +146,7 @@ static double ratio_of(const double medians[SIDES])
     return medians[INPUT] > 0 ? medians[ORDERED] / medians[INPUT] : 0;
 }
 
-/* Runs after which the time to reorder is won back; 0: never. */
+/* Runs after which reordering pays off; 0: never. */
 static double runs_to_pay(const bench *b, td_order order, const double medians[SIDES])
 {
     double saved = medians[INPUT] - medians[ORDERED];
@@ -265,4 +265,4 @@ static td_status run(const td_bench_settings *settings, td_report *report)
     return td_bench_run(&page, settings, report);
 }
 
-const td_bench td_bench_reorder = {"reorder", "what each order of the vertices does to each engine", true, run};
+const td_bench td_bench_reorder = {"reorder", "the effect of each order of the vertices on each engine", true, run};

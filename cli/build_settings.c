@@ -3,14 +3,15 @@
 #define OPTION(...) TD_OPTION(td_build_settings, __VA_ARGS__)
 
 const td_arg_option td_build_settings_options[] = {
-    OPTION("symmetrize", FLAG, symmetrize, NULL, "every edge in both directions"),
-    OPTION("dedup", FLAG, dedup, NULL, "one edge per pair of vertices, the lightest"),
-    OPTION("drop-loops", FLAG, drop_loops, NULL, "no edges from a vertex to itself"),
-    OPTION("drop-weights", FLAG, drop_weights, NULL, "forget the weights", .excludes = "weights"),
+    OPTION("symmetrize", FLAG, symmetrize, NULL, "add the reverse of every edge"),
+    OPTION("dedup", FLAG, dedup, NULL, "keep one edge per pair of vertices, the lightest"),
+    OPTION("drop-loops", FLAG, drop_loops, NULL, "drop edges from a vertex to itself"),
+    OPTION("drop-weights", FLAG, drop_weights, NULL, "drop the weights", .excludes = "weights"),
     OPTION("weights", TEXT, weights, "LO:HI",
-           "random weights from the seed, alike in both directions; reals if LO or HI has a point"),
-    OPTION("out-only", FLAG, out_only, NULL, "no in-adjacency: half the size, no pulling"),
-    OPTION("order", TEXT, order, "ORDER", "vertices in another order: hot, indegree, random, rcm or none"),
+           "random weights from the seed, equal in both directions; reals if LO or HI has a point"),
+    OPTION("out-only", FLAG, out_only, NULL, "store no in-adjacency: half the size, but no pull"),
+    OPTION("order", TEXT, order, "ORDER",
+           "reorder the vertices: hot, indegree, random, rcm or none ('tandem help reorder')"),
     {0},
 };
 

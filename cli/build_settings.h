@@ -15,7 +15,7 @@ typedef struct td_build_settings {
 
 extern const td_arg_option td_build_settings_options[];
 
-/* Adds what the settings ask for to `options`. */
+/* Applies the settings to `options`. */
 td_status td_build_settings_apply(const td_build_settings *settings, td_build_options *options);
 
 #endif

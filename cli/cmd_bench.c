@@ -12,11 +12,11 @@ enum { MOST_GRAPHS = 64 };
 
 static const td_arg_option options[] = {
     OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
-    OPTION("trials", COUNT, trials, "N", "measurements to take the median of (default: 5)", .least = 1, .most = 99),
+    OPTION("trials", COUNT, trials, "N", "measurements; the median counts (default: 5)", .least = 1, .most = 99),
     OPTION("devices", TEXT, devices, "DEVICE",
-           "gpu, reorder: which GPU, cuda:0 (the default) or emu; reorder: cpu for none"),
+           "gpu, reorder: the GPU, cuda:0 (the default) or emu; reorder: cpu for no GPU"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
-    OPTION("folder", TEXT, folder, "DIR", "where files may be written (default: $TMPDIR or /tmp)"),
+    OPTION("folder", TEXT, folder, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)"),
     {0},
 };
 
@@ -92,7 +92,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 
 const td_command td_cmd_bench = {
     .name = "bench",
-    .summary = "measure, as ratios in one run",
+    .summary = "measure the techniques of Tandem against baselines",
     .positional = "convert|cpu|gpu|reorder [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
@@ -105,13 +105,13 @@ const td_command td_cmd_bench = {
         "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
         "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
         "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
-        "each is held four times.\n"
+        "memory holds four copies of each.\n"
         "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
-        "launch, order; against the defaults and their edges a second, PageRank against the rates of the memory and "
+        "launch, order. Shows edges per second of the defaults, and PageRank against the rates of device memory and "
         "of random reads. By default k20, u20 and grid1000. On emu times are virtual.\n"
-        "reorder: every order of the vertices against that of the input, by every engine, and after how many runs "
-        "its cost is won back; the engines on a GPU where there is one. By default k18, u18 and grid500.\n"
-        "docs/performance.md keeps the results.",
+        "reorder: every order of the vertices against that of the input, for every engine, and the number of runs "
+        "after which reordering pays off; GPU engines if there is a GPU. By default k18, u18 and grid500.\n"
+        "docs/performance.md has results.",
     .examples = "tandem bench convert\n"
                 "tandem bench convert --scale 18 --json figures.json\n"
                 "tandem bench cpu k20 web.tg --trials 9\n"

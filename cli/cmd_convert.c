@@ -1,4 +1,4 @@
-/* `tandem convert`: any graph file into another. Phases: read, build, reorder if asked to, write. */
+/* `tandem convert`: reads a graph file and writes another. Phases: read, build, reorder if requested, write. */
 #include "build_settings.h"
 #include "graph_text.h"
 #include "ordering.h"
@@ -23,17 +23,18 @@ typedef struct convert_settings {
 #define OPTION(...) TD_OPTION(convert_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
+    OPTION("output", TEXT, output, "OUT", "the file to write; its suffix determines the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
-    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
-    OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
+    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: spread the edges of a .tg over one file in each directory"),
+    OPTION("temp", TEXT, temporary, "DIR",
+           "folder for temporary files when memory is short (default: that of the output)"),
     OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
            .needs = "weights order"),
     {0},
 };
 
-/* What one conversion holds, and how long its phases took. */
+/* One conversion: its data, and the times of its phases. */
 typedef struct conversion {
     const char *input;
     const convert_settings *settings;
@@ -46,7 +47,7 @@ typedef struct conversion {
     uint64_t input_bytes, output_bytes, peak, digest;
     double read_seconds, build_seconds, write_seconds;
     td_packed *file; /* the input, if it is packed */
-    bool is_copy;    /* of a packed file */
+    bool is_copy;    /* a packed file is copied */
     bool is_outside; /* built out of memory, by `outside` */
     td_outside outside;
 } conversion;
@@ -60,7 +61,7 @@ static td_status choose_format(conversion *job)
     return TD_OK;
 }
 
-/* A packed file comes as a graph; all else as edges. */
+/* A packed file is loaded as a graph, any other file as edges. */
 static td_status read_input(conversion *job)
 {
     uint64_t start = td_clock_ns();
@@ -96,7 +97,7 @@ static td_status write_output(conversion *job)
 
 static double rate(uint64_t bytes, double seconds) { return seconds > 0 ? (double)bytes / seconds * 1e-6 : 0; }
 
-static void tell_inside(const conversion *job)
+static void show_inside(const conversion *job)
 {
     char order[TD_ORDERING_TEXT], peak[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES];
     td_info("read %.3f s (%.0f MB/s), build %.3f s,%s write %.3f s; peak memory %s, the edges are %s",
@@ -105,19 +106,19 @@ static void tell_inside(const conversion *job)
             td_format_size(edges, td_edge_bytes(job->graph)));
 }
 
-static void tell(const conversion *job)
+static void show(const conversion *job)
 {
     char graph[TD_GRAPH_TEXT], written[TD_WRITTEN_TEXT];
     td_info("%s (%s): %s", td_shown_path(job->input), job->format->name, td_graph_text(graph, job->graph));
-    if (job->is_outside) td_outside_tell(&job->outside);
+    if (job->is_outside) td_outside_show(&job->outside);
     else if (job->is_copy)
         td_info("checked and copied in %.3f s (%.0f MB/s)", job->write_seconds,
                 rate(job->input_bytes, job->write_seconds));
-    else tell_inside(job);
+    else show_inside(job);
     td_info("%s", td_written_text(written, job->settings->output));
 }
 
-/* The digest of a copied file would bring all of it into memory. */
+/* Whether to omit the digest: for a copied file it would read all edges into memory. */
 static bool keeps_memory(const conversion *job) { return job->is_copy && job->settings->build.common.memory != 0; }
 
 static void report(td_json *json, const conversion *job)
@@ -139,7 +140,7 @@ static void report(td_json *json, const conversion *job)
     else if (!keeps_memory(job)) td_json_hex(json, "digest", job->digest);
 }
 
-/* A .tg is to be written, and nothing asked for that needs all of it in memory. */
+/* Whether the graph may be built out of memory: the output is a .tg, and no option needs the whole graph in memory. */
 static bool may_go_outside(const conversion *job)
 {
     const td_format *format = NULL;
@@ -148,7 +149,7 @@ static bool may_go_outside(const conversion *job)
     return td_format_for_output(s->output, s->to, &format) == TD_OK && format == &td_format_tg;
 }
 
-/* The most that the graph might take when built in memory, or just loaded. */
+/* Upper estimate of the memory to build the graph in memory, or to load a packed one. */
 static double inside_bytes(const conversion *job)
 {
     if (job->file == NULL) return td_inside_bytes(0, td_most_edges(job->input, job->format), true, &job->build);
@@ -157,7 +158,7 @@ static double inside_bytes(const conversion *job)
     return td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &job->build);
 }
 
-/* There is a limit that this might exceed. */
+/* Whether building in memory might exceed --memory. */
 static bool exceeds_limit(const conversion *job)
 {
     return job->settings->build.common.memory != 0 && inside_bytes(job) > (double)td_memory().budget;
@@ -196,7 +197,7 @@ static td_status convert_outside(conversion *job)
     return TD_OK;
 }
 
-/* A packed file that stays the graph it is needs no building. */
+/* A packed file whose graph does not change is copied without building. */
 static td_status copy_packed(conversion *job)
 {
     const convert_settings *s = job->settings;
@@ -217,23 +218,23 @@ static td_status convert_inside(conversion *job)
     return write_output(job);
 }
 
-/* What would have been enough; a reader that needs the whole file in memory says what to do instead. */
+/* TD_NO_MEMORY with the memory needed; for formats that are read into memory whole, with a way around. */
 static td_status too_small(const conversion *job, bool may_go_outside)
 {
     const td_common *common = &job->settings->build.common;
     if (common->memory == 0)
         return td_fail_add(TD_NO_MEMORY, "; --memory SIZE builds a .tg out of memory");
     if (!job->format->streams && job->file == NULL)
-        return td_fail_add(TD_NO_MEMORY, "; %s files are read into memory whole (about %.1f times their length): "
-                           "convert without --memory or to another text format first", job->format->name, 8.0);
+        return td_fail_add(TD_NO_MEMORY, "; %s files need about %.1f times their length in memory: convert without "
+                           "--memory or to another text format first", job->format->name, 8.0);
     return td_outside_too_small(inside_bytes(job), job->settings->output, td_pool_threads(job->pool), may_go_outside);
 }
 
-/* Where memory is too little for building out of memory as well, a small graph may still be built in it. */
+/* Builds out of memory or in memory. With less memory than the former needs, a small graph may still fit the latter. */
 static td_status convert_somewhere(conversion *job)
 {
     if (job->format == &td_format_tg) TD_CHECK(td_packed_open(&job->file, job->input));
-    bool possible = td_outside_possible(td_pool_threads(job->pool)); /* asked before anything is mapped */
+    bool possible = td_outside_possible(td_pool_threads(job->pool)); /* before any file is mapped */
     bool packs = may_go_outside(job), can = packs && (job->format->streams || job->file != NULL);
     if (job->file != NULL && packs && !td_build_options_change(&job->build)) return copy_packed(job);
     bool outside = can && exceeds_limit(job) && possible;
@@ -248,7 +249,7 @@ static td_status convert(conversion *job, td_report *out)
     TD_CHECK(td_common_pool(common, &job->pool));
     job->input_bytes = td_graph_file_bytes(job->input);
     TD_CHECK(convert_somewhere(job));
-    tell(job);
+    show(job);
     if (common->json == NULL) return TD_OK;
     if (!job->is_outside && !keeps_memory(job)) TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     TD_CHECK(td_report_begin(out, common->json, "convert", td_pool_threads(job->pool)));
@@ -281,7 +282,7 @@ static const convert_settings defaults = {.seed = 1};
 
 const td_command td_cmd_convert = {
     .name = "convert",
-    .summary = "turn any graph file into another",
+    .summary = "convert a graph file to another format",
     .positional = "IN|-",
     .least = 1,
     .most = 1,
@@ -290,8 +291,8 @@ const td_command td_cmd_convert = {
     .settings_bytes = sizeof(convert_settings),
     .defaults = &defaults,
     .run = run_convert,
-    .details = "- is standard input: a text of any kind, or another format that --format names. The output appears "
-               "under its name when it is complete; nothing is left behind by a failure or Ctrl-C. "
+    .details = "- is standard input: any text format, or the format named by --format. The output appears "
+               "under its name when it is complete; a failure or Ctrl-C leaves no files behind. "
                "'tandem help formats' lists what can be read and written.",
     .examples = "tandem convert web.txt.gz -o web.tg\n"
                 "grep -v '^9' web.txt | tandem convert - -o part.tg\n"

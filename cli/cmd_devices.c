@@ -1,5 +1,5 @@
-/* `tandem devices`: what this machine has to compute with, and how fast its
- * memory and its GPUs are, measured now. */
+/* `tandem devices`: the processors and GPUs of this machine, and the measured rates of
+ * their memory. */
 #include "command.h"
 
 #include "base/alloc.h"
@@ -24,8 +24,8 @@ typedef struct devices_settings {
 typedef struct job {
     const devices_settings *settings;
     td_machine machine;
-    td_cpu_rates rates[2]; /* of one thread and of all */
-    int rate_count;        /* 0: the cpu was not asked for */
+    td_cpu_rates rates[2]; /* with one thread and with all */
+    int rate_count;        /* 0: the cpu was not requested */
     td_gpu_report *gpus;
     int gpu_count;
     td_link_matrix links;
@@ -35,17 +35,18 @@ typedef struct job {
 #define OPTION(...) TD_OPTION(devices_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("devices", TEXT, devices, "LIST", "which: cpu, cuda:0, cuda:0/8, emu:8@dgx1 (default: all that are real)"),
-    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1 << 20,
+    OPTION("devices", TEXT, devices, "LIST",
+           "the devices: cpu, cuda:0, cuda:0/8, emu:8@dgx1 (default: all but emulated ones)"),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "limit on a GPU's memory: 4G, 512M", .least = 1 << 20,
            .most = 0x1p62),
-    OPTION("largest", SIZE, largest, "SIZE", "measure random reads over ranges up to that (default: 1G)",
+    OPTION("largest", SIZE, largest, "SIZE", "largest range for random reads (default: 1G)",
            .least = 1 << 20, .most = 0x1p62),
     {0},
 };
 
 enum { LABEL = 44, CELL = 14 };
 
-/* The level of the instruction set in use, and the others there are. */
+/* Prints the instruction set level in use, and the other levels of this build. */
 static void print_isa(void)
 {
     printf("\n           kernels for %s", td_isa_name(td_isa_level()));
@@ -70,7 +71,7 @@ static void print_machine(const td_machine *machine)
            td_format_size(b, machine->memory_free), machine->huge_pages);
 }
 
-/* One line of figures, in billions, one per measurement. */
+/* Prints one line of figures, in billions, one per measurement. */
 static void print_row(const char *label, const char *unit, const double *figures, int count)
 {
     printf("%-*s", LABEL, label);
@@ -146,8 +147,8 @@ static td_status measure(int threads, uint64_t largest, td_cpu_rates *out)
     return status;
 }
 
-/* The cpu's part. */
-static td_status look_at_cpu(job *self)
+/* Measures the cpu. */
+static td_status inspect_cpu(job *self)
 {
     td_machine_describe(&self->machine);
     int threads = self->settings->common.threads > 0 ? (int)self->settings->common.threads : self->machine.usable;
@@ -159,16 +160,16 @@ static td_status look_at_cpu(job *self)
     return TD_OK;
 }
 
-static td_status look_at(job *self, td_device *device)
+static td_status inspect_device(job *self, td_device *device)
 {
-    if (device->kind == TD_DEVICE_CPU) return look_at_cpu(self);
+    if (device->kind == TD_DEVICE_CPU) return inspect_cpu(self);
     TD_CHECK(TD_RESIZE(&self->gpus, (uint64_t)self->gpu_count + 1, "report on devices"));
     TD_CHECK(td_gpu_describe(&self->gpus[self->gpu_count], device, self->settings->largest));
     self->gpu_count++;
     return TD_OK;
 }
 
-static td_status look_at_list(job *self, const char *list)
+static td_status inspect_list(job *self, const char *list)
 {
     td_status status = TD_OK;
     td_loop *loop = NULL;
@@ -176,7 +177,7 @@ static td_status look_at_list(job *self, const char *list)
     TD_CHECK(td_loop_create(&loop));
     TD_TRY(td_devices_open(&devices, list,
                            &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
-    for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(look_at(self, device));
+    for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(inspect_device(self, device));
     if (self->settings->devices != NULL) {
         td_progress_text("measuring links");
         TD_TRY(td_links_measure(devices, &self->links));
@@ -187,16 +188,16 @@ done:
     return status;
 }
 
-/* Everything there is. A GPU that cannot be used is told about and is no failure. */
-static td_status look_at_all(job *self)
+/* Measures all devices. A GPU that cannot be used is reported, but is no failure. */
+static td_status inspect_all(job *self)
 {
     const char *why;
-    TD_CHECK(look_at_cpu(self));
+    TD_CHECK(inspect_cpu(self));
     if (!td_device_kind_present(TD_DEVICE_CUDA, &why)) snprintf(self->no_gpu, sizeof self->no_gpu, "none: %s", why);
     for (int i = 0; i < td_cuda_count(); i++) {
         char name[32];
         snprintf(name, sizeof name, "cuda:%d", i);
-        td_status status = look_at_list(self, name);
+        td_status status = inspect_list(self, name);
         if (status == TD_CANCELLED || status == TD_INTERNAL) return status;
         if (status != TD_OK) snprintf(self->no_gpu, sizeof self->no_gpu, "%s", td_last_message());
     }
@@ -277,7 +278,7 @@ static td_status run_devices(const td_args *args, void *settings)
     const devices_settings *s = settings;
     td_report out = {0};
     if (s->devices != NULL) TD_TRY(td_devices_check(s->devices));
-    TD_TRY(s->devices != NULL ? look_at_list(&self, s->devices) : look_at_all(&self));
+    TD_TRY(s->devices != NULL ? inspect_list(&self, s->devices) : inspect_all(&self));
     td_progress_end();
     if (td_report_leaves_stdout(&s->common)) print(&self);
     if (s->common.json == NULL) goto done;
@@ -295,7 +296,7 @@ static const devices_settings defaults = {.largest = TD_CPU_MEASURE_LARGEST};
 
 const td_command td_cmd_devices = {
     .name = "devices",
-    .summary = "processors, GPUs and memory of this machine, measured",
+    .summary = "show the processors, GPUs and memory rates of this machine",
     .options = options,
     .settings_bytes = sizeof(devices_settings),
     .defaults = &defaults,
@@ -303,7 +304,7 @@ const td_command td_cmd_devices = {
     .details =
         "Names of devices, here and for run and bench, separated by commas:\n"
         "cpu: the worker threads (--threads).\n"
-        "cuda:N: NVIDIA GPU N; cuda:N/S: it, cut into S slices; cuda:N/S#I: slice I of those, from 0.\n"
+        "cuda:N: NVIDIA GPU N; cuda:N/S: all S slices of it; cuda:N/S#I: slice I, counted from 0.\n"
         "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
         "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, late, unchecked, "
         "or a path). Their times are modelled.\n"

@@ -1,4 +1,4 @@
-/* `tandem gen`: a graph from a seed. */
+/* `tandem gen`: generates a graph from a seed. */
 #include "build_settings.h"
 #include "graph_text.h"
 #include "ordering.h"
@@ -30,27 +30,28 @@ typedef struct gen_settings {
 #define OPTION(...) TD_OPTION(gen_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("output", TEXT, output, "FILE", "the file to write; its suffix tells the format", .letter = 'o'),
+    OPTION("output", TEXT, output, "FILE", "the file to write; its suffix determines the format", .letter = 'o'),
     OPTION("to", TEXT, format, "F", "format of the output (default: by suffix)", .excludes = "format"),
-    OPTION("format", TEXT, format, "F", "the same"),
-    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: the edges of a .tg spread over a file in each directory"),
-    OPTION("temp", TEXT, temporary, "DIR", "for temporary files when memory is short (default: beside the output)"),
-    OPTION("seed", COUNT, spec.seed, "N", "what is drawn depends on it alone (default: 1)",
+    OPTION("format", TEXT, format, "F", "the same as --to"),
+    OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: spread the edges of a .tg over one file in each directory"),
+    OPTION("temp", TEXT, temporary, "DIR",
+           "folder for temporary files when memory is short (default: that of the output)"),
+    OPTION("seed", COUNT, spec.seed, "N", "seed of the random numbers (default: 1)",
            .most = LARGEST_SEED),
     OPTION("scale", COUNT, spec.scale, "N", "2^N vertices", .excludes = "vertices", .least = 1, .most = 31),
-    OPTION("vertices", COUNT, spec.vertices, "N", "that many vertices", .least = 1, .most = MOST_VERTICES),
+    OPTION("vertices", COUNT, spec.vertices, "N", "number of vertices", .least = 1, .most = MOST_VERTICES),
     OPTION("degree", REAL, spec.degree, "D", "edges per vertex, before duplicates and loops are dropped",
            .least = 1e-9, .most = 1e9),
-    OPTION("a", REAL, spec.a, "P", "rmat: share of the first quarter (default: 0.57)", .least = 1e-9, .most = 1),
-    OPTION("b", REAL, spec.b, "P", "rmat: of the second (default: 0.19)", .least = 1e-9, .most = 1),
-    OPTION("c", REAL, spec.c, "P", "rmat: of the third (default: 0.19)", .least = 1e-9, .most = 1),
+    OPTION("a", REAL, spec.a, "P", "rmat: share of the first quadrant (default: 0.57)", .least = 1e-9, .most = 1),
+    OPTION("b", REAL, spec.b, "P", "rmat: share of the second quadrant (default: 0.19)", .least = 1e-9, .most = 1),
+    OPTION("c", REAL, spec.c, "P", "rmat: share of the third quadrant (default: 0.19)", .least = 1e-9, .most = 1),
     OPTION("width", COUNT, spec.width, "N", "grid: columns; layered: vertices per layer", .least = 1,
            .most = MOST_VERTICES),
-    OPTION("height", COUNT, spec.height, "N", "grid: rows (default: as many)", .least = 1, .most = MOST_VERTICES),
-    OPTION("layers", COUNT, spec.layers, "N", "layered: how many layers", .least = 1, .most = MOST_VERTICES),
-    OPTION("rewire", REAL, spec.rewire, "P", "smallworld: share of edges that lead anywhere", .most = 1),
-    OPTION("arity", COUNT, spec.arity, "N", "tree: children of a vertex", .least = 1, .most = MOST_VERTICES),
-    OPTION("hosts", COUNT, spec.hosts, "N", "web: how many hosts", .least = 1, .most = MOST_VERTICES),
+    OPTION("height", COUNT, spec.height, "N", "grid: rows (default: the width)", .least = 1, .most = MOST_VERTICES),
+    OPTION("layers", COUNT, spec.layers, "N", "layered: number of layers", .least = 1, .most = MOST_VERTICES),
+    OPTION("rewire", REAL, spec.rewire, "P", "smallworld: probability that an edge is rewired at random", .most = 1),
+    OPTION("arity", COUNT, spec.arity, "N", "tree: children per vertex", .least = 1, .most = MOST_VERTICES),
+    OPTION("hosts", COUNT, spec.hosts, "N", "web: number of hosts", .least = 1, .most = MOST_VERTICES),
     OPTION("shuffle", FLAG, spec.shuffle, NULL, "number the vertices at random"),
     {0},
 };
@@ -64,14 +65,14 @@ static const char *kind_name(const void *unused, int index)
     return td_generators[index].kind;
 }
 
-/* A graph known by name has its shape; only the seed, the numbering and the builder's options are left to choose. */
+/* A named graph has fixed parameters; only the seed, --shuffle and the builder's options may be given. */
 static td_status refuse_parameters(const gen_settings *s, const char *name)
 {
     for (const td_arg_option *option = options; option->name != NULL; option++) {
         bool number = option->kind == TD_ARG_COUNT || option->kind == TD_ARG_REAL;
         if (!number || strcmp(option->name, "seed") == 0) continue;
         if (memcmp((const char *)s + option->at, (const char *)&defaults + option->at, sizeof(uint64_t)) != 0)
-            return td_fail(TD_USAGE, "--%s cannot change '%s', a graph known by name", option->name, name);
+            return td_fail(TD_USAGE, "--%s cannot change the named graph '%s'", option->name, name);
     }
     return TD_OK;
 }
@@ -83,7 +84,7 @@ static td_status check_spec(const td_gen_spec *spec, td_gen_size *size)
     return status;
 }
 
-/* The list of edges alone has to fit, or there is no use in starting. */
+/* Refuses a graph whose edge list alone does not fit. */
 static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec *spec, td_build_options *build)
 {
     if (td_gen_named(kind, spec, build)) {
@@ -100,7 +101,7 @@ static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec 
     return td_build_settings_apply(&s->build, build);
 }
 
-/* What was made and how long it took. */
+/* One generation: its data, and the times of its phases. */
 typedef struct making {
     const gen_settings *settings;
     const char *kind;
@@ -113,11 +114,11 @@ typedef struct making {
     td_outside outside;
 } making;
 
-static void tell(const making *job)
+static void show(const making *job)
 {
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
     td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
-    if (job->is_outside) td_outside_tell(&job->outside);
+    if (job->is_outside) td_outside_show(&job->outside);
     else
         td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
                 td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak),
@@ -146,7 +147,7 @@ static td_status fill_list(void *context, td_edge_list *edges, td_pool *pool)
     return td_generator_named(spec->kind)->fill(spec, edges, pool);
 }
 
-/* A .tg is to be written, and nothing asked for that needs all of it in memory. */
+/* Whether the graph may be built out of memory: the output is a .tg, and no option needs the whole graph in memory. */
 static bool may_go_outside(const making *job)
 {
     const td_format *format = NULL;
@@ -183,13 +184,13 @@ static td_status make_inside(making *job, const td_gen_spec *spec, const td_buil
     return TD_OK;
 }
 
-/* Too many edges to hold are known before any of them is made. */
+/* Builds in memory or out of memory; the size is known before the first edge is drawn. */
 static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
 {
     uint64_t budget = td_memory().budget;
     int threads = td_pool_threads(job->pool);
     bool hopeless = budget != 0 && size.edges > budget / EDGE_BYTES;
-    bool possible = td_outside_possible(threads); /* asked before anything is made */
+    bool possible = td_outside_possible(threads); /* before anything is allocated */
     bool outside = possible && may_go_outside(job) && td_outside_needed(size.vertices, size.edges, true, build);
     td_status status = outside    ? make_outside(job, spec, size, build)
                        : hopeless ? TD_NO_MEMORY
@@ -206,7 +207,7 @@ static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, co
     TD_CHECK(td_common_pool(common, &job->pool));
     TD_CHECK(make_somewhere(job, spec, size, build));
     job->peak = td_memory().peak;
-    tell(job);
+    show(job);
     if (common->json == NULL) return TD_OK;
     TD_CHECK(td_report_begin(out, common->json, "gen", td_pool_threads(job->pool)));
     report(&out->json, job);
@@ -236,7 +237,7 @@ static td_status run_gen(const td_args *args, void *settings)
 
 const td_command td_cmd_gen = {
     .name = "gen",
-    .summary = "make a graph from a seed",
+    .summary = "generate a graph from a seed",
     .positional = "KIND|NAME",
     .least = 1,
     .most = 1,

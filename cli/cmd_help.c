@@ -33,8 +33,8 @@ void td_help_command(const td_command *command)
     printf("%s%s%s\n", command->positional != NULL ? " " : "", command->positional != NULL ? command->positional : "",
            command->options != NULL && command->options->name != NULL ? " [options]" : "");
     print_options("Options", command->options);
-    print_options("What is done to the edges", command->shared);
-    print_options("Options of every command", td_common_options);
+    print_options("Options for the edges", command->shared);
+    print_options("Common options", td_common_options);
     if (command->details != NULL) {
         printf("\n");
         td_print_paragraphs(command->details);
@@ -55,15 +55,15 @@ void td_help_overview(void)
         td_print_entry(head, NAME_COLUMN, td_commands[i]->summary);
     }
     printf("\nTopics\n");
-    printf("  programs   what `tandem run` can compute; each program is a topic of its own\n");
-    printf("  engines    how it can do that; each engine is a topic of its own\n");
-    printf("  formats    what can be read and written\n");
-    printf("  generators what `tandem gen` can draw\n");
+    printf("  programs   the algorithms of `tandem run`; each program is a topic\n");
+    printf("  engines    the ways to run them on CPU, GPU and disk; each engine is a topic\n");
+    printf("  formats    graph files that can be read and written\n");
+    printf("  generators graphs that `tandem gen` can generate\n");
     printf("\nFirst steps\n");
     printf("  tandem gen rmat --scale 16 --weights 1:100 -o g.tg   a graph to try things on\n");
     printf("  tandem info g.tg                                     what is in it\n");
     printf("  tandem run sssp g.tg --source 0 --verify --top 5     distances from vertex 0\n");
-    printf("\n'tandem help COMMAND' and 'tandem help TOPIC' tell more.\n");
+    printf("\n'tandem help COMMAND' and 'tandem help TOPIC' have details.\n");
 }
 
 static const char *abilities(const td_format *format)
@@ -74,7 +74,7 @@ static const char *abilities(const td_format *format)
 
 static void help_formats(void)
 {
-    printf("Graph files. The format is recognised by content first, by name second;\n"
+    printf("Graph files. The format is recognised by contents first, by name second;\n"
            "--format NAME (and --to NAME for the output of convert) overrides that.\n"
            "Text may be compressed: .gz, .zst, .xz.\n\n");
     printf("  %-14s %-12s %-16s\n", "name", "", "suffixes");
@@ -87,7 +87,7 @@ static void help_formats(void)
 
 static void help_generators(void)
 {
-    printf("Graphs from a seed, the same whatever the number of threads.\n"
+    printf("Generators. The graph depends on the seed, but not on the number of threads.\n"
            "Parameters are options of `tandem gen` (see 'tandem help gen').\n\n");
     for (const td_generator *generator = td_generators; generator->kind != NULL; generator++) {
         char head[64];
@@ -98,7 +98,7 @@ static void help_generators(void)
     printf("\n"
            "Named graphs: kN (rmat of 2^N vertices, degree 16), uN (uniform), gridN (N x N),\n"
            "symmetrised, deduplicated, loop-free, with symmetric weights 1..100 and shuffled\n"
-           "ids. k23, k25, u23 and grid3000 are the ones benchmarks speak of.\n");
+           "ids. The benchmarks of docs/performance.md use k23, k25, u23 and grid3000.\n");
 }
 
 typedef struct topic {
@@ -112,7 +112,7 @@ static const topic topics[] = {
     {NULL, NULL},
 };
 
-/* Topics, commands, programs and engines, as one list to guess from. */
+/* Topics, commands, programs and engines as one list of candidates. */
 static const char *subject_name(const void *context, int index)
 {
     int count = (int)(sizeof topics / sizeof *topics) - 1, commands = 0;
@@ -144,7 +144,7 @@ static td_status run_help(const td_args *args, void *settings)
 
 const td_command td_cmd_help = {
     .name = "help",
-    .summary = "how to use all this",
+    .summary = "explain commands, programs, engines and formats",
     .positional = "[COMMAND|PROGRAM|ENGINE|TOPIC]",
     .most = 1,
     .settings_bytes = sizeof(td_common),

@@ -1,8 +1,8 @@
-/* `tandem info`: what a graph file holds.
+/* `tandem info`: the contents of a graph file.
  *
- * A packed file is mapped, and only its header, its offsets and its ids are
- * read and verified, so that the answer comes at once; what needs every edge (loops, parallel edges,
- * the digest) waits for --check. Any other file is read whole anyway. */
+ * A packed file is mapped, and only its header, its offsets and its ids are read and verified, so
+ * that the command takes no time; counts that need every edge (loops, parallel edges, the digest)
+ * need --check. Any other file is read whole. */
 #include "command.h"
 #include "graph_text.h"
 #include "info_needs.h"
@@ -32,7 +32,7 @@ typedef struct info_settings {
 #define OPTION(...) TD_OPTION(info_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("check", FLAG, check, NULL, "verify every byte and every claim, and look at every edge"),
+    OPTION("check", FLAG, check, NULL, "verify all checksums and properties, and count loops and parallel edges"),
     OPTION("format", TEXT, format, "F", "format of the file (default: recognised)"),
     {0},
 };
@@ -43,13 +43,13 @@ typedef struct inspection {
     bool packed, full, checked;
     td_pool *pool;
     td_graph *graph;
-    td_packed_info file; /* of a packed file; otherwise what it would be */
+    td_packed_info file; /* facts of the packed file, or of the one that the graph would give */
     td_graph_stats stats;
     uint64_t digest;
     double seconds;
 } inspection;
 
-/* A mapped section is followed by the zeros that its checksums include. */
+/* The checksums of a section include the zeros that follow it in the mapping. */
 static td_status verify_section(const td_packed *file, td_section_kind kind, const void *data)
 {
     const td_section *section = &td_packed_describe(file)->sections[kind];
@@ -240,12 +240,12 @@ static void print_sections(const inspection *job)
     printf("%-14s %12s\n", "file", td_format_size(size, job->file.file_bytes));
 }
 
-/* What it takes to have the graph, besides what a program needs for its own values. */
+/* Memory that the graph needs, without the values of programs. */
 typedef struct needs {
-    uint64_t load;      /* all of it in memory */
-    uint64_t build;     /* building it there */
-    uint64_t least;     /* building it out of memory with the command's threads */
-    uint64_t temporary; /* and the temporary files of that */
+    uint64_t load;      /* to load it */
+    uint64_t build;     /* to build it in memory */
+    uint64_t least;     /* minimum to build it out of memory with the command's threads */
+    uint64_t temporary; /* temporary files of the latter */
 } needs;
 
 static uint64_t highest_id(const td_graph *graph)
@@ -355,7 +355,7 @@ static void report(td_json *json, const inspection *job)
     td_memory_json(json, graph, td_memory().peak);
 }
 
-static td_status tell(const inspection *job, const td_common *common, td_report *out)
+static td_status show(const inspection *job, const td_common *common, td_report *out)
 {
     if (td_report_leaves_stdout(common)) {
         print_facts(job);
@@ -378,7 +378,7 @@ static td_status run_info(const td_args *args, void *settings)
     TD_CHECK(td_report_check_target(&s->common, job.path));
     TD_CHECK(td_standard_input_take(&job.path, NULL, NULL));
     td_status status = inspect(&job, s);
-    if (status == TD_OK) status = tell(&job, &s->common, &out);
+    if (status == TD_OK) status = show(&job, &s->common, &out);
     td_graph_destroy(job.graph);
     td_pool_destroy(job.pool);
     return td_report_end(&out, status);
@@ -386,16 +386,16 @@ static td_status run_info(const td_args *args, void *settings)
 
 const td_command td_cmd_info = {
     .name = "info",
-    .summary = "what a graph file holds",
+    .summary = "describe a graph file: size, degrees, memory needed",
     .positional = "FILE|-",
     .least = 1,
     .most = 1,
     .options = options,
     .settings_bytes = sizeof(info_settings),
     .run = run_info,
-    .details = "A .tg file is mapped, not read, unless --check asks for every byte. Its checksum is that of "
-               "the file's content: the same graph packed twice has the same. The digest is that of the graph, "
-               "the same in whatever format it is stored.",
+    .details = "A .tg file is mapped, not read whole, unless --check is given. The checksum identifies the file's "
+               "contents: packing the same graph twice gives the same. The digest identifies the graph: it is the "
+               "same in every format.",
     .examples = "tandem info web.tg\n"
                 "tandem info web.tg --check\n"
                 "tandem info --json soc-Epinions1.txt.xz",

@@ -1,4 +1,4 @@
-/* `tandem reorder`: the same graph with its vertices in another order. */
+/* `tandem reorder`: writes a graph with its vertices in another order. */
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
@@ -21,9 +21,9 @@ typedef struct reorder_settings {
 #define OPTION(...) TD_OPTION(reorder_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("output", TEXT, output, "OUT", "the file to write; its suffix tells the format", .letter = 'o'),
+    OPTION("output", TEXT, output, "OUT", "the file to write; its suffix determines the format", .letter = 'o'),
     OPTION("by", TEXT, by, "ORDER", "hot, indegree, random, rcm or none (default: hot)"),
-    OPTION("seed", COUNT, seed, "N", "of the random order (default: 1)"),
+    OPTION("seed", COUNT, seed, "N", "seed of the random order (default: 1)"),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
     {0},
@@ -39,7 +39,7 @@ typedef struct reordering {
     double read_seconds, write_seconds;
 } reordering;
 
-static void tell(const reordering *job)
+static void show(const reordering *job)
 {
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
     td_info("%s: %s", td_shown_path(job->input), td_graph_text(graph, job->graph));
@@ -81,7 +81,7 @@ static td_status reorder(reordering *job, td_report *out)
     TD_CHECK(td_graph_write(job->graph, s->output, s->to, job->pool));
     job->write_seconds = td_seconds_since(start);
     job->peak = td_memory().peak;
-    tell(job);
+    show(job);
     if (s->common.json == NULL) return TD_OK;
     TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
     TD_CHECK(td_report_begin(out, s->common.json, "reorder", td_pool_threads(job->pool)));
@@ -109,7 +109,7 @@ static const reorder_settings defaults = {.by = "hot", .seed = 1};
 
 const td_command td_cmd_reorder = {
     .name = "reorder",
-    .summary = "put a graph's vertices in another order",
+    .summary = "reorder the vertices of a graph",
     .positional = "IN|-",
     .least = 1,
     .most = 1,
@@ -118,16 +118,16 @@ const td_command td_cmd_reorder = {
     .defaults = &defaults,
     .run = run_reorder,
     .details =
-        "Vertices that stand together in the file stand together in memory and in the cache. The graph stays the "
-        "same and so do the original ids, by which sources are named, defaults chosen and results written. A packed "
-        "file keeps the order; formats of plain edges do not.\n"
-        "  hot       breadth-first from the vertex of most in-edges, those without\n"
-        "            out-edges last\n"
+        "Vertices that are near each other in the order are near each other in memory and in the cache. The graph and "
+        "its original ids do not change: sources and results are given by original id. A packed file (.tg) keeps the "
+        "order; text formats do not.\n"
+        "  hot       breadth-first from the vertex with most in-edges; vertices\n"
+        "            without out-edges last\n"
         "  indegree  by descending in-degree\n"
         "  random    at random, from the seed\n"
         "  rcm       reverse Cuthill-McKee: neighbours near each other, for grids and\n"
         "            road networks\n"
-        "  none      as the input has them",
+        "  none      the order of the input",
     .examples = "tandem reorder web.tg -o hot.tg\n"
                 "tandem reorder web.tg -o mixed.tg --by random --seed 7\n"
                 "tandem run pagerank web.tg --order hot",

@@ -1,7 +1,7 @@
-/* `tandem run`: a program on a graph.
+/* `tandem run`: runs a program on a graph.
  *
- * What can be refused without the graph is refused before it is read. Then:
- * load, reorder if asked to, run (several times with --repeat), verify, write, tell. */
+ * Options are checked before the graph is read, as far as possible. Then: load, reorder
+ * if requested, run (several times with --repeat), verify, write, report. */
 #include "build_settings.h"
 #include "graph_text.h"
 #include "ordering.h"
@@ -47,40 +47,42 @@ static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
            .letter = 's'),
     OPTION("engine", TEXT, engine, "E",
-           "which engine: cpu, resident, stream, coop, hybrid (default: auto, a GPU if there is one and it pays)"),
+           "the engine: cpu, resident, stream, coop, hybrid (default: auto, which uses a GPU if it is faster)"),
     OPTION("devices", TEXT, devices, "LIST",
-           "what may be used, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
-    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "use no more of a GPU's memory: 4G, 512M", .least = 1,
+           "the devices to use, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
+    OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "limit on a GPU's memory: 4G, 512M", .least = 1,
            .most = 0x1p62),
     OPTION("gpu-edges", TEXT, gpu_edges, "SHARE",
-           "use no more of it for edges: 25% of the graph's, or a size; for experiments"),
+           "limit on edges in a GPU's memory: 25% of the graph's, or a size; for experiments"),
     OPTION("iterations", COUNT, iterations, "N",
-           "do that many, fewer only if nothing changes any more; with --tolerance at most that many (default: the "
+           "upper limit on iterations; fewer only if the run converges (default: the "
            "program's)", .least = 1, .most = 1e9),
     OPTION("tolerance", REAL, tolerance, "T",
-           "stop when an iteration changes the values by no more (default: the program's; with --iterations 0)",
+           "converged when an iteration changes the values by no more (default: the program's; 0 if --iterations is "
+           "given)",
            .most = 1e9),
-    OPTION("sync", FLAG, sync, NULL, "iterations see the values of the one before (the default)", .excludes = "async"),
-    OPTION("async", FLAG, async, NULL, "values are seen as soon as they are there"),
+    OPTION("sync", FLAG, sync, NULL, "an iteration reads the previous one's values (default)", .excludes = "async"),
+    OPTION("async", FLAG, async, NULL, "an iteration also reads values that it has updated itself"),
     OPTION("checkpoint", TEXT, checkpoint, "DIR",
-           "write the run's state there as it goes, so that it can go on when it is killed", .excludes = "repeat"),
-    OPTION("every", COUNT, every, "N", "iterations between two checkpoints (default: ten seconds)", .least = 1,
+           "write checkpoints to this folder, from which a killed run can resume", .excludes = "repeat"),
+    OPTION("every", COUNT, every, "N", "iterations between checkpoints (default: one every ten seconds)", .least = 1,
            .most = 1e9, .needs = "checkpoint"),
-    OPTION("resume", TEXT, resume, "DIR", "go on from the last checkpoint there, on any engine", .excludes = "repeat"),
-    OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also from which vertex each one was reached"),
-    OPTION("verify", FLAG, verify, NULL, "check the result against the claims it makes"),
+    OPTION("resume", TEXT, resume, "DIR", "resume from the last checkpoint in this folder, on any engine",
+           .excludes = "repeat"),
+    OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also compute the previous vertex on the path to each"),
+    OPTION("verify", FLAG, verify, NULL, "check that the result is correct"),
     OPTION("output", TEXT, output, "FILE",
-           "results, one line per vertex (original id, value) or, of mst, per edge of the forest; - is standard output",
+           "results, one line per vertex (original id, value) or, for mst, per edge of the forest; -: standard output",
            .letter = 'o'),
     OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: tsv)", .needs = "output"),
     OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
            .most = 1e9),
-    OPTION("trace", TEXT, trace, "FILE", "what happened when, in Chrome's trace format"),
-    OPTION("repeat", COUNT, repeat, "N", "run that often; the median time is reported", .least = 1,
+    OPTION("trace", TEXT, trace, "FILE", "a timeline of the run, in Chrome's trace format"),
+    OPTION("repeat", COUNT, repeat, "N", "run N times and report the median time", .least = 1,
            .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
     OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
-    OPTION("seed", COUNT, seed, "N", "of --weights and of the random order (default: 1)", .needs = "weights order"),
+    OPTION("seed", COUNT, seed, "N", "seed of --weights and of --order random (default: 1)", .needs = "weights order"),
     {0},
 };
 
@@ -113,7 +115,7 @@ static const char *program_name(const void *unused, int index)
 
 /* Checks that need no graph. */
 
-/* Once each, like any option. */
+/* A key may be given once, like any option. */
 static td_status add_setting(td_settings *settings, const char *pair)
 {
     TD_CHECK(td_settings_add(settings, pair));
@@ -131,13 +133,13 @@ static td_status check_settings(job *self)
     const td_engine *engine = td_engine_choose(self->settings->engine, self->settings->devices, &self->set);
     TD_CHECK(td_plan_check_settings(engine, self->program, &self->set));
     TD_CHECK(td_settings_number(&self->set, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
-    td_huge_pages(huge_pages == 0); /* the graph's arrays too: before they are there */
+    td_huge_pages(huge_pages == 0); /* before the graph's arrays are allocated */
     return TD_OK;
 }
 
 static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
-/* At most one of several things goes to standard output; no two share a file. */
+/* At most one output may go to standard output, and no two to the same file. */
 static td_status check_targets(const run_settings *s, const char *graph)
 {
     const td_common *common = &s->build.common;
@@ -167,7 +169,7 @@ static td_status check_source(job *self)
     return td_fail(TD_USAGE, "option --source: %s", td_last_message());
 }
 
-/* A share becomes a number up to 1, a size one above. */
+/* Parses --gpu-edges: a share becomes a number up to 1, a size a number above 1. */
 static td_status check_gpu_edges(job *self)
 {
     const char *text = self->settings->gpu_edges;
@@ -179,7 +181,7 @@ static td_status check_gpu_edges(job *self)
         return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
     if (!share && bytes <= 100)
         return td_fail(TD_USAGE, "option --gpu-edges %s: that is %s bytes; a share is written %s%%", text, text, text);
-    if (share && bytes > whole) bytes = whole; /* all of them are no cap */
+    if (share && bytes > whole) bytes = whole; /* 100% is no limit */
     self->options.gpu_edges = share ? (double)bytes / (double)whole : (double)bytes;
     return TD_OK;
 }
@@ -256,7 +258,7 @@ static td_status find_format(const job *self, const td_format **format)
     return *format == NULL ? td_format_detect(self->path, format) : TD_OK;
 }
 
-/* A share is one of the graph's file. */
+/* The limit of --memory; a share of a packed file refers to the file's length. */
 static td_status find_limit(const job *self, bool is_packed, uint64_t *limit)
 {
     const td_common *common = &self->settings->build.common;
@@ -269,8 +271,8 @@ static td_status find_limit(const job *self, bool is_packed, uint64_t *limit)
     return TD_OK;
 }
 
-/* What was asked for counts what the process holds besides, its code above all. Where that would be most of it, a graph
- * in memory gets all, and one on disk half. */
+/* Sets the budget: --memory minus the memory of the process itself (mainly its code). If the process takes most of it,
+ * a graph in memory gets all of --memory, one on disk half. */
 static td_status set_limit(const job *self, bool is_packed, bool on_disk)
 {
     uint64_t limit, held = td_memory().now, resident = td_machine_resident();
@@ -282,10 +284,10 @@ static td_status set_limit(const job *self, bool is_packed, bool on_disk)
     return TD_OK;
 }
 
-/* Where nobody asked for an engine that needs the edges in memory. */
+/* Edges may stay on disk unless the user chose an engine that needs them in memory. */
 static bool may_stay_on_disk(const job *self)
 {
-    /* By its name or by its settings. */
+    /* The choice may come from --engine or from an engine's settings. */
     const td_engine *engine = td_engine_choose(self->settings->engine, "cpu", &self->set);
     bool automatic = self->settings->engine == NULL || strcmp(self->settings->engine, "auto") == 0;
     return engine->takes_disk || (automatic && engine == &td_cpu_engine);
@@ -308,7 +310,7 @@ static td_status read_whole(job *self)
     return td_graph_read(&self->graph, self->path, self->settings->format, &self->build, self->pool);
 }
 
-/* Edges that turn out not to fit stay on disk if they may. */
+/* Loads a packed graph; edges that do not fit in memory stay on disk if they may. */
 static td_status load_packed(job *self)
 {
     td_status status = read_whole(self);
@@ -330,7 +332,7 @@ static td_status read_graph(job *self)
         td_status status = read_whole(self);
         if (status != TD_NO_MEMORY) return status;
         (void)td_inside_too_small(self->path, format, &self->build, td_pool_threads(self->pool));
-        return td_fail_add(TD_NO_MEMORY, "; of a .tg, which 'tandem convert' makes, edges may stay on disk");
+        return td_fail_add(TD_NO_MEMORY, "; or convert it to .tg ('tandem convert'), whose edges may stay on disk");
     }
     TD_CHECK(td_plan_check_file(self->path, self->program, &self->build));
     if (!changes_graph(self))
@@ -367,8 +369,8 @@ static bool show_iteration(void *context, const td_iteration *row)
     return true;
 }
 
-/* Once, and not before a run that is refused. */
-static void tell_plan(void *context)
+/* Shows the plan once, and not for a run that is refused. */
+static void show_plan(void *context)
 {
     job *self = context;
     const td_plan *plan = self->plan;
@@ -377,13 +379,13 @@ static void tell_plan(void *context)
     if (plan->engine->uses_devices == TD_USES_CPU && (self->options.gpu_memory > 0 || self->options.gpu_edges > 0))
         td_warn("--gpu-memory and --gpu-edges change nothing: the %s engine uses no GPU (%s)", plan->engine->name,
                 plan->why);
-    td_tell_plan(plan);
+    td_show_plan(plan);
 }
 
 static td_status run_program(job *self)
 {
     self->options.pool = self->pool;
-    self->options.begins = tell_plan;
+    self->options.begins = show_plan;
     self->options.each = show_iteration;
     self->options.each_context = self;
     TD_CHECK(td_plan_make(&self->plan, self->settings->engine, self->program, self->graph, &self->options));
@@ -456,15 +458,15 @@ static td_status write_report(const job *self, const char *target, report_fn put
     return td_report_end(&out, TD_OK);
 }
 
-/* A tolerance that was not met is a failure, unless the user limited the iterations. */
+/* A run that did not meet the tolerance fails, unless the user limited the iterations. */
 static td_status check_converged(const job *self)
 {
     const td_run *run = self->run;
     bool promised = self->options.has_tolerance || run->program->info->tolerance > 0;
     if (run->converged || self->options.has_iterations || !promised) return TD_OK;
     return td_fail(TD_LIMIT,
-                   "%s did not converge: after %" PRIu32 " iterations, the most it does unasked, the last change was "
-                   "%.3g, above the tolerance of %g; --tolerance or --iterations decide otherwise",
+                   "%s did not converge within its default of %" PRIu32 " iterations: the last change was %.3g, above "
+                   "the tolerance of %g; set --tolerance or --iterations",
                    run->program->info->name, run->iterations, run->final_change, run->tolerance);
 }
 
@@ -475,7 +477,7 @@ static td_status run_steps(job *self)
     TD_CHECK(load(self));
     TD_CHECK(run_program(self));
     fill_report(self);
-    td_tell_run(&self->report);
+    td_show_run(&self->report);
     char unchecked[TD_MESSAGE_BYTES];
     td_status checked = verify(self);
     snprintf(unchecked, sizeof unchecked, "%s", td_last_message());
@@ -485,7 +487,7 @@ static td_status run_steps(job *self)
     if (s->top > 0) TD_CHECK(td_print_top(self->run, self->pool, s->top));
     TD_CHECK(write_report(self, s->build.common.json, put_report));
     TD_CHECK(write_report(self, s->trace, put_trace));
-    if (checked != TD_OK) return td_fail(checked, "%s; what was found is written all the same, unchecked", unchecked);
+    if (checked != TD_OK) return td_fail(checked, "%s; the result was written, but is not verified", unchecked);
     return check_converged(self);
 }
 
@@ -521,8 +523,8 @@ const td_command td_cmd_run = {
     .run = run_run,
     .help_topic = td_help_run_topic,
     .details = "'tandem help programs' lists the programs, 'tandem help PROGRAM' the parameters of one, "
-               "'tandem help engines' the engines, 'tandem help cpu' and likewise the settings of one, "
-               "'tandem help devices' how devices are named. Results go to standard output or a file, everything else "
+               "'tandem help engines' the engines, 'tandem help ENGINE' the settings of one, "
+               "'tandem help devices' the names of devices. Results go to standard output or a file, everything else "
                "to standard error; the exit status is 0, 1 (failed) or 2 (wrong usage).",
     .examples = "tandem run bfs g.tg --source 17 --output levels.tsv\n"
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
@@ -530,5 +532,5 @@ const td_command td_cmd_run = {
                 "tandem run wcc g.tg --json stats.json --trace trace.json\n"
                 "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0\n"
                 "tandem run pagerank g.tg --checkpoint state        # killed\n"
-                "tandem run pagerank g.tg --resume state --top 10   # goes on",
+                "tandem run pagerank g.tg --resume state --top 10   # resumed",
 };

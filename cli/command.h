@@ -1,4 +1,4 @@
-/* What a command of the tool is: a table entry that main and help read.
+/* A command of the tool: a table entry that main and help read.
  *
  * A command's settings struct begins with td_common, which every command has;
  * the rest is its own. main parses the command line into it and calls `run`.
@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 typedef struct td_common {
-    uint64_t threads; /* 0: all this process may use */
+    uint64_t threads; /* 0: one per available processor */
     union {
         td_arg_memory memory_given;
-        uint64_t memory; /* its bytes: the budget, 0: most of what is free */
+        uint64_t memory; /* its bytes: the budget; 0: nine tenths of the free memory */
     };
     const char *json; /* a file, "-" for standard output, NULL: no JSON */
     bool quiet, verbose, help;
@@ -29,9 +29,9 @@ typedef struct td_command {
     const char *positional; /* "IN", "KIND|NAME", ... */
     const char *details;    /* paragraphs for the help, or NULL */
     const char *examples;   /* command lines, one per line, or NULL */
-    const td_arg_option *options; /* its own */
+    const td_arg_option *options; /* its own options */
     const td_arg_option *shared;  /* td_build_settings_options, or NULL */
-    int least, most;        /* positional arguments */
+    int least, most;        /* number of positional arguments */
     size_t settings_bytes;
     const void *defaults;   /* the settings before parsing, or NULL: all zero */
     td_status (*run)(const td_args *args, void *settings);
@@ -49,7 +49,7 @@ td_arg_spec td_command_spec(const td_command *command);
 void td_help_command(const td_command *command);
 void td_help_overview(void);
 
-/* The pool that --threads asks for. */
+/* Creates the pool with the number of threads of --threads. */
 td_status td_common_pool(const td_common *common, td_pool **out);
 
 #endif

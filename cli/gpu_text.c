@@ -26,11 +26,11 @@ static const figure figures[] = {
     FIGURE("pinned host memory, both ways at once", "pinned_both_ways_bytes_per_second", RATE, both_ways),
     FIGURE("pageable host memory to the device", "pageable_to_device_bytes_per_second", RATE, pageable_to_device),
     FIGURE("pageable host memory from the device", "pageable_to_host_bytes_per_second", RATE, pageable_to_host),
-    FIGURE("4 bytes to the device, waited for", "small_to_device_seconds", TIME, small_to_device),
-    FIGURE("4 bytes from the device, waited for", "small_to_host_seconds", TIME, small_to_host),
-    FIGURE("launch, one behind the other", "launch_seconds", TIME, launch),
-    FIGURE("launch, waited for", "launch_finish_seconds", TIME, launch_synchronize),
-    FIGURE("barrier of all blocks", "grid_barrier_seconds", TIME, grid_barrier),
+    FIGURE("4 bytes to the device, synchronized", "small_to_device_seconds", TIME, small_to_device),
+    FIGURE("4 bytes from the device, synchronized", "small_to_host_seconds", TIME, small_to_host),
+    FIGURE("launch, back to back", "launch_seconds", TIME, launch),
+    FIGURE("launch, synchronized", "launch_finish_seconds", TIME, launch_synchronize),
+    FIGURE("grid barrier", "grid_barrier_seconds", TIME, grid_barrier),
     FIGURE("kernel reads host memory in order", "host_read_bytes_per_second", RATE, host_read),
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
@@ -40,7 +40,7 @@ static double value_of(const td_gpu_rates *rates, const figure *what)
     return *(const double *)(const void *)((const char *)rates + what->at);
 }
 
-/* The model's figures, as if they had been measured. */
+/* Fills in the rates of an emulated GPU's topology. */
 static void take_model(td_gpu_report *out, const td_device *device)
 {
     const td_emulator *emulator = device->state;

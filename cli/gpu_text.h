@@ -1,5 +1,5 @@
-/* What `tandem devices` tells about a GPU: what it is, and how fast, measured or, of an emulated
- * one, as its topology says. */
+/* The report of `tandem devices` on a GPU: its properties and its rates, measured or, for an
+ * emulated one, from its topology. */
 #ifndef TD_CLI_GPU_TEXT_H
 #define TD_CLI_GPU_TEXT_H
 
@@ -12,9 +12,8 @@ typedef struct td_gpu_report {
     td_device_properties properties;
     uint64_t budget; /* bytes of its memory that may be used, 0: all */
     bool modelled;
-    td_gpu_rates rates; /* 0 where nothing is known */
-    double peers[TD_EMULATED_DEVICES]; /* bytes per second to the emulated device of that number, if it is
-                                         * open; 0: through the host */
+    td_gpu_rates rates; /* 0: unknown */
+    double peers[TD_EMULATED_DEVICES]; /* bytes per second to each open emulated device; 0: through the host */
 } td_gpu_report;
 
 td_status td_gpu_describe(td_gpu_report *out, td_device *device, uint64_t largest);

@@ -1,5 +1,5 @@
-/* A graph in a line for people and in keys for programs: the same facts in
- * every command. */
+/* The facts about a graph, as a line of text and as JSON keys, alike in every
+ * command. */
 #ifndef TD_CLI_GRAPH_TEXT_H
 #define TD_CLI_GRAPH_TEXT_H
 
@@ -17,15 +17,15 @@ char *td_weights_text(char text[TD_GRAPH_TEXT], const td_graph *graph);
 /* vertices, edges, weights and their range, symmetric */
 void td_graph_json(td_json *json, const td_graph *graph);
 
-/* A 64-bit value as 16 hexadecimal digits: JSON's numbers do not hold it. */
+/* A 64-bit value as 16 hexadecimal digits: JSON numbers cannot hold it exactly. */
 void td_json_hex(td_json *json, const char *key, uint64_t value);
 
-/* peak_memory (the most that Tandem held), peak_resident (charged by the system, mapped files
+/* peak_memory (allocated by Tandem), peak_resident (charged by the system, mapped files
  * included), edge_bytes and peak_over_edges. */
 void td_memory_json(td_json *json, const td_graph *graph, uint64_t peak);
 
-/* Two 32-bit ends for each directed edge, and 32 bits of weight if there are weights:
- * what the edges take as a plain array. */
+/* The size of the edges as a plain array: two 32-bit ends per directed edge, and 32 bits of
+ * weight if there are weights. */
 uint64_t td_edge_bytes(const td_graph *graph);
 
 #endif

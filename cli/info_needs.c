@@ -10,12 +10,12 @@
 #include <stdio.h>
 
 typedef struct needs {
-    uint64_t memory, gpu;        /* the graph and the program, loaded; on a GPU */
-    uint64_t least, reads;       /* from disk: memory that is enough; about the bytes of an iteration over all edges,
-                                  * after the first, at a quarter of the file */
+    uint64_t memory, gpu;        /* graph and program in memory; on a GPU */
+    uint64_t least, reads;       /* from disk: minimum of memory; approximate bytes that an iteration over all edges,
+                                  * after the first, reads with a quarter of the file in memory */
 } needs;
 
-/* Programs that weights are missing for need what they would need with them. */
+/* For a program that needs weights which the graph lacks, assumes them. */
 static td_status find_needs(needs *out, const td_program *program, const td_graph *graph, const td_packed_info *file,
                             td_pool *pool)
 {
@@ -51,7 +51,7 @@ td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_p
         if (!can_run(td_programs[i], graph)) continue;
         TD_CHECK(find_needs(&of, td_programs[i], graph, file, pool));
         if (!any)
-            printf("\n%-14s %12s %12s %16s %20s\n", "to run", "in memory", "on a GPU", "from disk, least",
+            printf("\n%-14s %12s %12s %16s %20s\n", "to run", "in memory", "on a GPU", "from disk, min",
                    "read with --memory 25%");
         any = true;
         printf("%-14s %12s %12s %16s %20s\n", td_programs[i]->info->name, td_format_size(memory, of.memory),

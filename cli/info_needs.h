@@ -1,12 +1,12 @@
-/* What runs on a graph would need, for `tandem info`. */
+/* Memory that runs on a graph need, for `tandem info`. */
 #ifndef TD_CLI_INFO_NEEDS_H
 #define TD_CLI_INFO_NEEDS_H
 
 #include "base/json.h"
 #include "store/packed.h"
 
-/* One line per program: memory with the graph loaded, on a GPU that holds it, and from disk: the least, and what an
- * iteration over all edges reads under a quarter of the file. */
+/* Prints one line per program: memory with the graph loaded; memory on a GPU with the graph loaded; from disk, the
+ * minimum of memory, and the bytes that an iteration over all edges reads with --memory 25%. */
 td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_pool *pool);
 td_status td_needs_json(td_json *json, const td_graph *graph, const td_packed_info *file, td_pool *pool);
 

@@ -25,13 +25,13 @@
 #define OPTION(...) TD_OPTION(td_common, __VA_ARGS__)
 
 const td_arg_option td_common_options[] = {
-    OPTION("threads", COUNT, threads, "N", "workers (default: all processors it may use)", .least = 1, .most = 1024),
+    OPTION("threads", COUNT, threads, "N", "worker threads (default: all available)", .least = 1, .most = 1024),
     OPTION("memory", MEMORY, memory_given, "SIZE",
-           "most memory to hold at once: 4G, 512M, or a share: 25% of the .tg that is run, of the machine's memory for "
-           "everything else (default: nine tenths of what is free)"),
+           "limit on memory: 4G, 512M, or a share such as 25%: of the file for `run` on a .tg, else of the machine's "
+           "memory (default: nine tenths of the free memory)"),
     OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
-    OPTION("quiet", FLAG, quiet, NULL, "say nothing but warnings and errors", .letter = 'q', .excludes = "verbose"),
-    OPTION("verbose", FLAG, verbose, NULL, "say more", .letter = 'v'),
+    OPTION("quiet", FLAG, quiet, NULL, "print only warnings and errors", .letter = 'q', .excludes = "verbose"),
+    OPTION("verbose", FLAG, verbose, NULL, "print more", .letter = 'v'),
     OPTION("help", FLAG, help, NULL, "this page", .letter = 'h'),
     {0},
 };
@@ -86,8 +86,8 @@ static void catch_signals(void)
     }
 }
 
-/* Without --memory the budget is most of what the machine has left: a graph that
- * is too large gets an error then, where the system would kill the process. */
+/* Without --memory the budget is nine tenths of the free memory: a graph that is too
+ * large then gets an error message instead of being killed by the system. */
 static uint64_t budget_of(const td_common *common)
 {
     return common->memory != 0 ? common->memory : td_machine_memory_free() / 10 * 9;
@@ -124,13 +124,14 @@ done:
 
 static td_status unknown_command(const char *word)
 {
-    if (word[0] == '-') return td_fail(TD_USAGE, "the command comes first, options behind it; '%s' is none", word);
+    if (word[0] == '-')
+        return td_fail(TD_USAGE, "'%s' is not a command; the command comes first, options after it", word);
     if (td_program_named(word) != NULL)
         return td_fail(TD_USAGE, "unknown command '%s'; it is a program: tandem run %s FILE", word, word);
     return td_fail_unknown("command", word, NULL, td_command_name, NULL);
 }
 
-/* What precedes a command: nothing, or one of the words people try first. */
+/* Runs the command line: a command, or one of --version and --help. */
 static td_status run_word(int argc, char **argv)
 {
     if (argc < 2) {
@@ -154,7 +155,7 @@ static td_status flush_results(void)
     return ferror(stdout) ? td_fail(TD_IO, "cannot write standard output; is its disk full?") : TD_OK;
 }
 
-/* Wrong usage ends with the page that tells the right one, unless the message names another. */
+/* Prints the message. Wrong usage also names the command's help page, unless the message names one. */
 static int report(td_status status, const char *word)
 {
     td_progress_end();
@@ -168,8 +169,8 @@ static int report(td_status status, const char *word)
     return status == TD_USAGE ? 2 : 1;
 }
 
-/* A file that is opened must not become the standard output or error of a process that was started without them. What
- * is missing stays unusable: writing to it, or reading from it, fails. */
+/* Occupies the descriptors 0 to 2 if the process was started without them, so that no file opened later becomes its
+ * standard output or error. Reading or writing such a descriptor fails. */
 static void hold_standard_files(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};

@@ -1,4 +1,4 @@
-/* The order of a graph's vertices, as a command was asked for it, and what it cost. */
+/* The order of vertices that a command was given, and the time that reordering took. */
 #ifndef TD_CLI_ORDERING_H
 #define TD_CLI_ORDERING_H
 
@@ -7,14 +7,14 @@
 
 typedef struct td_ordering {
     td_order order;
-    uint64_t seed; /* of the random one */
+    uint64_t seed; /* of the random order */
     double seconds;
 } td_ordering;
 
-/* TD_USAGE for a name that is no order's; NULL: none is asked for. */
+/* TD_USAGE for an unknown name; NULL: no reordering. */
 td_status td_ordering_choose(td_ordering *ordering, const char *name, uint64_t seed);
 
-/* Replaces *graph; on failure it is gone and NULL. */
+/* Replaces *graph; on failure destroys it and sets it to NULL. */
 td_status td_ordering_apply(td_ordering *ordering, td_graph **graph, td_pool *pool);
 
 /* " reorder (hot) 0.123 s," for a line of times, or nothing. Returns `text`. */

@@ -27,7 +27,7 @@ td_status td_format_check(const char *name)
     return td_fail_unknown("format", name, "formats", format_name, NULL);
 }
 
-/* Starts the file and drops it again. */
+/* Creates the file and removes it again. */
 td_status td_place_check(const char *path)
 {
     td_outfile *file = NULL;
@@ -38,7 +38,7 @@ td_status td_place_check(const char *path)
 
 td_status td_output_check(const td_common *common, const char *path, const char *format)
 {
-    if (path == NULL) return td_fail(TD_USAGE, "option -o FILE is missing: it says where to write");
+    if (path == NULL) return td_fail(TD_USAGE, "option -o FILE is missing: it names the output");
     if (common->json != NULL && strcmp(common->json, path) == 0)
         return td_fail(TD_USAGE, "the graph and --json cannot both go to '%s'", path);
     TD_CHECK(td_report_check_target(common, path));
@@ -48,7 +48,7 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     return td_place_check(path);
 }
 
-/* Whether it is used or not: a wrong name is noticed now, not when memory is short one day. */
+/* Checks --temp even if it is not needed: otherwise a wrong name would fail only when memory is short. */
 td_status td_output_check_temporary(const char *directory)
 {
     struct stat facts;
@@ -59,7 +59,7 @@ td_status td_output_check_temporary(const char *directory)
     return TD_OK;
 }
 
-/* One file beside another on the same disk brings nothing but seeks, and both would have one name. */
+/* Refuses a directory that is named twice: two stripes in it would have the same name. */
 static td_status check_stripes_differ(const char *directories)
 {
     struct stat seen[TD_MOST_STRIPES];
@@ -69,7 +69,7 @@ static td_status check_stripes_differ(const char *directories)
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length;
-        if (stat(name, &seen[count]) != 0) continue; /* whoever writes there says so */
+        if (stat(name, &seen[count]) != 0) continue; /* the writer reports it */
         for (uint32_t i = 0; i < count; i++)
             if (seen[i].st_dev == seen[count].st_dev && seen[i].st_ino == seen[count].st_ino)
                 return td_fail(TD_USAGE, "--stripe %s names the directory %s twice", directories, name);
@@ -104,7 +104,7 @@ td_status td_output_spares(const char *input, const char *option, const char *ou
     return td_fail(TD_USAGE, "%s %s is the input itself: name another file", option, output);
 }
 
-/* False where there is none. */
+/* False if the file has no checksum. */
 static bool checksum_of(const char *path, uint64_t *checksum)
 {
     td_packed *packed = NULL;

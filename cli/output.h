@@ -1,4 +1,4 @@
-/* The file a command is to write. What is wrong with it is said before the work, not after. */
+/* The output file of a command, checked before the work begins. */
 #ifndef TD_CLI_OUTPUT_H
 #define TD_CLI_OUTPUT_H
 
@@ -27,13 +27,13 @@ td_status td_output_spares(const char *input, const char *option, const char *ou
 /* TD_USAGE unless `name` is NULL or a format's. */
 td_status td_format_check(const char *name);
 
-/* What was written, for people: "g.tg: 184.0 MiB, checksum 0123456789abcdef", the one that 'tandem info' shows, which
- * only packed graphs have; and as keys. */
+/* The written file as text, "g.tg: 184.0 MiB, checksum 0123456789abcdef", and as JSON keys. The checksum is that of
+ * 'tandem info'; only packed graphs have one. */
 enum { TD_WRITTEN_TEXT = 4200 };
 char *td_written_text(char text[TD_WRITTEN_TEXT], const char *path);
 void td_written_json(td_json *json, const char *path);
 
-uint64_t td_file_bytes(const char *path); /* 0 if there is none */
+uint64_t td_file_bytes(const char *path); /* 0 if there is no such file */
 uint64_t td_graph_file_bytes(const char *path); /* the same with the stripes of a packed graph */
 bool td_file_compressed(const char *path);
 

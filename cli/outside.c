@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-/* What the builder in memory takes at its peak (docs/performance.md): the list, two sets of buckets or the
- * buckets and the rows. */
+/* Peak memory of the builder in memory (docs/performance.md): the edge list, and two sets of buckets or the buckets and
+ * the rows. */
 enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
-enum { INSIDE_BYTES = 1 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* and however small the graph is */
+enum { INSIDE_BYTES = 1 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* in addition, for a graph of any size */
 
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
 {
@@ -24,8 +24,8 @@ double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const t
     return (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
 }
 
-/* Four bytes each in a text ("1 2" and the line's end), a few bits when it is compressed. Where it is one of several
- * files, its length says nothing. */
+/* An edge takes at least four bytes of a text ("1 2" and a line end), a few bits of a compressed one. The length of a
+ * file says nothing if the graph has several files. */
 uint64_t td_most_edges(const char *path, const td_format *format)
 {
     enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
@@ -38,7 +38,7 @@ static double with_buffers(double inside_bytes, int threads)
     return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
 }
 
-/* Of a file that is read and built, or of a packed one. */
+/* Memory to read and build a file, or to load a packed one. */
 static double reading_bytes(const char *path, const td_format *format, const td_build_options *build)
 {
     td_packed *packed = NULL;
@@ -64,8 +64,8 @@ bool td_outside_needed(uint64_t vertices, uint64_t edges, bool weighted, const t
     return budget != 0 && td_inside_bytes(vertices, edges, weighted, build) > (double)budget;
 }
 
-/* The process itself counts as it was when it was first asked: what an attempt has mapped by the time that it fails,
- * which is more the more it was given, is no part of the next one. */
+/* Includes the memory of the process itself as it was at the first call: a failed attempt has mapped more, which the
+ * next attempt does not need. */
 uint64_t td_outside_bytes(int threads)
 {
     static uint64_t besides;
@@ -82,12 +82,12 @@ td_status td_outside_too_small(double inside_bytes, const char *output, int thre
     bool smaller = may_go_outside && outside < inside;
     double needs = smaller ? outside : inside;
     td_format_size(given, td_memory().budget);
-    if (needs >= 0x1p62) return TD_NO_MEMORY; /* nobody knows: whoever failed has said what was too large */
+    if (needs >= 0x1p62) return TD_NO_MEMORY; /* unknown; the message at hand says what was too large */
     td_format_least(least, (uint64_t)needs);
     td_refusal refusal = td_memory_refusal((uint64_t)needs);
-    return td_refuse(&refusal, "%s of memory are too little to make %s with %d thread%s; --memory %s is enough%s",
-                     given, strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
-                     smaller && threads > 1 ? " (fewer --threads need less)" : "");
+    return td_refuse(&refusal, "making %s with %d thread%s needs at least --memory %s%s; %s given",
+                     strcmp(output, "-") == 0 ? "the graph" : output, threads, threads == 1 ? "" : "s", least,
+                     smaller && threads > 1 ? " (less with fewer --threads)" : "", given);
 }
 
 td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn source, void *context)
@@ -100,7 +100,7 @@ td_status td_outside_build(td_outside *self, const char *name, td_edge_source_fn
     return td_packed_map(&self->graph, self->output);
 }
 
-void td_outside_tell(const td_outside *self)
+void td_outside_show(const td_outside *self)
 {
     const td_external_report *report = &self->report;
     char memory[TD_NUMBER_BYTES], temporary[TD_NUMBER_BYTES], resident[TD_NUMBER_BYTES];

@@ -68,7 +68,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* Also for files that are yet to be made. */
+/* Also works for files that do not exist yet. */
 static bool same_place(const char *a, const char *b)
 {
     char folder_a[PATH_MAX], folder_b[PATH_MAX];

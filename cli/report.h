@@ -13,14 +13,14 @@ typedef struct td_report {
     size_t bytes;
 } td_report;
 
-/* True if people read standard output: there is no report, or it goes to a file. */
+/* True if standard output is free for text: there is no report, or it goes to a file. */
 bool td_report_leaves_stdout(const td_common *common);
 
 /* Opens the report's one object, with the version, the command and the threads in it. */
 td_status td_report_begin(td_report *report, const char *target, const char *command, int threads);
 
-/* Ends the object and writes it out. Also to be called after a failure, with
- * that status, which is returned: then nothing is written. */
+/* Ends the object and writes it. After a failure, call it with that status: it then
+ * writes nothing and returns the status. */
 td_status td_report_end(td_report *report, td_status status);
 
 /* Refuses a --json that would overwrite `path`, the file the command reads or writes. */

@@ -13,7 +13,7 @@
 
 enum { NAME_COLUMN = 14, KEY_COLUMN = 26 };
 
-static void tell_result(const td_run *run, const td_run_summary *summary)
+static void show_result(const td_run *run, const td_run_summary *summary)
 {
     const td_program_info *info = run->program->info;
     char one[TD_NUMBER_BYTES], two[TD_NUMBER_BYTES], three[TD_NUMBER_BYTES];
@@ -34,8 +34,8 @@ static void tell_result(const td_run *run, const td_run_summary *summary)
                 summary->sum);
 }
 
-/* Why it ended where it did. */
-static void tell_end(const td_run *run, const td_run_options *options)
+/* Why the run ended. */
+static void show_end(const td_run *run, const td_run_options *options)
 {
     bool measured = run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE;
     const char *plural = run->iterations == 1 ? "" : "s";
@@ -49,35 +49,35 @@ static void tell_end(const td_run *run, const td_run_options *options)
     else if (options->has_iterations)
         td_info("stopped by --iterations after %" PRIu32 ": the last change is %.3g, the tolerance %.3g%s",
                 options->iterations, run->final_change, run->tolerance,
-                options->has_tolerance ? "" : " (--tolerance asks for another)");
+                options->has_tolerance ? "" : " (--tolerance T sets another)");
     else
-        td_info("ended after the usual %" PRIu32 " iteration%s; --iterations asks for another number", run->iterations,
+        td_info("ended after the default of %" PRIu32 " iteration%s; --iterations N sets another", run->iterations,
                 plural);
 }
 
-void td_tell_plan(const td_plan *plan)
+void td_show_plan(const td_plan *plan)
 {
     char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
     td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->reported->name, plan->why,
             td_format_size(graph, plan->graph_bytes), td_format_size(program, plan->program_bytes),
-            td_format_size(room, plan->free_bytes), plan->fits ? "" : ": it may not fit");
+            td_format_size(room, plan->free_bytes), plan->fits ? "" : ": may not fit");
     if (plan->device_graph_bytes > 0)
         td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
                 td_format_size(program, plan->device_program_bytes));
     uint64_t edges = td_plan_counter(plan, "subgraph_edges"), rooms = td_plan_counter(plan, "room_bytes");
     if (edges > 0)
-        td_info("edges cross in subgraphs of %s, room for %s of them; beginnings of lists %s",
+        td_info("the link carries subgraphs of %s edges, the device has slots for %s; resident prefix %s",
                 td_format_count(graph, edges), td_format_count(program, td_plan_counter(plan, "subgraph_slots")),
                 td_format_size(room, td_plan_counter(plan, "prefix_bytes")));
     if (rooms == 0) return;
     uint64_t most = td_plan_counter(plan, "disk_bytes_per_iteration"), later = td_plan_counter(plan, "disk_bytes_later");
-    td_info("edges stay on disk: %s of memory for them, at most %s to read in an iteration%s%s",
+    td_info("edges stay on disk: %s of memory for pages, at most %s read per iteration%s%s",
             td_format_size(room, rooms), td_format_size(graph, most), later < most ? ", after the first about " : "",
             later < most ? td_format_size(program, later) : "");
 }
 
-/* Of an engine whose edges cross a link. */
-static void tell_link(const td_run *run)
+/* For engines that send edges over a link. */
+static void show_link(const td_run *run)
 {
     char bytes[TD_NUMBER_BYTES];
     uint64_t moved = 0, useful = 0;
@@ -87,12 +87,12 @@ static void tell_link(const td_run *run)
         useful += row->bytes_useful;
     }
     if (moved > 0)
-        td_info("over the link: %s of edges, useful bytes over bytes moved %.2f", td_format_size(bytes, moved),
+        td_info("over the link: %s of edges, useful bytes / transferred bytes %.2f", td_format_size(bytes, moved),
                 (double)useful / (double)moved);
 }
 
-/* Of an engine that shares iterations out between the GPU and the CPU. */
-static void tell_shares(const td_run *run)
+/* For engines that divide iterations between GPU and CPU. */
+static void show_shares(const td_run *run)
 {
     td_row all = {0};
     uint32_t together = 0;
@@ -106,24 +106,24 @@ static void tell_shares(const td_run *run)
     }
     double sum = (double)(all.edges_gpu + all.edges_link + all.edges_cpu + all.edges_on_demand) / 100;
     if (td_engine_named(run->engine) == &td_coop_engine && sum > 0)
-        td_info("edges: %.0f%% by the GPU, %.0f%% by it over the link, %.0f%% by the CPU, %.0f%% by it on demand; %u "
+        td_info("edges: GPU %.0f%%, GPU over the link %.0f%%, CPU %.0f%%, CPU on demand %.0f%%; %u "
                 "of %u iterations with the GPU",
                 (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum,
                 (double)all.edges_on_demand / sum, together, run->row_count);
 }
 
-/* Of an engine that ran on another device than the processor. */
-static void tell_device(const td_run *run)
+/* For engines that ran on another device than the CPU. */
+static void show_device(const td_run *run)
 {
     char peak[TD_NUMBER_BYTES];
     if (run->device[0] == '\0') return;
-    tell_link(run);
-    tell_shares(run);
-    td_info("%s: %.6f s by its own clock, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
+    show_link(run);
+    show_shares(run);
+    td_info("%s: %.6f s device time, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
             run->launches, td_format_size(peak, run->device_peak));
 }
 
-static void tell_disk(const td_run *run)
+static void show_disk(const td_run *run)
 {
     const td_run_disk *disk = &run->disk;
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
@@ -134,7 +134,7 @@ static void tell_disk(const td_run *run)
             td_format_count(hits, disk->hits), td_format_count(misses, disk->misses), disk->parts, disk->ratio);
 }
 
-static void tell_checkpoints(const td_run *run)
+static void show_checkpoints(const td_run *run)
 {
     const td_checkpoint_stats *stats = &run->checkpoint_stats;
     char bytes[TD_NUMBER_BYTES];
@@ -146,7 +146,7 @@ static void tell_checkpoints(const td_run *run)
             stats->waited, whole > 0 ? stats->waited / whole * 100 : 0);
 }
 
-void td_tell_run(const td_run_report *report)
+void td_show_run(const td_run_report *report)
 {
     const td_run *run = report->run;
     char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
@@ -155,16 +155,16 @@ void td_tell_run(const td_run_report *report)
     if (report->reorder.name != NULL)
         snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->reorder.seconds);
     uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
-    tell_result(run, report->summary);
-    tell_end(run, report->options);
+    show_result(run, report->summary);
+    show_end(run, report->options);
     td_info("load %.3f s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds,
             report->reorder.seconds + run->prepare_seconds, reordering, seconds,
             report->repeats > 1 ? " (median)" : "");
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
             seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
-    tell_device(run);
-    tell_disk(run);
-    tell_checkpoints(run);
+    show_device(run);
+    show_disk(run);
+    show_checkpoints(run);
 }
 
 static void print_top_row(const td_run *run, td_top row, int width)
@@ -217,18 +217,18 @@ static void print_settings(const char *title, const char *prefix, const td_setti
 
 static const char *weights_text(const td_program_info *info)
 {
-    if (info->weights == TD_WEIGHTS_UNUSED) return "not looked at";
-    if (info->positive) return "all 1 if there are none; all above 0";
-    if (info->weights == TD_WEIGHTS_NEEDED) return info->non_negative ? "needed, none negative" : "needed";
-    return info->non_negative ? "all 1 if there are none; none negative" : "all 1 if there are none";
+    if (info->weights == TD_WEIGHTS_UNUSED) return "not used";
+    if (info->positive) return "optional (default: all 1); must be positive";
+    if (info->weights == TD_WEIGHTS_NEEDED) return info->non_negative ? "needed, not negative" : "needed";
+    return info->non_negative ? "optional (default: all 1); not negative" : "optional (default: all 1)";
 }
 
 static void help_limits(const td_program_info *info)
 {
     char text[128];
-    snprintf(text, sizeof text, "%" PRIu32 " at most, unless --iterations says otherwise", info->iterations);
+    snprintf(text, sizeof text, "%" PRIu32 " at most (default of --iterations)", info->iterations);
     if (info->iterations > 0) td_print_entry("  iterations", NAME_COLUMN, text);
-    snprintf(text, sizeof text, "%g, unless --tolerance says otherwise; with --iterations alone it is 0",
+    snprintf(text, sizeof text, "%g (default of --tolerance; 0 if only --iterations is given)",
              info->tolerance);
     if (info->tolerance > 0) td_print_entry("  tolerance", NAME_COLUMN, text);
 }
@@ -239,26 +239,26 @@ static void help_program(const td_program_info *info)
     td_print_entry("  result", NAME_COLUMN, info->result);
     td_print_entry("  weights", NAME_COLUMN, weights_text(info));
     td_print_entry("  --source", NAME_COLUMN, info->needs_source   ? "needed"
-                                             : info->takes_source ? "may be given"
-                                                                  : "none: it starts everywhere");
-    td_print_entry("  order", NAME_COLUMN, info->order_free ? "any: --sync or --async" : "synchronous only");
-    if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "may be asked for");
+                                             : info->takes_source ? "optional"
+                                                                  : "none: starts from all vertices");
+    td_print_entry("  mode", NAME_COLUMN, info->order_free ? "--sync or --async" : "synchronous only");
+    if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "supported");
     help_limits(info);
     print_settings("Parameters", info->name, info->parameters);
 }
 
-/* What the settings' descriptions take for granted. */
+/* The terms used in the descriptions of settings. */
 static void print_words(bool gpu)
 {
     printf("\nWords\n");
-    td_print_entry("  pull", NAME_COLUMN, "every vertex reads what its in-neighbours have");
-    td_print_entry("  push", NAME_COLUMN, "vertices that changed tell their out-neighbours");
-    td_print_entry("  frontier", NAME_COLUMN, "the vertices that changed last, which are the ones to push");
+    td_print_entry("  pull", NAME_COLUMN, "every vertex reads its in-neighbours");
+    td_print_entry("  push", NAME_COLUMN, "active vertices update their out-neighbours");
+    td_print_entry("  frontier", NAME_COLUMN, "the active vertices: those whose change has not been pushed yet");
     if (!gpu) return;
     td_print_entry("  launch", NAME_COLUMN,
-                   "one start of a kernel; it costs some microseconds, so that small rounds (iterations) share one");
+                   "one start of a kernel; it costs some microseconds, so that small rounds share one");
     td_print_entry("  block, warp", NAME_COLUMN,
-                   "threads of a GPU that share fast memory; 32 of them that go in step, its lanes");
+                   "threads of a GPU with common shared memory; 32 of them in lockstep, the lanes");
 }
 
 static void help_engine(const td_engine *engine)
@@ -307,7 +307,7 @@ void td_help_programs(void)
 void td_help_engines(void)
 {
     printf("Engines. 'tandem help ENGINE' lists an engine's settings.\n\n");
-    td_print_entry("  auto", NAME_COLUMN, "the planner chooses one, and --json says why");
+    td_print_entry("  auto", NAME_COLUMN, "the planner chooses an engine; --json says why");
     for (int e = 0; td_engines[e] != NULL; e++) {
         char head[64];
         snprintf(head, sizeof head, "  %s", td_engines[e]->name);

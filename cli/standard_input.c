@@ -14,15 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 64 << 10 }; /* what a pipe gives at once */
+enum { COPY_BYTES = 64 << 10 }; /* capacity of a pipe */
 
 static const char *const shown = "standard input";
-static char made[32]; /* the path that stands for it; empty: none does */
+static char made[32]; /* the path for standard input; empty: none */
 static td_tempfile *copy;
 
 static bool is_standard(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0; }
 
-/* A blocked read would go on after Ctrl-C; waiting for one does not. */
+/* Polls before it reads: Ctrl-C interrupts a poll, but not a blocked read. */
 static td_status read_some(char *into, uint64_t *got)
 {
     struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -53,7 +53,7 @@ done:
     return status;
 }
 
-/* The folder for a copy. */
+/* Chooses the folder for a copy. */
 static void choose_folder(char folder[PATH_MAX], const char *directory, const char *output)
 {
     const char *temporary = getenv("TMPDIR"), *slash = output != NULL ? strrchr(output, '/') : NULL;
@@ -64,7 +64,7 @@ static void choose_folder(char folder[PATH_MAX], const char *directory, const ch
     else snprintf(folder, PATH_MAX, "%.*s", slash == output ? 1 : (int)(slash - output), output);
 }
 
-/* Every mention of the path that was made becomes what it stands for. */
+/* Replaces every mention of the made path by "standard input". */
 static void name_in(char *text, size_t bytes)
 {
     char named[TD_MESSAGE_BYTES] = "";
@@ -72,7 +72,7 @@ static void name_in(char *text, size_t bytes)
     size_t used = 0;
     while ((at = strstr(rest, made)) != NULL && used < sizeof named) {
         const char *behind = at + strlen(made);
-        bool longer = *behind >= '0' && *behind <= '9'; /* another descriptor's */
+        bool longer = *behind >= '0' && *behind <= '9'; /* a path of another descriptor */
         used += (size_t)snprintf(named + used, sizeof named - used, "%.*s%s", (int)(at - rest), rest,
                                  longer ? made : shown);
         rest = behind;
@@ -90,7 +90,7 @@ td_status td_standard_input_take(const char **path, const char *directory, const
     if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
     if (S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "%s is a directory", shown);
     bool from_the_begin = S_ISREG(facts.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
-    if (!from_the_begin) { /* a name would begin anew */
+    if (!from_the_begin) { /* opening it by name would start at the begin */
         choose_folder(folder, directory, output);
         TD_CHECK(td_tempfile_create(&copy, folder));
         TD_CHECK(copy_all());

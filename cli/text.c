@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of `text` fits a line of `room` columns; a word too long for it stays whole. */
+/* The number of characters of `text` that fit a line of `room` columns; a longer word is not broken. */
 static int fitting(const char *text, int room)
 {
     int length = (int)strlen(text);

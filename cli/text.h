@@ -7,7 +7,7 @@
 
 enum { TD_TEXT_WIDTH = 80 };
 
-/* Each line indented, broken at blanks before `width`. */
+/* Prints each line indented, broken at blanks before `width`. */
 void td_print_wrapped(const char *text, int indent, int width);
 
 /* Paragraphs are separated by '\n'; those that begin with a blank are kept as they are. */
@@ -20,7 +20,7 @@ void td_print_entry(const char *head, int column, const char *text);
 
 bool td_text_is_utf8(void);
 
-/* A bar of share * width cells; anything above zero shows. `pad`: and blanks up to `width`. */
+/* A bar of share * width cells, at least one for a share above zero. `pad`: adds blanks up to `width`. */
 void td_print_bar(double share, int width, bool pad);
 
 #endif

@@ -1,7 +1,7 @@
-/* A barrier for the workers of one pool job. Spins first, because the waits it is
- * made for last microseconds, but never when there are more workers than cores:
- * then a spinning worker keeps the one it waits for from running. Everything
- * written before it is seen behind it. */
+/* A barrier for the workers of one pool job. Spins first, because typical waits last
+ * microseconds, but not when there are more workers than cores: a spinning worker
+ * would then keep the awaited one from running. Writes before the barrier are visible
+ * after it. */
 #ifndef TD_BASE_BARRIER_H
 #define TD_BASE_BARRIER_H
 
@@ -47,7 +47,7 @@ static inline void td_barrier_wait(td_barrier *barrier)
     uint32_t round = atomic_load_explicit(&barrier->round, memory_order_acquire);
     if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == barrier->workers) {
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
-        atomic_store(&barrier->round, round + 1); /* before the look at the sleepers */
+        atomic_store(&barrier->round, round + 1); /* before the test for sleepers */
         if (atomic_load(&barrier->sleepers) > 0)
             syscall(SYS_futex, &barrier->round, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
         return;

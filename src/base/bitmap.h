@@ -14,7 +14,7 @@ static inline void td_bit_set(uint64_t *map, uint64_t i) { map[i / 64] |= UINT64
 
 static inline void td_bit_clear(uint64_t *map, uint64_t i) { map[i / 64] &= ~(UINT64_C(1) << (i % 64)); }
 
-/* True if this call set the bit. Looks before it writes: most bits are set already. */
+/* True if this call set the bit. Reads first, because most bits are set already. */
 static inline bool td_bit_set_atomic(uint64_t *map, uint64_t i)
 {
     uint64_t bit = UINT64_C(1) << (i % 64);

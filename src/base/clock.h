@@ -1,4 +1,4 @@
-/* Monotonic time in nanoseconds, and what a thread has had of a processor. */
+/* Monotonic time in nanoseconds, and the processor time of a thread. */
 #ifndef TD_BASE_CLOCK_H
 #define TD_BASE_CLOCK_H
 

@@ -1,6 +1,5 @@
-/* Fetching memory ahead of its use. __builtin_prefetch alone counts as having no
- * effect: gcc takes a function of nothing else for a pure one and drops the calls
- * of it. The empty asm is the effect that keeps them. */
+/* Prefetching. gcc treats a function that only calls __builtin_prefetch as pure and
+ * removes calls of it; the empty asm prevents that. */
 #ifndef TD_BASE_FETCH_H
 #define TD_BASE_FETCH_H
 

@@ -7,8 +7,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* Whether all these bits are set in register C of a leaf: features that not every compiler's __builtin_cpu_supports
- * knows by name. */
+/* Whether all these bits are set in register C of a cpuid leaf: for features that __builtin_cpu_supports of some
+ * compilers does not know. */
 static bool leaf_has(unsigned leaf, unsigned bits)
 {
     unsigned a, b, c = 0, d;
@@ -60,12 +60,12 @@ bool td_isa_usable(int which)
 {
 #if defined(__x86_64__)
     const char *name = levels[which].name;
-    __builtin_cpu_init(); /* this may be called before constructors have run */
+    __builtin_cpu_init(); /* needed before constructors have run */
     if (strcmp(name, "x86-64-v2") == 0) return has_v2();
     if (strcmp(name, "x86-64-v3") == 0) return has_v3();
     if (strcmp(name, "x86-64-v4") == 0) return has_v4();
 #endif
-    return which == 0; /* the level of the code that asks */
+    return which == 0; /* level 0: ordinary code is compiled for it */
 }
 
 /* The level of that name or suffix, LEVELS if there is none. */
@@ -76,7 +76,7 @@ static int find(const char *word)
     return which;
 }
 
-/* What TANDEM_ISA says; NULL: nothing. */
+/* The value of TANDEM_ISA; NULL: not set. */
 static const char *wished(void)
 {
     const char *wish = getenv("TANDEM_ISA");
@@ -94,7 +94,7 @@ static int choose(void)
 
 int td_isa_level(void)
 {
-    static int chosen = -1; /* stored before the process has a second thread: registry.c asks when it starts */
+    static int chosen = -1; /* registry.c calls this before the process has a second thread */
     int known = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     if (known < 0) __atomic_store_n(&chosen, known = choose(), __ATOMIC_RELAXED);
     return known;

@@ -1,4 +1,4 @@
-/* Levels of the instruction set: those that the CPU kernels of this build were compiled for, and the one in use.
+/* Levels of the instruction set: those for which this build has CPU kernels, and the one in use.
  *
  * The build writes isa_levels.def (scripts/isa.cmake): a level per line, ascending, TD_ISA(suffix of symbols, name).
  * Ordinary code is compiled for the first level. Kernels are compiled once per level; programs/registry.c takes those

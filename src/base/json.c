@@ -107,7 +107,7 @@ void td_json_i64(td_json *json, const char *key, int64_t value)
     fprintf(json->file, "%" PRId64, value);
 }
 
-/* The fewest digits, from nine on, that read back as the same number. */
+/* Prints the fewest digits, at least nine, that read back as the same number. */
 void td_json_real(td_json *json, const char *key, double value)
 {
     char text[40];
@@ -120,7 +120,7 @@ void td_json_real(td_json *json, const char *key, double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    char *comma = strchr(text, ','); /* the caller's locale may write one */
+    char *comma = strchr(text, ','); /* some locales use a decimal comma */
     if (comma != NULL) *comma = '.';
     fputs(text, json->file);
 }

@@ -1,8 +1,7 @@
-/* A streaming JSON writer: begins, ends, values; commas, quoting and
- * indentation are its business. Keys are NULL inside arrays. A write error or a
- * nesting that does not close or goes too deep is remembered and returned by
- * td_json_close. Non-finite numbers become null, bytes that are no UTF-8 (a file
- * name may hold any) the replacement character. */
+/* A streaming JSON writer, which adds commas, quotes and indentation. Keys are NULL
+ * inside arrays. td_json_close returns an earlier write error or a nesting that is
+ * too deep or not closed. Non-finite numbers become null; bytes that are not UTF-8 (a
+ * file name may contain any) become the replacement character. */
 #ifndef TD_BASE_JSON_H
 #define TD_BASE_JSON_H
 
@@ -15,7 +14,7 @@ enum { TD_JSON_DEPTH = 32 };
 typedef struct td_json {
     FILE *file;
     int depth;
-    bool filled[TD_JSON_DEPTH]; /* something stands at this depth already */
+    bool filled[TD_JSON_DEPTH]; /* this depth has an element already */
     bool flat[TD_JSON_DEPTH];   /* written on one line */
     bool misnested;
 } td_json;

@@ -1,5 +1,5 @@
-/* Shared libraries that are loaded when they are first needed. A library that only a report or a description uses costs
- * other runs neither time nor memory that way, and the tool also starts where it is not installed. */
+/* Shared libraries loaded on first use. A library that only some reports use then costs other runs neither time nor
+ * memory, and the tool also starts where it is not installed. */
 #ifndef TD_BASE_LIBRARY_H
 #define TD_BASE_LIBRARY_H
 

@@ -11,14 +11,14 @@ enum { MOST_ITEMS = 1 << 15, FEWEST_ITEMS = 1 << 8 };
 typedef struct writing {
     td_outfile *file;
     uint64_t count;
-    uint64_t buffer_bytes, stretch; /* stretch: items at a time */
+    uint64_t buffer_bytes, stretch; /* stretch: its number of items */
     td_lines_fn print;
     const void *context;
     const char *what;
-    char *buffers; /* of each worker */
+    char *buffers; /* one per worker */
     _Atomic uint64_t next;
-    atomic_bool stopped;  /* some stretch will never be written; set under the lock */
-    pthread_mutex_t lock; /* guards what follows */
+    atomic_bool stopped;  /* a worker failed, so that some stretch will not be written; set under the lock */
+    pthread_mutex_t lock; /* guards the fields below */
     pthread_cond_t turned;
     uint64_t turn; /* the stretch to be written next */
 } writing;
@@ -36,7 +36,7 @@ static td_status write_in_turn(writing *self, uint64_t stretch, const char *text
     return status;
 }
 
-/* The file's writes look for a cancel, so nothing here waits for a stretch that never comes. */
+/* The file's writes test for a cancel, so that no worker waits for a stretch that is never written. */
 static td_status write_stretches(void *context, int worker, int workers)
 {
     (void)workers;
@@ -54,7 +54,7 @@ static td_status write_stretches(void *context, int worker, int workers)
     return TD_OK;
 }
 
-/* Fewer where little is left of the memory that may be used. */
+/* Items per stretch; fewer when little of the memory budget is left. */
 static uint64_t items_at_a_time(size_t item_bytes, uint64_t workers)
 {
     td_memory_stats memory = td_memory();

@@ -1,16 +1,16 @@
-/* Diagnostics for people, on stderr; results never pass here. The progress line
- * is drawn on a terminal only, ten times a second at most, and is wiped before
- * any other line. All of it may be called from any thread. */
+/* Diagnostics on stderr; results are not written here. The progress line is drawn on
+ * a terminal only, at most ten times a second, and is erased before any other line.
+ * All functions may be called from any thread. */
 #ifndef TD_BASE_LOG_H
 #define TD_BASE_LOG_H
 
 #include "base/status.h"
 
 /* td_log_set_level (TD_LOG_WARN at start) and td_log_set_sink are in tandem.h. Once
- * td_log_set_sink returns, the sink that stood before is called no more. */
+ * td_log_set_sink returns, the previous sink is not called any more. */
 td_log_level td_log_get_level(void);
 
-/* Puts other words into every line before it is shown, for paths that stand for something else; NULL: none. */
+/* Edits every line before it is shown, e.g. to replace internal paths; NULL: none. */
 typedef void (*td_log_editor)(char *text, size_t bytes);
 void td_log_set_editor(td_log_editor editor);
 
@@ -18,8 +18,8 @@ void td_warn(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: warning: ...
 void td_info(const char *format, ...) TD_PRINTF(1, 2);  /* "tandem: ..." */
 void td_debug(const char *format, ...) TD_PRINTF(1, 2);
 
-/* td_progress("reading", done, total): total 0 when unknown. Values are in
- * whatever the words say. td_progress_end() wipes the line. */
+/* td_progress("reading, bytes", done, total): total 0 when unknown; `what` names the unit.
+ * td_progress_end() erases the line. */
 void td_progress(const char *what, uint64_t done, uint64_t total);
 void td_progress_text(const char *format, ...) TD_PRINTF(1, 2);
 void td_progress_end(void);

@@ -88,8 +88,8 @@ td_status td_loop_reserve(td_loop *loop, uint64_t count)
     return status;
 }
 
-/* Room is made here, on the announcing thread, so that a completion, which may
- * come from a driver's callback, never has to allocate. */
+/* Reserves space here, on the announcing thread, so that a completion, which may come
+ * from a driver's callback, never allocates. */
 void td_loop_expect(td_loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
@@ -177,7 +177,7 @@ static void wait_a_little(td_loop *loop)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 100000000; /* look at the cancel flag ten times a second */
+    until.tv_nsec += 100000000; /* test the cancel flag ten times a second */
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
@@ -194,7 +194,7 @@ static td_status trouble(const td_loop *loop)
     return td_cancel_check();
 }
 
-/* With the lock held, which is let go meanwhile. */
+/* Called with the lock held; releases it while a handler runs. */
 static void deliver(td_loop *loop)
 {
     completion first = loop->heap[0];

@@ -1,4 +1,4 @@
-/* The event loop: everything that happens is a completion.
+/* The event loop, which delivers completions.
  *
  * Devices and I/O post completions from any thread; the one thread that runs
  * the loop calls their handlers, one at a time, in the order of their times
@@ -20,10 +20,10 @@ typedef void (*td_handler)(void *context, td_status status, uint64_t value);
 td_status td_loop_create(td_loop **out);
 void td_loop_destroy(td_loop *loop); /* undelivered completions are dropped */
 
-/* Room for so many at once, so that announcing them cannot fail. */
+/* Reserves space for `count` completions, so that announcing them cannot fail. */
 td_status td_loop_reserve(td_loop *loop, uint64_t count);
 
-/* Announces one completion to come, so that the loop waits for it. */
+/* Announces one completion; the loop waits for it. */
 void td_loop_expect(td_loop *loop);
 
 /* Delivers an announced completion. Any thread. `time` in nanoseconds of the
@@ -34,13 +34,13 @@ void td_loop_complete(td_loop *loop, uint64_t time, td_handler handler, void *co
 /* The time of the completion being handled (0 for real devices). */
 uint64_t td_loop_time(const td_loop *loop);
 
-/* When it was posted, by the host's clock (td_clock_ns): the handler before it may have taken long. */
+/* When the completion was posted, by the host's clock (td_clock_ns): earlier handlers may have delayed its delivery. */
 uint64_t td_loop_arrived(const td_loop *loop);
 
 /* Handles completions until none is queued or announced, td_loop_stop is
- * called, or the process is told to cancel (TD_CANCELLED). A stop ends one run:
- * the one under way or, if none is, the next; so it cannot be missed. What was
- * not delivered stays queued. */
+ * called, or a cancel is requested (TD_CANCELLED). A stop ends one run: the
+ * current one or, if there is none, the next; so it cannot be missed.
+ * Completions that were not delivered stay queued. */
 td_status td_loop_run(td_loop *loop);
 void td_loop_stop(td_loop *loop); /* any thread */
 

@@ -15,7 +15,7 @@
 
 enum { LINE = 512 };
 
-/* The first line of a small file of the system, without its end; false if there is none. */
+/* The first line of a small system file, without the line end; false if there is none. */
 static bool read_line(const char *path, char line[LINE])
 {
     FILE *file = fopen(path, "r");
@@ -64,7 +64,7 @@ int td_machine_usable(void)
     return online_processors();
 }
 
-/* The smallest limit on the way from this process's control group to the root (version 2), or version 1's. */
+/* The smallest limit on the path from this process's control group to the root (version 2), or version 1's. */
 static uint64_t group_limit(void)
 {
     uint64_t least = UINT64_MAX, limit;

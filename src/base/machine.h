@@ -1,6 +1,5 @@
-/* What the system says about the machine this process runs on, and how much of
- * it the process may use: processor affinity and the memory limits of its
- * control groups count, not what is built in. */
+/* The machine as the system reports it, and the part of it that this process may use:
+ * limited by its processor affinity and the memory limits of its control groups. */
 #ifndef TD_BASE_MACHINE_H
 #define TD_BASE_MACHINE_H
 
@@ -10,18 +9,18 @@
 enum { TD_MACHINE_TEXT = 96 };
 
 typedef struct td_machine {
-    char processor[TD_MACHINE_TEXT]; /* model name, "unknown" if the system does not tell */
+    char processor[TD_MACHINE_TEXT]; /* model name, or "unknown" */
     int processors;                  /* logical ones that are online */
     int cores;                       /* physical ones among them, 0: unknown */
-    int usable;                      /* logical ones this process may run on */
+    int usable;                      /* logical ones that this process may run on */
     int numa_nodes;                  /* without hwloc only those with usable processors */
     uint64_t cache_bytes;     /* the largest cache one processor sees, 0: unknown */
     uint64_t memory;          /* bytes this process may use */
-    uint64_t memory_free;     /* bytes that are available now */
+    uint64_t memory_free;     /* bytes available at present */
     char huge_pages[16];      /* "always", "madvise", "never" or "unknown" */
 } td_machine;
 
-/* All of it, for reports: hwloc takes milliseconds (processors.h). The functions below take microseconds. */
+/* Fills in everything, for reports: hwloc takes milliseconds (processors.h). The functions below take microseconds. */
 void td_machine_describe(td_machine *out);
 
 void td_machine_processor(char name[TD_MACHINE_TEXT]);
@@ -29,12 +28,12 @@ int td_machine_usable(void);
 uint64_t td_machine_memory(void);
 uint64_t td_machine_memory_free(void); /* what can still be used without swapping */
 
-/* Bytes of this process that are in memory, mapped files included: now, and the most so far. 0: unknown. */
+/* Resident bytes of this process, mapped files included: at present, and the maximum so far. 0: unknown. */
 uint64_t td_machine_resident(void);
 uint64_t td_machine_peak_resident(void);
 
-/* Of those, about, what is not counted as memory that was asked for (td_memory): code, stacks, libraries. */
+/* The approximate part of them that td_memory does not count: code, stacks, libraries. */
 uint64_t td_machine_besides(void);
-enum { TD_PROCESS_BYTES = 9 << 19 }; /* of a process that has just begun */
+enum { TD_PROCESS_BYTES = 9 << 19 }; /* typical for a process that has just started */
 
 #endif

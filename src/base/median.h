@@ -1,8 +1,8 @@
-/* Times of several runs are told by their median: one slow run does not move it. */
+/* The median, for times of several runs: one slow run does not change it. */
 #ifndef TD_BASE_MEDIAN_H
 #define TD_BASE_MEDIAN_H
 
-/* Of at least one value; puts them in order. */
+/* The median of at least one value; sorts them. */
 double td_median(double *values, int count);
 
 #endif

@@ -1,11 +1,10 @@
-/* What a mistyped word may have meant: names of options, commands, programs and
- * settings are all guessed by one measure. */
+/* Suggestions for mistyped names of options, commands, programs and settings. */
 #ifndef TD_BASE_NEAREST_H
 #define TD_BASE_NEAREST_H
 
-/* Edits between two words if they are so few that one may have been meant by the other, otherwise -1. An edit
- * inserts, drops or replaces a letter or swaps two neighbours; a word of up to three letters has one, longer ones
- * one more for every three letters. A word's beginning is one edit away from it. */
+/* The number of edits between two words, or -1 if there are too many for a typing error. An edit inserts, drops or
+ * replaces a letter or swaps two neighbours. A word of up to three letters may have one edit, a longer one another per
+ * three letters. A prefix of a word is one edit away from it. */
 int td_edits(const char *word, const char *meant);
 
 /* The candidate with the fewest edits, or NULL if none is near. `next` yields candidates until NULL. */

@@ -35,7 +35,7 @@ typedef struct reading {
     td_numa *out;
     const char *folder;
     const cpu_set_t *allowed;
-    cpu_set_t now; /* of the node under way */
+    cpu_set_t now; /* processors of the current node */
 } reading;
 
 static void add_processor(void *context, long number)
@@ -57,7 +57,7 @@ static void add_node(void *context, long number)
     CPU_ZERO(&self->now);
     snprintf(file, sizeof file, "node%ld/cpulist", number);
     if (self->out->nodes == TD_NUMA_NODES || !for_list(self->folder, file, add_processor, self)) return;
-    if (CPU_COUNT(&self->now) == 0) return; /* memory alone, or processors of others */
+    if (CPU_COUNT(&self->now) == 0) return; /* no processor that this process may use */
     self->out->processors += CPU_COUNT(&self->now);
     self->out->usable[self->out->nodes++] = self->now;
 }
@@ -83,7 +83,7 @@ static void read_here(void)
     if (wish != NULL && !off && wish[0] != '\0')
         td_warn("TANDEM_NUMA=%s: only 'off' means something; workers are bound as without it", wish);
     CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) off = true; /* more processors than a set has */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) off = true; /* more processors than a cpu_set_t */
     td_numa_read(&here, off ? "" : "/sys/devices/system/node", &allowed);
 }
 

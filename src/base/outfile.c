@@ -38,10 +38,10 @@ static _Atomic int fail_error;
 
 struct td_outfile {
     char *path;      /* as given, for messages */
-    char *target;    /* what the file will be called: links resolved; NULL when it is written straight to */
+    char *target;    /* the final name, links resolved; NULL if the file is written directly */
     slot *temporary; /* NULL for standard output and devices, and once committed */
     int fd;
-    bool is_paged, is_direct; /* written by td_outfile_write_pages; past the page cache */
+    bool is_paged, is_direct; /* written by td_outfile_write_pages; with O_DIRECT */
     char *buffer;
     size_t room, filled; /* of the buffer */
     uint64_t written;    /* bytes handed to the system by td_outfile_write */
@@ -53,7 +53,7 @@ void td_outfile_fail_at(uint64_t nth, int error)
     fail_at = nth;
 }
 
-/* Called before every step that can fail for the disk's reasons; true: it failed by request. */
+/* Called before every step that the disk can make fail; true: a test requested the failure. */
 bool td_outfile_fails_now(void)
 {
     uint64_t left = fail_at;
@@ -143,7 +143,7 @@ static td_status open_temporary(td_outfile *file, mode_t mode)
     return TD_OK;
 }
 
-/* /dev/null and its like: nothing there can be replaced by a file. */
+/* Devices such as /dev/null, which cannot be replaced by a file. */
 static bool is_character_device(const char *path)
 {
     struct stat info;
@@ -217,7 +217,7 @@ td_status td_outfile_write_pages(td_outfile *file, uint64_t offset, const void *
     if (!file->is_paged) set_direct(file, true);
     file->is_paged = true;
     bool whole = td_write_all_at(file->fd, &offset, data, bytes);
-    if (!whole && errno == EINVAL && file->is_direct) { /* some take the flag and not the write, or not all of it */
+    if (!whole && errno == EINVAL && file->is_direct) { /* some file systems accept O_DIRECT, not the write */
         uint64_t done = offset - first;
         set_direct(file, false);
         whole = td_write_all_at(file->fd, &offset, (const char *)data + done, bytes - done);
@@ -261,7 +261,7 @@ static td_status flush(td_outfile *file)
     return hand_over(file, file->buffer, filled);
 }
 
-/* Smaller where little is left of the memory that may be used: what a run found is not lost for want of a buffer. */
+/* Takes a smaller buffer when little of the memory budget is left, so that a result is not lost for lack of memory. */
 static td_status make_buffer(td_outfile *file)
 {
     td_memory_stats memory = td_memory();
@@ -305,7 +305,7 @@ td_status td_outfile_reserve(td_outfile *file, uint64_t bytes)
     return td_fail_errno(TD_IO, errno, "cannot write the %llu bytes of %s", (unsigned long long)bytes, file->path);
 }
 
-/* The name may only be lost to a power failure now: a warning, not an error. */
+/* Failing here is a warning, not an error: only a power failure could still lose the name. */
 static void sync_directory(const td_outfile *file)
 {
     char folder[PATH_MAX];

@@ -1,5 +1,5 @@
-/* One turn of a loop that waits for another thread's word: tells the core that it waits, so that it takes less from
- * the thread beside it and leaves the loop without a pipeline full of wrong guesses. */
+/* One turn of a spin loop: the pause instruction leaves more of the core to its other hardware thread and avoids
+ * mispredicted loads at the end of the loop. */
 #ifndef TD_BASE_PAUSE_H
 #define TD_BASE_PAUSE_H
 

@@ -15,13 +15,13 @@
 #define POINTER(name) __typeof__(name) *name;
 #define NAME(name) #name,
 
-/* hwloc's functions, by their own names. */
+/* The hwloc functions in use. */
 static struct {
     FUNCTIONS(POINTER)
 } hw;
 static bool hw_loaded;
 
-/* The name of all versions 2. */
+/* Loads the library; all versions 2 have this name. */
 static void load_library(void)
 {
     static const char *const names[] = {FUNCTIONS(NAME) NULL};
@@ -35,8 +35,8 @@ bool td_processors_available(void)
     return hw_loaded;
 }
 
-/* Devices on buses would take longer to find than the rest. Processors that a control group denies to this process are
- * part of the machine all the same. */
+/* Leaves out I/O devices, which take longer to find than all the rest. Includes processors that a control group denies
+ * to this process. */
 static bool choose_parts(hwloc_topology_t topology)
 {
     return hw.hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
@@ -45,7 +45,7 @@ static bool choose_parts(hwloc_topology_t topology)
            hw.hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0;
 }
 
-/* Zero where the machine has none. */
+/* The number of objects of a type, 0 if there are none. */
 static int count(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
     return (int)hw.hwloc_get_nbobjs_by_depth(topology, hw.hwloc_get_type_depth(topology, type));

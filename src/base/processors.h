@@ -1,6 +1,5 @@
-/* Cores, caches and memory nodes of the machine, by hwloc. Loading its picture of the machine takes 2 ms with two
- * processors and tens of them with 256 (docs/lab/emulator.md), so only descriptions ask for it; what a run needs when it
- * begins is in numa.h. */
+/* Cores, caches and memory nodes of the machine, by hwloc. Loading its topology takes 2 ms with two processors and tens
+ * of milliseconds with 256 (docs/lab/emulator.md), so only reports use it; runs use numa.h. */
 #ifndef TD_BASE_PROCESSORS_H
 #define TD_BASE_PROCESSORS_H
 
@@ -9,15 +8,15 @@
 
 typedef struct td_processors {
     int cores;            /* physical ones that are online */
-    int nodes;            /* with memory or processors, whether this process may use them or not */
+    int nodes;            /* nodes with memory or processors, usable by this process or not */
     uint64_t cache_bytes; /* the largest cache that a processor has or shares; 0: unknown */
 } td_processors;
 
-/* Whether this build knows hwloc and the library is installed. */
+/* Whether this build supports hwloc and the library is installed. */
 bool td_processors_available(void);
 
-/* Of the machine that `synthetic` describes in hwloc's words, like "numa:2 l3:1(size=32MB) core:8 pu:2", or of this
- * machine for NULL. False, with zeros: there is no hwloc, or it refuses. */
+/* Describes the machine given by hwloc's syntax for synthetic topologies, like "numa:2 l3:1(size=32MB) core:8 pu:2", or
+ * this machine for NULL. False, with zeros: there is no hwloc, or it fails. */
 bool td_processors_read(td_processors *out, const char *synthetic);
 
 #endif

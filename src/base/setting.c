@@ -47,7 +47,7 @@ void td_settings_clear(td_settings *settings)
     *settings = (td_settings){0};
 }
 
-/* The name behind "prefix.", or NULL. */
+/* The name after "prefix.", or NULL. */
 static const char *name_in(const char *key, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -89,7 +89,7 @@ static td_status parse_setting(const td_setting *entry, const char *key, const c
     return TD_OK;
 }
 
-/* The last of equal keys counts; without any, the fallback. */
+/* Resolves one setting: the last of equal keys counts; without any, the fallback. */
 static td_status resolve_one(const td_settings *settings, const char *prefix, const td_setting *entry, double *number,
                              const char **text)
 {
@@ -120,7 +120,7 @@ td_status td_settings_number(const td_settings *settings, const char *prefix, co
     return td_fail(TD_INTERNAL, "there is no setting %s.%s", prefix, name);
 }
 
-/* The word at this place in "a|b|c". */
+/* Prints word number `index` of "a|b|c". */
 static void print_choice(char buffer[TD_SETTING_BYTES], const char *choices, double index)
 {
     for (; index > 0 && strchr(choices, '|') != NULL; index--) choices = strchr(choices, '|') + 1;
@@ -149,7 +149,7 @@ static int key_edits(const char *key, const char *prefix, const char *name)
     return prefix_edits >= 0 ? prefix_edits + name_edits : -1;
 }
 
-/* What the user may have meant instead of the key, or where all settings are listed. */
+/* Fails with the nearest known key, or with the help page that lists all settings. */
 static td_status unknown_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
 {
     char nearest[128] = "", topics[256] = "";

@@ -33,19 +33,19 @@ typedef struct td_settings {
 td_status td_settings_add(td_settings *settings, const char *key_and_value); /* "key=value" */
 void td_settings_clear(td_settings *settings);
 
-/* Whether the key, with its prefix, is among them; none are in NULL. */
+/* Whether the key, with its prefix, was given; false for NULL. */
 bool td_settings_given(const td_settings *settings, const char *key);
 
 /* Fills numbers[i] (and texts[i], may be NULL) for each entry of the table. */
 td_status td_settings_resolve(const td_settings *settings, const char *prefix, const td_setting *table,
                               double *numbers, const char **texts);
 
-/* Refuses keys that belong to none of the prefixes' tables, with the key that was
- * probably meant or, if none is near, with the help that lists them. `prefixes` and
- * `tables` end with NULL. */
+/* Refuses keys that belong to none of the tables; the message names the nearest key or,
+ * if none is near, the help page that lists them. `prefixes` and `tables` end with
+ * NULL. */
 td_status td_settings_check(const td_settings *settings, const char *const *prefixes, const td_setting *const *tables);
 
-/* A setting's value as it is written behind "key=": its text, its choice's word,
+/* A setting's value as it is written after "key=": its text, its choice's word,
  * or the number. Returns `buffer`. */
 #define TD_SETTING_BYTES 64
 char *td_setting_print(char buffer[TD_SETTING_BYTES], const td_setting *entry, double number, const char *text);

@@ -85,7 +85,7 @@ static bool steal(td_share_out *share, int worker, uint64_t *begin, uint64_t *en
     return false;
 }
 
-/* Gives the upper half of one's own run away if somebody waits and nothing is on offer. */
+/* Donates the upper half of the worker's run if another worker is idle and no donation is pending. */
 static void donate(td_share_out *share, td_run_of_units *run)
 {
     pthread_mutex_lock(&share->lock);
@@ -111,7 +111,7 @@ static bool accept_gift(td_share_out *share, td_run_of_units *run)
     return given;
 }
 
-/* An idle worker waits until it is given something or everyone is idle. */
+/* An idle worker waits until it receives a donation or all workers are idle. */
 static bool wait_for_gift(td_share_out *share, td_run_of_units *run)
 {
     share->idle++;
@@ -122,7 +122,7 @@ static bool wait_for_gift(td_share_out *share, td_run_of_units *run)
         }
         sched_yield();
     }
-    return accept_gift(share, run); /* one may have been left by the last to finish */
+    return accept_gift(share, run); /* the last worker to finish may have donated */
 }
 
 static bool take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)

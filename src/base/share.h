@@ -1,6 +1,6 @@
-/* Sharing out [0, count) among workers: per-worker queues with stealing
- * (CGgraph, section 4.3). Every worker starts with an equal run of units and
- * takes from its head; one that runs dry looks at the others clockwise. */
+/* Divides [0, count) among workers: per-worker queues with stealing (CGgraph,
+ * section 4.3). Every worker starts with an equal run of units and takes from its
+ * head; an idle worker visits the others' runs clockwise. */
 #ifndef TD_BASE_SHARE_H
 #define TD_BASE_SHARE_H
 
@@ -10,10 +10,10 @@
 #include <stdatomic.h>
 
 typedef enum td_stealing {
-    TD_STEAL_NONE,   /* everyone keeps to its own run */
-    TD_STEAL_DONATE, /* a busy worker gives half of what it has left to an idle one */
+    TD_STEAL_NONE,   /* every worker processes its own run */
+    TD_STEAL_DONATE, /* a busy worker gives half of its remaining run to an idle one */
     TD_STEAL_VERTEX, /* an idle worker takes one grain from the tail of another's run */
-    TD_STEAL_EDGE,   /* the same, and heavy vertices are shared out by edges */
+    TD_STEAL_EDGE,   /* the same, and workers share the edges of high-degree vertices */
 } td_stealing;
 
 typedef struct td_run_of_units {
@@ -25,8 +25,8 @@ typedef struct td_share_out {
     int workers;
     td_stealing stealing;
     uint32_t grain;
-    uint64_t first;       /* added to every unit handed out: the work begins there */
-    bool closed;          /* too little to be worth looking at the others' runs */
+    uint64_t first;       /* the first unit; added to every unit handed out */
+    bool closed;          /* too little work for stealing */
     _Atomic int idle;
     pthread_mutex_t lock; /* guards the gift */
     uint64_t gift;        /* bounds of a donated run; empty: none */
@@ -35,11 +35,11 @@ typedef struct td_share_out {
 td_status td_share_out_create(td_share_out *share, int workers, td_stealing stealing);
 void td_share_out_destroy(td_share_out *share);
 
-/* Deals out `count` units (below 2^32), handed out `grain` at a time. Not left to
- * the workers: what is dealt to one that wakes late can then be stolen. */
+/* Divides `count` units (below 2^32), handed out `grain` at a time. The caller does it
+ * before the workers start, so that the run of a worker that wakes late can be stolen. */
 void td_share_out_deal(td_share_out *share, uint64_t count, uint32_t grain);
 
-/* All of them to worker 0, which is alone. */
+/* Gives all units to worker 0, which works alone. */
 void td_share_out_deal_one(td_share_out *share, uint64_t count);
 
 /* The next units for this worker; false when there are none for it. */

@@ -81,7 +81,7 @@ td_status td_parse_size_or_share(const char *text, uint64_t whole, uint64_t *out
     return td_fail(TD_INVALID, "'%s' is not a size or a share (examples: 4G, 512M, 65536, 25%%)", text);
 }
 
-/* In the unit that leaves it below 1024: never "1024.0 KiB". */
+/* Prints in the unit that gives a number below 1024: never "1024.0 KiB". */
 static char *format(char buffer[TD_NUMBER_BYTES], uint64_t bytes, bool up)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

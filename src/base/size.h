@@ -10,14 +10,14 @@ td_status td_parse_size(const char *text, uint64_t *out);
 /* A size, or a percentage of `whole`. */
 td_status td_parse_size_or_share(const char *text, uint64_t whole, uint64_t *out);
 
-/* Whole decimal numbers and reals, nothing before or behind them. */
+/* Decimal integers and reals, with nothing before or after them. */
 td_status td_parse_u64(const char *text, uint64_t *out);
 td_status td_parse_double(const char *text, double *out);
 
 /* "1.5 GiB", "12,345,678". Return `buffer`. */
 #define TD_NUMBER_BYTES 32
 char *td_format_size(char buffer[TD_NUMBER_BYTES], uint64_t bytes);
-char *td_format_least(char buffer[TD_NUMBER_BYTES], uint64_t bytes); /* rounded up: who asks for that much has enough */
+char *td_format_least(char buffer[TD_NUMBER_BYTES], uint64_t bytes); /* rounded up, for minimums */
 char *td_format_count(char buffer[TD_NUMBER_BYTES], uint64_t count);
 
 #endif

@@ -93,7 +93,7 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...)
     va_start(list, format);
     put(text, format, list);
     va_end(list);
-    const char *words = strerror_r(error, reason, sizeof reason); /* the GNU one */
+    const char *words = strerror_r(error, reason, sizeof reason); /* the GNU version */
     return td_fail(status, "%s: %s", text, words);
 }
 

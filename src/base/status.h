@@ -1,4 +1,4 @@
-/* Failing with words.
+/* Failing with a message.
  *
  * A function that fails calls td_fail (or td_fail_errno) once, where the cause
  * is known, and its callers hand the status up: TD_TRY jumps to the single
@@ -20,7 +20,7 @@
 /* Sets the message and returns `status`. */
 td_status td_fail(td_status status, const char *format, ...) TD_PRINTF(2, 3);
 
-/* The same with ": " and the text of `error` (an errno value) behind it. */
+/* The same, followed by ": " and the text of `error` (an errno value). */
 td_status td_fail_errno(td_status status, int error, const char *format, ...) TD_PRINTF(3, 4);
 
 /* Fails with TD_NO_MEMORY and keeps what was refused, for td_last_refusal. */

@@ -1,4 +1,4 @@
-/* Work beside the event loop: a job on a thread of its own, whose end is a completion like any other. */
+/* Work beside the event loop: a job on a thread of its own, whose end is a completion. */
 #ifndef TD_BASE_TASK_H
 #define TD_BASE_TASK_H
 
@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* *time: when it ended, as td_loop_complete takes it; 0, now, unless the work says otherwise. */
+/* *time: when the work ended, for td_loop_complete; 0 (now) unless the work sets it. */
 typedef td_status (*td_task_work)(void *context, uint64_t *time);
 
 typedef struct td_task {
@@ -17,13 +17,13 @@ typedef struct td_task {
     uint64_t value;
     struct td_account *account; /* of whoever started it */
     pthread_t thread;
-    bool joins;    /* the thread is still to be waited for */
+    bool joins;    /* the thread has not been joined yet */
 } td_task;
 
-/* Starts the work; one at a time per task. Where there is no thread to be had it is done at once, by the caller. */
+/* Starts the work; one at a time per task. If no thread can be created, the caller does the work itself. */
 void td_task_start(td_task *task);
 
-/* Waits until the work is through: in the handler, or where the loop runs no more. */
+/* Waits until the work has ended: called in the handler, or when the loop no longer runs. */
 void td_task_join(td_task *task);
 
 #endif

@@ -18,7 +18,7 @@ struct td_tempfile {
     _Atomic uint64_t bytes;
 };
 
-/* Where a file cannot be made without a name, it loses its name at once. */
+/* Where the file system has no unnamed files, creates a file and unlinks it at once. */
 static int open_nameless(const char *directory)
 {
     char name[PATH_MAX];

@@ -1,6 +1,5 @@
-/* A file without a name, for what does not fit memory for a while. It vanishes
- * with its descriptor: on a close, a failure, a Ctrl-C or a kill there is
- * nothing to remove. */
+/* An unnamed temporary file. It disappears with its descriptor: after a close, a
+ * failure, a Ctrl-C or a kill there is nothing to remove. */
 #ifndef TD_BASE_TEMPFILE_H
 #define TD_BASE_TEMPFILE_H
 
@@ -11,16 +10,16 @@ typedef struct td_tempfile td_tempfile;
 td_status td_tempfile_create(td_tempfile **out, const char *directory);
 void td_tempfile_close(td_tempfile *file); /* NULL is fine */
 
-/* At the end of the file, which is claimed at once so that any thread may write; *offset receives the place. */
+/* Appends; any thread may call, because the place is reserved atomically. *offset receives the place. */
 td_status td_tempfile_append(td_tempfile *file, const void *data, uint64_t bytes, uint64_t *offset);
 td_status td_tempfile_read(const td_tempfile *file, uint64_t offset, void *into, uint64_t bytes);
 
-/* Tells the system that these bytes will be read soon, and that they will not be
- * again: where it can, it gives their space back. */
+/* Advises the system that these bytes will be read soon; and that they will not be
+ * read again, so that it may free their space. */
 void td_tempfile_expect(const td_tempfile *file, uint64_t offset, uint64_t bytes);
 void td_tempfile_drop(const td_tempfile *file, uint64_t offset, uint64_t bytes);
 
-int td_tempfile_descriptor(const td_tempfile *file); /* stays the file's */
+int td_tempfile_descriptor(const td_tempfile *file); /* owned by the file */
 uint64_t td_tempfile_bytes(const td_tempfile *file); /* written so far */
 
 #endif

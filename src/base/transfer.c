@@ -6,11 +6,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 1 << 30 }; /* below what a system call moves at most */
+enum { AT_ONCE = 1 << 30 }; /* below the limit of a system call */
 
 static size_t at_once(uint64_t bytes) { return bytes < AT_ONCE ? (size_t)bytes : (size_t)AT_ONCE; }
 
-/* Whether to go on after so many bytes. */
+/* Advances by the bytes done; returns whether to continue. */
 static bool moved(ssize_t done, uint64_t *offset, uint64_t *bytes)
 {
     if (done < 0) return errno == EINTR;

@@ -15,7 +15,7 @@
  *   program_zero, _sum no contribution; two contributions in one (commutative,
  *                      associative)
  *   program_apply      the new value from the old one and the sum
- *   program_activates  whether the change must be told to the neighbours
+ *   program_activates  whether the change activates the vertex (it must be pushed)
  *
  * A *sweep* program sees every edge once per sweep, on shared per-vertex state:
  *
@@ -40,7 +40,7 @@
 
 enum { TD_PARAMETERS = 8, TD_INPUTS = 3 };
 
-/* What a program's functions may look at. Plain data: kernels take it by value. */
+/* What a program's functions may read. Plain data: kernels take it by value. */
 typedef struct td_context {
     uint32_t vertices;
     uint64_t edges;
@@ -48,21 +48,21 @@ typedef struct td_context {
     uint32_t source;
     uint32_t iteration;   /* 0 in the first; of a sweep program: the sweep's number */
     uint32_t phase;       /* peeling programs: the level being peeled */
-    uint8_t vertex_bits, edge_bits, weight_bits; /* that hold any vertex, edge number, weight (sweeps: ordered bits) */
+    uint8_t vertex_bits, edge_bits, weight_bits; /* widths that hold any vertex, edge number, ordered weight (sweeps) */
     bool real_weights;    /* program_gather_real is called instead of program_gather */
-    double global;        /* the sum of program_share over all vertices, one iteration ago */
-    double round[2];      /* whatever program_begin makes of the rest, once per kernel */
+    double global;        /* the sum of program_share over all vertices in the previous iteration */
+    double round[2];      /* computed by program_begin from the other fields, once per kernel */
     double parameter[TD_PARAMETERS]; /* in the order of the program's table */
     const double *input[TD_INPUTS];  /* one number per vertex, or NULL; made by prepare.c */
 } td_context;
 
-/* PROGRAM_SUM: how contributions add up, so that a device may use one native atomic. */
+/* PROGRAM_SUM: the operation of program_sum, so that a device may use one native atomic. */
 #define TD_SUM_MIN 1
 #define TD_SUM_MAX 2
 #define TD_SUM_ADD 3
 #define TD_SUM_OR 4
 
-/* PROGRAM_VIEW: which edges a vertex hears. */
+/* PROGRAM_VIEW: the edges along which a vertex receives messages. */
 enum {
     TD_VIEW_FORWARD, /* values flow from source to target */
     TD_VIEW_BOTH,    /* the undirected view: both ways along every edge */
@@ -75,8 +75,8 @@ enum {
     TD_SCHEDULE_PEEL,     /* level by level: first the vertices whose value is at most the level */
 };
 
-/* PROGRAM_OWN_VALUE 1: apply looks at the old value in such a way that a vertex may
- * change although none of its neighbours did; it is then told of its own change. */
+/* PROGRAM_OWN_VALUE 1: apply depends on the old value, so that a vertex may change although
+ * none of its neighbours did; in notify-pull an active vertex then marks itself too. */
 
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
  * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
@@ -111,8 +111,8 @@ TD_INLINE uint32_t td_ordered_bits(float real)
     return bits >> 31 ? ~bits : bits | UINT32_C(0x80000000);
 }
 
-/* Shared words that several workers or threads touch at once. TD_LOAD_LAZY may give an older value than TD_LOAD: for
- * words that everybody reads, where an older one does no harm, it spares a GPU the way past its nearest cache. */
+/* Words that several workers or threads access concurrently. TD_LOAD_LAZY may return an older value than TD_LOAD: a GPU
+ * reads it through the L1 cache. It is for words that many threads read and where a stale value does no harm. */
 #if defined(__CUDA_ARCH__)
 static __device__ __forceinline__ void td_lower(uint32_t *word, uint32_t value) { atomicMin(word, value); }
 static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
@@ -141,28 +141,27 @@ static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
     })
 #endif
 
-/* The value of programs that grow a forest (TD_RULE_FOREST). */
+/* The value of a program that grows a forest (TD_RULE_FOREST). All fields but `component` matter only for roots. */
 #define TD_NO_KEY UINT64_C(0xffffffffffffffff)
 typedef struct td_forest_value {
-    uint32_t component; /* of roots: themselves */
-    uint32_t chosen;    /* of roots: the edge belongs to the forest */
-    uint64_t best[2];   /* of roots: the smallest key, its halves; TD_NO_KEY: none */
+    uint32_t component; /* the root of the vertex's component; a root names itself */
+    uint32_t chosen;    /* the best edge belongs to the forest */
+    uint64_t best[2];   /* the smallest key as two halves; TD_NO_KEY: none */
 } td_forest_value;
 
 /* The rest is for the host: the descriptor that every header defines as `program_info`. */
 enum { TD_KIND_GAS, TD_KIND_SWEEP };
 enum { TD_WEIGHTS_UNUSED, TD_WEIGHTS_OPTIONAL, TD_WEIGHTS_NEEDED };
 
-
-/* Which values a state of the program may have: what a checkpoint is checked for before an engine begins with it
- * (run/checkpoint_check.c). Engines use some of them as indices and follow others until they come to an end. */
+/* The values that a program's state may contain. run/checkpoint_check.c refuses a checkpoint with others, because
+ * engines use some values as indices and follow others as pointers until they reach a root. */
 typedef enum td_value_rule {
-    TD_RULE_ANY,       /* every bit pattern: values are compared and nothing more */
-    TD_RULE_PARENTS,   /* 32 bits: a vertex's number at most the vertex's own; of a finished run: a root */
-    TD_RULE_LABELS,    /* 32 bits: a rank at most the vertex's own, which is input[0] or, without it, its number */
-    TD_RULE_LEVELS,    /* 32 bits: 0 of the source, of others below the number of vertices, or TD_UNREACHED */
-    TD_RULE_DISTANCES, /* 32 bits: 0 of the source, of others at most what all vertices' heaviest edges add up to */
-    TD_RULE_DEGREES,   /* 32 bits: at most input[0]; of active vertices at most the phase */
+    TD_RULE_ANY,       /* any bit pattern: values are only compared */
+    TD_RULE_PARENTS,   /* 32 bits: a vertex number, at most the vertex's own; a root once the run has finished */
+    TD_RULE_LABELS,    /* 32 bits: a rank, at most the vertex's own, which is input[0] or, without it, its number */
+    TD_RULE_LEVELS,    /* 32 bits: 0 for the source; for others below the number of vertices, or TD_UNREACHED */
+    TD_RULE_DISTANCES, /* 32 bits: 0 for the source; for others at most the sum of every vertex's heaviest edge */
+    TD_RULE_DEGREES,   /* 32 bits: at most input[0]; for active vertices at most the phase */
     TD_RULE_REALS,     /* finite */
     TD_RULE_FOREST,    /* td_forest_value: components that name their roots, nothing chosen */
 } td_value_rule;
@@ -175,28 +174,28 @@ typedef struct td_program_info {
     td_value_kind value;
     td_value_rule rule;
     bool needs_source;
-    bool takes_source;            /* --source means something, but there is a default */
-    bool vertex_values;           /* values are vertices' numbers: groups, shown by original ids */
-    bool any_member;              /* of them: a group comes out under any of its vertices, not its first */
+    bool takes_source;            /* --source is allowed, but there is a default */
+    bool vertex_values;           /* a value is the number of a vertex that names a group; shown as its original id */
+    bool any_member;              /* vertex_values: any vertex of the group may name it, not only the first */
     bool non_negative;            /* negative weights are refused */
-    bool positive;                /* and zero as well */
-    uint32_t largest_weight;      /* of integer weights; 0: any */
-    bool saturates;               /* distances stop at a largest value, which is an error to end with */
-    int sinks_choice;             /* 1 + the parameter whose first choice needs sinks' values all along; 0: none */
-    bool gives_parents;           /* parents can be asked for */
+    bool positive;                /* zero and negative weights are refused */
+    uint32_t largest_weight;      /* upper limit of integer weights; 0: none */
+    bool saturates;               /* distances stop at a largest value; a result that contains it is an error */
+    int sinks_choice;             /* 1 + the parameter whose first choice needs sinks' values all the time; 0: none */
+    bool gives_parents;           /* --parents is allowed */
     bool order_free;              /* may run asynchronously */
-    bool renumbers;               /* no number of a vertex matters but the source's: they may be others in a run */
-    bool real_follows_weights;    /* values are floats (by their bits) when the weights are */
+    bool renumbers;               /* the result does not depend on vertex numbers: a run may renumber the vertices */
+    bool real_follows_weights;    /* values are the bits of floats when the weights are floats */
     int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
-    uint32_t iterations;          /* when --iterations is not given; 0: no limit */
-    double tolerance;             /* when --tolerance is not given */
+    uint32_t iterations;          /* default of --iterations; 0: no limit */
+    double tolerance;             /* default of --tolerance */
     const td_setting *parameters; /* keys are "<program>.<name>"; ends with a NULL name */
 } td_program_info;
 
 /* A program as the registry knows it. */
 typedef struct td_program {
     const td_program_info *info;
-    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: there is none */
+    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: not supported */
 } td_program;
 
 extern const td_program *const td_programs[]; /* ends with NULL */

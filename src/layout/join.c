@@ -1,4 +1,4 @@
-/* Both lists of every vertex, one behind the other. */
+/* Concatenates both lists of every vertex. */
 #include "layout/lists.h"
 
 #include "base/alloc.h"

@@ -1,14 +1,14 @@
-/* Every list is sorted by itself, by one of two stable sorts:
+/* Every list is sorted separately, by one of two stable sorts:
  *
- * by class, where the key is a byte (the class of the neighbour's degree, a weight of a
- * byte): count the classes, then put every edge straight into its place;
+ * by class, if the key is a byte (the class of the neighbour's degree, or a weight of one
+ * byte): counts the classes, then writes every edge directly to its place;
  *
- * by words, where the key is a wider weight: a word holds key and target, a radix sort
- * moves words from one buffer to another byte by byte, and the weight is made of the key again.
+ * by words, if the key is a wider weight: a word holds key and target, a radix sort moves
+ * words from one buffer to the other byte by byte, and the weight is restored from the key.
  *
  * Lists of a few edges are sorted by insertion instead. Workers take pieces of the edges and
- * do the lists that begin there; lists longer than a block are left for later, when all
- * workers do one of them together.
+ * sort the lists that begin in their piece; lists longer than a block are sorted afterwards,
+ * each by all workers together.
  */
 #include "layout/lists.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-    PIECE = 1 << 15, /* edges in which a worker does the lists that begin there */
+    PIECE = 1 << 15, /* edges per piece */
     FEW = 32,        /* edges sorted by insertion */
 };
 
@@ -28,11 +28,11 @@ typedef struct ordering {
     const td_adjacency *from;
     uint32_t *targets;
     void *weights;
-    size_t weight_bytes;    /* 0: none to be written */
+    size_t weight_bytes;    /* 0: weights are not written */
     uint8_t *cold;          /* class of each vertex, the hottest 0; NULL: by weight */
     bool by_class;
-    uint64_t *words, room;  /* twice the room per worker */
-    uint32_t *longs;        /* vertices with lists of more than a block */
+    uint64_t *words, room;  /* two buffers of `room` words per worker */
+    uint32_t *longs;        /* vertices whose lists are longer than a block */
     _Atomic uint64_t long_count;
 } ordering;
 
@@ -41,7 +41,7 @@ typedef struct list {
     const ordering *job;
     td_blocks blocks;
     uint64_t begin;
-    uint64_t *words, *spare; /* unless it is sorted by class */
+    uint64_t *words, *spare; /* if it is sorted by words */
 } list;
 
 /* Keys. */
@@ -55,7 +55,7 @@ static inline uint8_t class_at(const ordering *job, uint64_t edge)
 static inline uint32_t ordered_bits(float real)
 {
     uint32_t bits;
-    real += 0.0f; /* -0 and 0 are one */
+    real += 0.0f; /* -0 becomes 0 */
     memcpy(&bits, &real, sizeof bits);
     return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
 }
@@ -71,7 +71,7 @@ static inline float of_ordered_bits(uint32_t key)
 static inline uint64_t word_of(uint32_t key, uint32_t target) { return (uint64_t)key << 32 | target; }
 static inline uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
 
-/* Edges [begin, end) of the adjacency to words and back. */
+/* Converts edges [begin, end) of the adjacency to words, and back. */
 static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *words)
 {
     const uint32_t *targets = job->from->targets;
@@ -197,7 +197,7 @@ static td_status sort_by_words(list *self)
     return td_blocks_each(blocks, unpack_block, self);
 }
 
-/* `words` has room for two of the list. */
+/* `words` has room for twice the list. */
 static td_status sort_list(const ordering *job, uint32_t v, uint64_t *words, uint64_t room, td_counts *counts,
                            td_pool *pool)
 {
@@ -290,7 +290,7 @@ static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
         TD_TRY(td_pool_for(pool, graph->vertices, PIECE, class_vertices, job));
     }
     job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    uint64_t edges = job->from->offsets[graph->vertices]; /* a joined list has more than the graph */
+    uint64_t edges = job->from->offsets[graph->vertices]; /* joined lists have more edges than the graph */
     job->room = edges < TD_BLOCK ? edges : TD_BLOCK;
     if (!job->by_class) TD_TRY(TD_NEW(&job->words, (uint64_t)td_pool_threads(pool) * 2 * job->room, "words of lists"));
     TD_TRY(TD_NEW(&job->longs, edges / TD_BLOCK, "vertices with long lists"));

@@ -14,11 +14,11 @@ static uint32_t bits_of(uint32_t value) { return value == 0 ? 0 : 32 - (uint32_t
 
 typedef struct block {
     uint32_t ways[TD_NARROW_BLOCK];
-    uint32_t small, large, wide; /* widths, and the bits of those that take the larger one */
+    uint32_t small, large, wide; /* the two widths, and a bitmap of the differences that take the larger one */
     uint32_t words;
 } block;
 
-/* The smaller width that makes the block shortest, the word that tells them apart included. */
+/* Chooses the smaller width such that the block is shortest, including the bitmap of wide differences. */
 static void choose_widths(block *it)
 {
     uint32_t of_width[33] = {0}, larger = 0;
@@ -33,7 +33,7 @@ static void choose_widths(block *it)
         least = bits;
         it->small = width;
     }
-    it->words = (least + 31) / 32 - (it->small != it->large); /* of the differences */
+    it->words = (least + 31) / 32 - (it->small != it->large); /* words of the differences */
     it->wide = 0;
     for (uint32_t i = 0; i < TD_NARROW_BLOCK; i++)
         if (it->small != it->large && bits_of(it->ways[i]) > it->small) it->wide |= 1u << i;

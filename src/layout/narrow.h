@@ -1,15 +1,15 @@
-/* Lists of vertices in fewer bits, for the way over a link: what a warp of a GPU makes whole again in a stride
+/* Compressed targets, for transfers over a link. The format lets a warp of a GPU decompress a group
  * (kernels/gpu/decompress.h).
  *
- * Targets go in groups of 1024, whatever list they are in, and groups in blocks of 32. Of every target the difference
- * to the one before it is kept, its sign in the lowest bit. A block has two widths: most differences are of neighbours
- * in a sorted list and take few bits, some, of other lists' begins and of far neighbours, take many; a bit tells which.
- * Words of 32 bits, lowest bits first:
+ * The targets of all lists are divided into groups of 1024, and groups into blocks of 32. A target is stored as its
+ * difference to the previous one, with the sign in the lowest bit. A block has two widths: most differences are between
+ * neighbours in a sorted list and take few bits; those at the begin of a list and to distant neighbours take many. One
+ * bit per difference selects its width. Words of 32 bits, lowest bits first:
  *
  *     the target before the group's first
- *     16 words: of every block the two widths, 6 bits each, in a half word
- *     for every block whose widths differ a word: the bits of those that take the larger width
- *     for every block its differences, from a word's begin on
+ *     16 words: for every block the two widths, 6 bits each, in a half word
+ *     a word for every block whose widths differ: the bitmap of the differences with the larger width
+ *     the differences of every block, starting at a word
  */
 #ifndef TD_LAYOUT_NARROW_H
 #define TD_LAYOUT_NARROW_H
@@ -23,8 +23,8 @@ enum {
     TD_NARROW_MOST = TD_NARROW_HEAD + TD_NARROW_GROUP,          /* words that a group takes at most */
 };
 
-/* Writes the group of up to 1024 targets that begins here, behind the target `before`; returns its words. out NULL:
- * nothing is written. */
+/* Compresses a group of up to 1024 targets; `before` is the target before the first. Returns its number of words. out
+ * NULL: only computes the number. */
 uint32_t td_narrow_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Orders that look at one vertex at a time: by degree, by any key, at random. */
+/* Orders by a key of each vertex: by degree, by any key, at random. */
 #include "layout/orders.h"
 
 #include "base/alloc.h"

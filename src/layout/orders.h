@@ -1,12 +1,12 @@
-/* The orders behind td_graph_reorder: each fills `order` with the vertices in their new
- * sequence. What comes out does not depend on the number of workers. */
+/* The orders of td_graph_reorder: each fills `order` with the vertices in their new
+ * sequence. The result does not depend on the number of workers. */
 #ifndef TD_LAYOUT_ORDERS_H
 #define TD_LAYOUT_ORDERS_H
 
 #include "layout/radix.h"
 #include "store/graph.h"
 
-/* Room to sort all vertices in, as words of a key and a vertex. */
+/* Buffers to sort all vertices, as words of a key and a vertex. */
 typedef struct td_sorter {
     uint64_t *words, *spare;
     td_counts *counts;

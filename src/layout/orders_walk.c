@@ -1,10 +1,10 @@
 /* Breadth-first orders: hot (CGgraph, section 4.2) and reverse Cuthill-McKee.
  *
- * A vertex comes after those found by vertices before its own finder; among those of one finder
- * the number decides, or the degree and then the number. So a level's sequence depends on the
- * graph alone, and workers can make a large level together: every edge offers its target the
- * place of its source, the lowest offer stays, and whoever was found is sorted by that place.
- * Small levels are walked by one thread, in the same sequence.
+ * The finder of a vertex is its first neighbour in the previous level. A level is sorted by the
+ * place of the finder, then by number, or by degree and number. So its sequence depends on the
+ * graph alone, and all workers can build a large level together: every edge offers its target
+ * the place of its source, the lowest offer remains, and the vertices found are sorted by it.
+ * One thread walks small levels, in the same sequence.
  */
 #include "layout/orders.h"
 
@@ -18,15 +18,15 @@
 enum {
     GRAIN = 1 << 15,       /* vertices or edges per chunk */
     LISTS = 32,            /* lists per chunk */
-    LONG = 1 << 16,        /* edges: a longer list is shared out */
-    LEVEL = 1 << 15,       /* edges: smaller levels are for one thread */
-    VERTICES_PER_EDGE = 8, /* and those with fewer edges than this share of the vertices, which all are looked at */
+    LONG = 1 << 16,        /* edges: workers share a longer list */
+    LEVEL = 1 << 15,       /* edges: one thread walks smaller levels, */
+    VERTICES_PER_EDGE = 8, /* and levels with fewer edges than vertices / 8, because workers scan all vertices */
     FEW = 32,              /* vertices sorted by insertion */
-    AHEAD = 8,             /* places or targets fetched ahead */
-    WALKS = 5,             /* most walks in search of an end of a component */
+    AHEAD = 8,             /* prefetch distance in places or targets */
+    WALKS = 5,             /* limit on walks to find an end of a component */
 };
 
-#define NOBODY UINT32_MAX
+#define UNFOUND UINT32_MAX
 
 typedef struct part_of_list {
     const uint32_t *targets;
@@ -38,13 +38,13 @@ typedef struct walk {
     const td_graph *graph;
     td_sorter *sorter;
     const td_adjacency *ways[2]; /* out-edges, and in-edges if a walk goes both ways */
-    uint32_t *degrees;           /* the lowest first; NULL: by number alone */
-    uint32_t *finder;            /* one more than the place of who found the vertex; of a root, its own place */
-    uint32_t *order, *sinks;     /* sinks: vertices without out-edges go there instead; may be NULL */
+    uint32_t *degrees;           /* sorts by ascending degree; NULL: by number alone */
+    uint32_t *finder;            /* 1 + the place of the vertex's finder; for a root its own place */
+    uint32_t *order, *sinks;     /* sinks: receives vertices without out-edges; may be NULL */
     uint64_t used, sink_count;
-    uint64_t level, depth;       /* of the last walk: where its last level begins, how many it has */
-    _Atomic uint64_t edges;      /* of the vertices of the level being made */
-    uint64_t begin, end;         /* the level it is made from */
+    uint64_t level, depth;       /* the last walk: begin of its last level, number of levels */
+    _Atomic uint64_t edges;      /* edges of the level being built */
+    uint64_t begin, end;         /* the previous level */
     part_of_list *longs;
     _Atomic uint64_t long_count;
     td_blocks blocks;            /* of all vertices */
@@ -104,13 +104,13 @@ static void find_by(walk *self, const td_adjacency *way, uint64_t place)
     uint32_t v = self->order[place];
     for (uint64_t e = way->offsets[v]; e < way->offsets[v + 1]; e++) {
         uint32_t u = way->targets[e];
-        if (self->finder[u] != NOBODY) continue;
+        if (self->finder[u] != UNFOUND) continue;
         self->finder[u] = (uint32_t)place + 1;
         append(self, u);
     }
 }
 
-/* What the places ahead lead to, in three stages: where the list begins, the list, its first targets. */
+/* Prefetches for the vertices ahead in three stages: the offset, the list, the finders of its first targets. */
 static void fetch_ahead(const walk *self, uint64_t place)
 {
     const td_adjacency *out = self->ways[0];
@@ -193,7 +193,7 @@ static td_status offer_all(walk *self)
     return TD_OK;
 }
 
-/* Classes of vertices, to be sorted by: found in this level, sinks found in it; others are left. */
+/* Classes of vertices to sort by: found in this level, sinks found in this level, all others. */
 enum { FOUND, SINK, OLD };
 
 static inline int class_of(const walk *self, uint32_t v)
@@ -256,7 +256,7 @@ static td_status take_words(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-/* Sorts those at [first, first + count) by finder and appends them. */
+/* Sorts the vertices at [first, first + count) by finder and appends them. */
 static td_status append_sorted(walk *self, uint64_t first, uint64_t count, uint32_t *to)
 {
     td_sorter *sorter = self->sorter;
@@ -316,7 +316,7 @@ static td_status find_nobody(void *context, uint64_t begin, uint64_t end, int wo
 {
     (void)worker;
     walk *self = context;
-    for (uint64_t v = begin; v < end; v++) self->finder[v] = NOBODY;
+    for (uint64_t v = begin; v < end; v++) self->finder[v] = UNFOUND;
     return TD_OK;
 }
 
@@ -338,7 +338,7 @@ static void finish(walk *self)
     td_free(self->degrees);
 }
 
-/* From the hottest vertex that is left; vertices without out-edges at the end. */
+/* Walks from the remaining vertex of highest in-degree, until none remains; vertices without out-edges come last. */
 td_status td_order_hot(const td_graph *graph, td_sorter *sorter, uint32_t *order)
 {
     td_status status = TD_OK;
@@ -349,7 +349,7 @@ td_status td_order_hot(const td_graph *graph, td_sorter *sorter, uint32_t *order
     TD_TRY(start(&self));
     TD_TRY(td_order_by_heat(graph, sorter, roots));
     for (uint64_t i = 0; i < graph->vertices; i++)
-        if (self.finder[roots[i]] == NOBODY) TD_TRY(walk_from(&self, roots[i]));
+        if (self.finder[roots[i]] == UNFOUND) TD_TRY(walk_from(&self, roots[i]));
     memcpy(order + self.used, self.sinks, self.sink_count * sizeof *order);
 done:
     finish(&self);
@@ -359,7 +359,7 @@ done:
 
 static void forget(walk *self, uint64_t first)
 {
-    while (self->used > first) self->finder[self->order[--self->used]] = NOBODY;
+    while (self->used > first) self->finder[self->order[--self->used]] = UNFOUND;
 }
 
 static uint32_t lightest_of_last_level(const walk *self)
@@ -370,8 +370,8 @@ static uint32_t lightest_of_last_level(const walk *self)
     return best;
 }
 
-/* From an end of the component (George and Liu): whoever is farthest from the root is the
- * next root, as long as that makes more levels. */
+/* Walks from an end of the component (George and Liu): a vertex farthest from the root
+ * becomes the next root, as long as that gives more levels. */
 static td_status walk_from_end(walk *self, uint32_t root)
 {
     uint64_t first = self->used, depth = 0;
@@ -405,8 +405,8 @@ static void reverse(uint32_t *order, uint64_t count)
     }
 }
 
-/* Along edges of either direction; only along out-edges where there are no others, and then from the root
- * itself: the farthest need not lead back. */
+/* Walks along edges of either direction. Without in-adjacency it walks along out-edges only and from the root itself,
+ * because the farthest vertex need not lead back. */
 td_status td_order_rcm(const td_graph *graph, td_sorter *sorter, uint32_t *order)
 {
     td_status status = TD_OK;
@@ -419,7 +419,7 @@ td_status td_order_rcm(const td_graph *graph, td_sorter *sorter, uint32_t *order
     TD_TRY(td_pool_for(sorter->pool, graph->vertices, GRAIN, sum_degrees, &self));
     TD_TRY(td_order_by_key(graph, self.degrees, sorter, roots));
     for (uint64_t i = 0; i < graph->vertices; i++)
-        if (self.finder[roots[i]] == NOBODY)
+        if (self.finder[roots[i]] == UNFOUND)
             TD_TRY(ends ? walk_from_end(&self, roots[i]) : walk_from(&self, roots[i]));
     reverse(order, graph->vertices);
 done:

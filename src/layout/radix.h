@@ -1,8 +1,8 @@
-/* Stable sorting by counting, one byte at a time, by all workers together.
+/* Stable counting sort, one byte at a time, by all workers together.
  *
- * What is sorted is cut into blocks; every block counts its elements of each class, the
- * counts become places, and every block moves its elements there in their order. A few
- * elements are one block and need no pool. */
+ * The elements are divided into blocks; every block counts its elements of each class, the
+ * counts become places, and every block moves its elements there in order. A few elements
+ * are one block and need no pool. */
 #ifndef TD_LAYOUT_RADIX_H
 #define TD_LAYOUT_RADIX_H
 
@@ -17,7 +17,7 @@ enum {
 typedef uint64_t td_counts[TD_CLASSES];
 
 typedef struct td_blocks {
-    uint64_t elements, size; /* of a block: all but the last have `size` */
+    uint64_t elements, size; /* all elements; elements of a block, except the last */
     td_counts *counts;       /* per block: one for up to TD_BLOCK elements, else TD_MOST_BLOCKS */
     td_pool *pool;
 } td_blocks;
@@ -37,8 +37,8 @@ td_status td_blocks_each(const td_blocks *blocks, td_range_fn work, void *contex
  * class and block after block. False if all elements are of one class. */
 bool td_blocks_place(const td_blocks *blocks);
 
-/* Sorts words by their bytes first..last, of which 0 is the lowest. Both arrays have room for all words; they may
- * change places, so that the sorted ones are in *words. */
+/* Sorts words by their bytes first..last; byte 0 is the lowest. Both arrays have room for all words and may be swapped:
+ * the sorted words are in *words. */
 td_status td_radix_sort(uint64_t **words, uint64_t **spare, uint64_t count, int first, int last, td_counts *counts,
                         td_pool *pool);
 

@@ -94,7 +94,7 @@ double td_share_near(const td_graph *graph)
     if (graph->edges == 0) return 0;
     for (uint64_t i = 0; i < DRAWN; i++) {
         uint64_t edge = (uint64_t)((double)graph->edges * ((double)i / DRAWN)), low = 0, high = n;
-        while (low + 1 < high) { /* whose list it is in */
+        while (low + 1 < high) { /* finds the vertex whose list has the edge */
             uint64_t middle = low + (high - low) / 2;
             if (list->offsets[middle] <= edge) low = middle;
             else high = middle;

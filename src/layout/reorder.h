@@ -1,6 +1,6 @@
-/* Orders of vertices: which come first in memory, and so which stay in the cache.
- * A reordered graph is the same graph with other vertex numbers and the same
- * original ids; every engine can use it. */
+/* Orders of vertices, which decide which values share cache lines. A reordered graph is
+ * the same graph with other vertex numbers and the same original ids; every engine can
+ * use it. */
 #ifndef TD_LAYOUT_REORDER_H
 #define TD_LAYOUT_REORDER_H
 
@@ -25,15 +25,15 @@ const char *td_order_name(td_order order);
 const char *td_order_text(td_order order);
 td_status td_order_named(const char *name, td_order *out);
 
-/* Of edges drawn from all over the graph, the share whose ends' numbers are less than a 64th of all apart: about a 32nd
- * where numbers mean nothing, most where neighbours were numbered one after another. */
+/* The share of a sample of edges whose ends differ by less than a 64th of all vertex numbers: about a 32nd if vertices
+ * are numbered at random, nearly 1 if neighbours have near numbers. */
 double td_share_near(const td_graph *graph);
 
-/* Fills `vertices` with the graph's vertices in that order, which is not NONE. */
+/* Fills `vertices` with the graph's vertices in the order, which must not be NONE. */
 td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool);
 
-/* Replaces *graph; on failure it is gone and NULL. `seed` is for the random order. What comes out
- * does not depend on the number of workers. */
+/* Replaces *graph; on failure destroys it and sets it to NULL. `seed` is for the random order. The
+ * result does not depend on the number of workers. */
 td_status td_graph_reorder(td_graph **graph, td_order order, uint64_t seed, td_pool *pool);
 
 #endif

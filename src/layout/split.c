@@ -23,13 +23,13 @@ void td_split_free(td_split *split)
 
 /* Which edges are hot. */
 
-/* Edges that come in with a vertex: those that lead to vertices before it, and loops. The sums over the vertices
- * in order are then the edges within every prefix. */
+/* Counts for every vertex its edges to earlier vertices of the order, and loops. The prefix sums are then the edges
+ * within every prefix of the order. */
 typedef struct counting {
     const td_split *split;
-    const td_adjacency *lists[2]; /* one of a symmetric view; of others the out- and the in-lists */
+    const td_adjacency *lists[2]; /* one list for a symmetric view, else the out- and the in-lists */
     int count;
-    uint64_t *within;             /* of every number, one place up */
+    uint64_t *within;             /* the count of number i is at i + 1 */
 } counting;
 
 static td_status count_within(void *context, uint64_t begin, uint64_t end, int worker)
@@ -61,7 +61,7 @@ static td_status count_all(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
-/* The longest prefix whose edges there is room for, by bisection over the sums. */
+/* Finds the longest prefix whose edges fit the room, by bisection over the sums. */
 static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most, td_pool *pool)
 {
     td_status status = TD_OK;
@@ -136,14 +136,14 @@ static td_status fill_parts(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-/* Lists in the order of the new numbers, as everywhere else: neighbours in memory, and few bits over a link. */
+/* Sorts lists by the new numbers, for locality and for compression over a link. */
 
 enum { FEW = 24, DIGIT = 11, DIGITS = 1 << DIGIT };
 
 typedef struct sorting {
     const td_split *split;
     td_adjacency part;
-    uint64_t **room; /* of every worker: two stretches of targets with weights, as long as its longest list so far */
+    uint64_t **room; /* for every worker: two buffers of targets with weights, as long as its longest list so far */
     uint64_t *length;
 } sorting;
 
@@ -156,7 +156,7 @@ static void sort_few(uint64_t *keys, uint64_t count)
     }
 }
 
-/* By the upper half, which is the target; returns where they are. */
+/* Sorts by the upper half, which is the target; returns the buffer with the sorted keys. */
 static uint64_t *sort_many(uint64_t *keys, uint64_t *spare, uint64_t count, uint32_t largest)
 {
     for (int shift = 0; shift < 32 && largest >> shift > 0; shift += DIGIT) {
@@ -244,7 +244,7 @@ static td_status cut(const td_split *split, const td_adjacency *from, td_split_e
     TD_CHECK(make_part(&out->rest, n, split->weight_bytes));
     self.to = *out;
     TD_CHECK(td_pool_for(pool, n, GRAIN, fill_parts, &self));
-    if (split->order == NULL) return TD_OK; /* they were in order */
+    if (split->order == NULL) return TD_OK; /* the lists are sorted already */
     TD_CHECK(sort_part(split, &out->hot, pool));
     return sort_part(split, &out->rest, pool);
 }

@@ -1,6 +1,6 @@
-/* A graph cut in two along an order of its vertices (CGgraph, section 4.3): the hot part has the edges between the
- * first vertices of the order, as many of them as there is room for, and the rest has all others. Both have the
- * vertices' new numbers, so that the hot ones are those below `inside`; together they are one copy of the lists. */
+/* A graph divided in two by an order of its vertices (CGgraph, section 4.3): the hot part has the edges between the
+ * first vertices of the order, as many as fit the room, and the rest has all other edges. Both use the new vertex
+ * numbers, so that vertices below `inside` are hot; together they are one copy of the lists. */
 #ifndef TD_LAYOUT_SPLIT_H
 #define TD_LAYOUT_SPLIT_H
 
@@ -21,17 +21,17 @@ typedef struct td_split_wish {
     td_split_extract extract;
     bool weighted;
     bool both;            /* the undirected view of a directed graph, as one list */
-    bool pushes, pulls;   /* which lists are cut */
+    bool pushes, pulls;   /* which lists are split */
     uint64_t room;        /* bytes for the hot edges of one list */
 } td_split_wish;
 
 typedef struct td_split {
     uint32_t vertices, inside;
-    uint64_t edges, hot_edges;    /* of one list */
-    size_t weight_bytes;          /* of an edge, 0 without weights */
-    uint32_t *order, *place;      /* which vertex has a number, and which number a vertex; NULL: its own */
+    uint64_t edges, hot_edges;    /* of one adjacency */
+    size_t weight_bytes;          /* per edge, 0 without weights */
+    uint32_t *order, *place;      /* the vertex of a new number, and the new number of a vertex; NULL: not renumbered */
     uint64_t *out;                /* offsets of the out-lists by the new numbers, for degrees */
-    td_split_lists push, pull;    /* arrays of `pull` are those of `push` where the two are the same */
+    td_split_lists push, pull;    /* `pull` shares the arrays of `push` if the two are the same */
     bool same;
 } td_split;
 

@@ -1,8 +1,8 @@
-/* Adsorption (label spreading): a vertex's score is a mixture of what is injected
- * into it and the weighted mean of its in-neighbours' scores; the rest of the
- * walk is abandoned. score = injection * seed + continuation * mean. The change is
- * the largest one of any vertex: in that norm, not in the sum, an iteration shrinks
- * the error, because a mean moves no further than what it is the mean of. */
+/* Adsorption (label spreading): score = injection * seed + continuation * mean, where mean
+ * is the weighted mean of the in-neighbours' scores; the remaining share is abandoned. The
+ * change of an iteration is the largest change of any vertex: an iteration shrinks the error
+ * in that norm, but not in the sum, because a mean changes by at most the largest change of
+ * its terms. */
 #include "kernels/program.h"
 
 typedef float program_value;
@@ -11,7 +11,7 @@ typedef float program_value;
 
 enum { ADSORPTION_INJECTION, ADSORPTION_CONTINUATION, ADSORPTION_SEEDS };
 
-/* input[0]: what is injected; input[1]: the sum of the in-edges' weights. */
+/* input[0]: the injected score; input[1]: the sum of the in-edges' weights. */
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
     (void)degree;
@@ -28,11 +28,11 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 }
 
 static const td_setting program_parameters[] = {
-    {"injection", TD_SETTING_NUMBER, 0.25, 0, 1, 0, "probability of taking what is injected"},
+    {"injection", TD_SETTING_NUMBER, 0.25, 0, 1, 0, "weight of the seed in a score"},
     {"continuation", TD_SETTING_NUMBER, 0.7, 0, 1, 0,
-     "probability of going on to an in-neighbour; the rest is abandoned"},
+     "weight of the in-neighbours' mean in a score; the rest is abandoned"},
     {"seeds", TD_SETTING_TEXT, 0, 0, 0, 0,
-     "file of 'id score' lines: what is injected (default: 1 at --source, or at the first vertex)"},
+     "file of 'id score' lines: the seeds (default: 1 at --source, or at the first vertex)"},
     {0},
 };
 

@@ -1,5 +1,5 @@
-/* Breadth-first search: the number of edges on a shortest way from the source.
- * The first neighbour that reaches a vertex decides, so a pull stops there. */
+/* Breadth-first search: the number of edges on a shortest path from the source.
+ * All active neighbours give a vertex the same level, so a pull stops at the first. */
 #include "kernels/program.h"
 
 typedef uint32_t program_value;
@@ -11,8 +11,8 @@ typedef uint32_t program_accum;
 #define PROGRAM_SUM TD_SUM_MIN
 #define PROGRAM_VIEW TD_VIEW_FORWARD
 #define PROGRAM_SCHEDULE TD_SCHEDULE_ROUNDS
-#define PROGRAM_FUSED 1 /* apply may be done piece by piece, in any order */
-#define PROGRAM_FIRST_HIT 1 /* all active vertices send the same: one of them decides, the first found */
+#define PROGRAM_FUSED 1 /* apply may be done contribution by contribution, in any order */
+#define PROGRAM_FIRST_HIT 1 /* all active vertices send the same message: a pull stops at the first */
 #define PROGRAM_SENDS_VALUE 1 /* the message is the value */
 #define PROGRAM_MEASURE TD_MEASURE_NONE
 

@@ -1,7 +1,8 @@
 /* Node voltages of a resistor network: edges are resistors (weights in ohms, 1
  * without weights), some nodes are held at given voltages, all others settle at
  * the mean of their neighbours weighted by conductance. Jacobi's iteration, or
- * Gauss-Seidel's when asynchronous; the change is the largest one of any node. */
+ * Gauss-Seidel's when asynchronous; the change of an iteration is the largest change
+ * of any node. */
 #include "kernels/program.h"
 
 typedef double program_value;

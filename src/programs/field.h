@@ -1,9 +1,9 @@
-/* What the programs share that compute a field: one real number per vertex, made
- * anew every round from a weighted sum of its neighbours' numbers, by all of them,
- * until the largest change is small. Such a program is
+/* The common part of programs that compute a field: one real number per vertex, which
+ * every vertex recomputes in every iteration from a weighted sum of its neighbours'
+ * numbers, until the largest change is small. Such a program is
  *
  *   program_value, PROGRAM_VIEW   defined before this is included
- *   program_flow                  one edge's contribution, whatever kind its weight is
+ *   program_flow                  one edge's contribution, for any kind of weight
  *   program_init, program_apply   as in every gas program
  */
 #define PROGRAM_GAS 1

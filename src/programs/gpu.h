@@ -5,7 +5,7 @@
 #include "kernels/program.h"
 #include "kernels/gpu/table.h"
 
-/* NULL where this build has none. */
+/* NULL if this build has no kernels for the device. */
 const td_gpu_kernels *td_gpu_kernels_of(const td_program *program, td_device_kind kind);
 
 #endif

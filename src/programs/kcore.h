@@ -1,9 +1,10 @@
 /* Core numbers: the largest k such that a vertex belongs to a subgraph in which
- * everyone has k neighbours. Peeling: at level k every vertex with at most k
- * neighbours left goes, and its neighbours lose one each, but never fall below
- * k; what a vertex has left when it goes is its core number. Neighbours are
- * those of the undirected view (parallel edges count, loops do not), or with
- * kcore.degree=in only in-neighbours count and an out-edge takes one away. */
+ * every vertex has k neighbours. Peeling: level k removes every vertex with at most
+ * k remaining neighbours; a removal lowers the count of each neighbour by one, but
+ * not below k. The core number of a vertex is its count when it is removed.
+ * Neighbours are those of the undirected view (parallel edges count, loops do not);
+ * with kcore.degree=in only in-neighbours count, and a removal lowers the counts of
+ * the out-neighbours. */
 #include "kernels/program.h"
 
 typedef uint32_t program_value;
@@ -23,7 +24,7 @@ typedef uint32_t program_accum;
 
 enum { KCORE_DEGREE };
 
-/* input[0]: the neighbours that count, without loops. */
+/* input[0]: the number of neighbours, without loops. */
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
     (void)degree;
@@ -70,7 +71,7 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 
 static const td_setting program_parameters[] = {
     {"degree", TD_SETTING_CHOICE, 0, 0, 0, "both|in",
-     "neighbours that count: of the undirected view, or in-neighbours"},
+     "neighbours that count: those of the undirected view, or in-neighbours"},
     {0},
 };
 

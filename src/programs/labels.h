@@ -1,6 +1,6 @@
-/* Weakly connected components by label propagation: everyone takes the smallest
- * label of its neighbours until nothing changes. The gas form of wcc, for the
- * papers' comparisons; wcc's sweep reads every edge at most once instead. */
+/* Weakly connected components by label propagation: every vertex takes the smallest
+ * label of its neighbours until no label changes. The gas form of wcc, for comparisons
+ * with papers; the sweep of wcc.h reads every edge at most once. */
 #include "kernels/program.h"
 
 typedef uint32_t program_value;
@@ -17,8 +17,8 @@ typedef uint32_t program_accum;
 #define PROGRAM_SENDS_VALUE 1
 #define PROGRAM_MEASURE TD_MEASURE_NONE
 
-/* input[0]: the vertex's rank in the graph's own numbering, or NULL where that is its number. Values are ranks; names
- * of vertices are made of them when the run is over (engine/groups.h). */
+/* input[0]: the vertex's rank in the graph's own numbering, or NULL if the rank is its number. Values are ranks; after
+ * the run engine/groups.h replaces them by vertex numbers. */
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
     (void)degree;

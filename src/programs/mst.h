@@ -1,11 +1,10 @@
 /* Minimum spanning forest of the undirected view, by Boruvka's rounds. In a round
- * every component finds the edge that leaves it and comes first: the lightest, of
- * equal weights the one of the lowest number, so that the forest is unique. Weight,
- * number and the component at the other end are one key, and the smallest key is
- * found by one sweep where their bits fit a word, otherwise by two: one for the
- * upper half of the key, one for the lower half among the edges that have that upper
- * half. Then components hook onto each other along their edges and the trees are
- * flattened. */
+ * every component finds the first edge that leaves it, by weight and then by number,
+ * which makes the forest unique. Weight, number and the component at the other end
+ * are one key. If a key fits a word, one sweep finds the smallest; otherwise one sweep
+ * finds the smallest upper half, and a second one the smallest lower half among the
+ * edges with that upper half. Then components hook onto each other along the edges
+ * found, and the trees are flattened. */
 #include "kernels/program.h"
 
 typedef td_forest_value program_value;
@@ -16,12 +15,12 @@ typedef td_forest_value program_value;
 #define PROGRAM_STEPS 3
 #define PROGRAM_SAMPLES 0
 #define PROGRAM_COLLECTS_EDGES 1 /* program_edge, program_reset */
-#define PROGRAM_ONCE 1 /* every undirected edge is seen once */
+#define PROGRAM_ONCE 1 /* every undirected edge is visited once */
 #define PROGRAM_LIGHT_FIRST 1 /* the forest of the light edges is a part of that of all (Filter-Kruskal) */
 
 #define MST_NONE TD_NO_KEY
 
-/* A word less a bit, so that no key is MST_NONE. */
+/* At most 63 bits, so that no key equals MST_NONE. */
 TD_INLINE bool mst_fits_word(const td_context *c)
 {
     return c->weight_bits + c->edge_bits + c->vertex_bits < 64;
@@ -38,7 +37,7 @@ TD_INLINE uint64_t mst_upper(const td_context *c, uint32_t weight, uint64_t edge
 
 TD_INLINE uint64_t mst_lower(uint64_t edge, uint32_t partner) { return edge << 32 | partner; }
 
-/* What the key of a root says. */
+/* The component at the other end, from the key of a root. */
 TD_INLINE uint32_t mst_partner(const td_context *c, const uint64_t best[2])
 {
     uint64_t mask = ((uint64_t)1 << c->vertex_bits) - 1;
@@ -58,7 +57,7 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
     return fresh;
 }
 
-/* Looked at first: of a large component nearly all edges are in vain. */
+/* Reads before the atomic: nearly all edges of a large component are no improvement. */
 TD_INLINE void mst_offer(const td_context *c, program_value *root, uint32_t other, uint32_t weight, uint64_t edge)
 {
     uint64_t upper = mst_upper(c, weight, edge, other);
@@ -74,13 +73,13 @@ TD_INLINE bool program_visit(const td_context *c, program_value *values, uint32_
                              uint64_t edge)
 {
     uint32_t a = values[u].component, b = values[v].component;
-    if (a == b) return false; /* and they stay together */
+    if (a == b) return false; /* no later sweep needs the edge: components only grow */
     mst_offer(c, &values[a], b, weight, edge);
     mst_offer(c, &values[b], a, weight, edge);
     return true;
 }
 
-/* Of two components that chose the same edge the smaller stays a root. */
+/* If two components chose the same edge, the one with the smaller number stays a root. */
 TD_INLINE bool mst_hooks(const td_context *c, const program_value *values, uint32_t v)
 {
     if (values[v].best[0] == MST_NONE) return false;
@@ -88,8 +87,8 @@ TD_INLINE bool mst_hooks(const td_context *c, const program_value *values, uint3
     return !(values[partner].best[0] != MST_NONE && mst_partner(c, values[partner].best) == v && v < partner);
 }
 
-/* Everyone on the way to the root is hung onto it, so that long chains are walked
- * once and not from each of their vertices. */
+/* Path compression: hangs every vertex on the path directly onto the root, so that long
+ * chains are walked once and not from each of their vertices. */
 TD_INLINE void mst_flatten(program_value *values, uint32_t v)
 {
     uint32_t root = v, above;
@@ -104,7 +103,7 @@ TD_INLINE uint64_t program_between(const td_context *c, program_value *values, u
 {
     if (!mst_ends_round(c)) return 0;
     program_value *mine = &values[v];
-    if (step == 0) { /* who hooks: needs everyone's component as the sweep left it */
+    if (step == 0) { /* decides which roots hook, while no component has changed yet */
         mine->chosen = mst_hooks(c, values, v);
         return mine->chosen;
     }
@@ -116,7 +115,7 @@ TD_INLINE uint64_t program_between(const td_context *c, program_value *values, u
     return 0;
 }
 
-/* After the forest's edges of this round were collected. */
+/* Called after the edges of the round were collected. */
 TD_INLINE void program_reset(const td_context *c, program_value *value)
 {
     if (!mst_ends_round(c)) return;

@@ -1,7 +1,7 @@
 /* The forward pass of a network whose edges carry weights: a neuron's value is
  * the activation of the weighted sum of its in-neighbours' values. Neurons with
- * an input keep it. A layered network settles after as many iterations as it
- * has layers; the run ends when nothing changes. */
+ * an input keep it. A layered network needs as many iterations as it has layers;
+ * the run ends when no value changes. */
 #include "kernels/program.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 }
 
 static const td_setting program_parameters[] = {
-    {"activation", TD_SETTING_CHOICE, 0, 0, 0, "tanh|sigmoid|relu", "what a neuron makes of its weighted sum"},
+    {"activation", TD_SETTING_CHOICE, 0, 0, 0, "tanh|sigmoid|relu", "activation function of a neuron"},
     {"inputs", TD_SETTING_TEXT, 0, 0, 0, 0,
      "file of 'id value' lines: inputs (default: 1 for every neuron without in-edges)"},
     {0},

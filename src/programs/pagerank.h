@@ -1,8 +1,8 @@
-/* PageRank: (1 - d) / n + d * (what the in-neighbours send), where a vertex sends
- * its rank divided by its out-degree. The rank of vertices without out-edges is
- * spread over all (pagerank.dangling=spread) or lost (ignore, the GAP convention).
- * `personal` replaces 1/n by a given distribution, for the jumps and for what is
- * spread. The change is the sum of |new - old|, so --tolerance is an L1 norm. */
+/* PageRank: rank = (1 - d) / n + d * (sum of the in-neighbours' messages), where a vertex
+ * sends its rank divided by its out-degree. The rank of sinks is spread over all vertices
+ * (pagerank.dangling=spread) or lost (ignore, the GAP convention). `personal` replaces 1/n
+ * by a given distribution, for the jumps and for the spread rank. The change of an
+ * iteration is the sum of |new - old|, so --tolerance is an L1 norm. */
 #include "kernels/program.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef double program_accum;
 #define PROGRAM_MEASURE TD_MEASURE_SUM
 #define PROGRAM_BEGINS 1 /* program_begin is called on every kernel's context */
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
-#define PROGRAM_LINEAR 1 /* changes can be told instead of ranks: program_offset, program_answer, program_arrives */
+#define PROGRAM_LINEAR 1 /* changes can be pushed instead of ranks: program_offset, program_answer, program_arrives */
 
 enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
 
@@ -63,8 +63,8 @@ TD_INLINE program_accum program_gather(const td_context *c, program_message shar
 
 TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a + b; }
 
-/* What an iteration has in common: the damping, and the share of every vertex in
- * the jumps and in c->global, the rank of vertices without out-edges. */
+/* Computes the constants of an iteration: the damping, and the share of every vertex in
+ * the jumps and in c->global, the rank of the sinks. */
 TD_INLINE void program_begin(td_context *c)
 {
     double damping = c->parameter[PAGERANK_DAMPING];
@@ -80,8 +80,8 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
     return (float)(jump + c->round[0] * sum);
 }
 
-/* The same in two terms: what a vertex has by itself, and what it has of its neighbours (and of the sinks, in
- * c->global). */
+/* The rank as two terms: a constant of the vertex, and a linear function of its neighbours' messages (and of the sinks'
+ * rank, in c->global). */
 TD_INLINE double program_offset(const td_context *c, uint32_t v)
 {
     return (1 - c->parameter[PAGERANK_DAMPING]) * pagerank_base(c, v);
@@ -93,7 +93,7 @@ TD_INLINE double program_answer(const td_context *c, uint32_t v, program_accum s
     return c->parameter[PAGERANK_DAMPING] * (sum + spread);
 }
 
-/* Of a change of rank, the part that arrives at vertices, all together. */
+/* The part of a change of rank that arrives in the ranks of all vertices. */
 TD_INLINE double program_arrives(const td_context *c, uint32_t degree)
 {
     return degree > 0 || c->parameter[PAGERANK_DANGLING] == 0 ? c->parameter[PAGERANK_DAMPING] : 0;
@@ -119,8 +119,8 @@ TD_INLINE double program_share(const td_context *c, uint32_t v, program_value ra
 
 static const td_setting program_parameters[] = {
     {"damping", TD_SETTING_NUMBER, 0.85, 0, 1, 0, "probability of following an edge instead of jumping"},
-    {"dangling", TD_SETTING_CHOICE, 0, 0, 0, "spread|ignore", "what becomes of the rank of vertices without out-edges"},
-    {"personal", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id weight' lines: where jumps lead (default: everywhere)"},
+    {"dangling", TD_SETTING_CHOICE, 0, 0, 0, "spread|ignore", "rank of vertices without out-edges: spread or lost"},
+    {"personal", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id weight' lines: targets of jumps (default: all vertices)"},
     {0},
 };
 

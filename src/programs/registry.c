@@ -21,7 +21,7 @@ static const td_program *const *const by_level[] = {
 #undef TD_ISA
 };
 
-static td_program chosen[PROGRAMS]; /* of the level in use */
+static td_program chosen[PROGRAMS]; /* the programs of the level in use */
 
 const td_program *const td_programs[] = {
 #define TD_PROGRAM(name) &chosen[PROGRAM_##name],
@@ -30,7 +30,7 @@ const td_program *const td_programs[] = {
     NULL,
 };
 
-/* When the process starts, or loads the library: engines find the kernels where they would be with one level. */
+/* Runs when the process starts or loads the library, so that engines read td_programs as if there were one level. */
 __attribute__((constructor)) static void choose_level(void)
 {
     const td_program *const *level = by_level[td_isa_level()];

@@ -1,8 +1,8 @@
 /* Single-source shortest paths over non-negative weights.
  *
  * Distances are ordered 32-bit words: the number itself for integer weights
- * (saturating at 2^32-2, which is reported as an overflow afterwards, never
- * given out as a distance), the bits of a non-negative float for real ones.
+ * (saturating at 2^32-2, which the run reports as an overflow and never as a
+ * distance), the bits of a non-negative float for real ones.
  * Scheduled by distance / delta; every schedule ends with the same distances. */
 #include "kernels/program.h"
 
@@ -76,7 +76,7 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
     return fresh < old;
 }
 
-/* The bucket of a distance; the engine gives 1/delta. */
+/* The bucket of a distance. */
 TD_INLINE uint64_t program_priority(const td_context *c, program_value value, double one_over_delta)
 {
     double distance = c->real_weights ? (double)td_bits_to_float(value) : (double)value;

@@ -2,9 +2,9 @@
  * Sutton, Ben-Nun, Barak, IPDPS'18). A vertex's value points to a vertex of the
  * same component with a smaller number, roots to themselves; an edge hooks the
  * larger of two roots below the smaller. After the sweep every value is its
- * component's smallest vertex, which a graph in another order than its own renames
- * afterwards (engine/groups.h). The engine may sample a few edges of every vertex
- * first and then leave out the vertices of the largest component. */
+ * component's smallest vertex number; for a reordered graph engine/groups.h replaces
+ * it by the vertex with the smallest id. The engine may sample a few edges of every
+ * vertex first and then skip the vertices of the largest component. */
 #include "kernels/program.h"
 
 typedef uint32_t program_value;
@@ -13,8 +13,8 @@ typedef uint32_t program_value;
 #define PROGRAM_WEIGHTED 0
 #define PROGRAM_VIEW TD_VIEW_BOTH
 #define PROGRAM_STEPS 1 /* vertex functions after a sweep */
-#define PROGRAM_SAMPLES 1 /* vertices whose label is the commonest one may be left out */
-#define PROGRAM_ONCE 0 /* an undirected edge may be seen from both ends */
+#define PROGRAM_SAMPLES 1 /* vertices with the most common label may be skipped */
+#define PROGRAM_ONCE 0 /* an undirected edge may be visited from both ends */
 
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
@@ -33,7 +33,7 @@ TD_INLINE bool program_visit(const td_context *c, program_value *parents, uint32
         if (above == low) return false;
         if (above == high) {
             if (TD_SWAP_IF(&parents[high], high, low)) return false;
-            above = TD_LOAD(&parents[high]); /* below `high` by now, so that this ends */
+            above = TD_LOAD(&parents[high]); /* smaller than `high`, so that the loop ends */
         }
         a = TD_LOAD_LAZY(&parents[above]);
         b = TD_LOAD_LAZY(&parents[low]);
@@ -44,7 +44,7 @@ TD_INLINE bool program_visit(const td_context *c, program_value *parents, uint32
 TD_INLINE uint64_t program_between(const td_context *c, program_value *parents, uint32_t v, int step)
 {
     (void)c, (void)step;
-    uint32_t root = TD_LOAD_LAZY(&parents[v]); /* nobody is hooked meanwhile: what was above once is above still */
+    uint32_t root = TD_LOAD_LAZY(&parents[v]); /* no root hooks in this step: a stale ancestor is still one */
     for (uint32_t above; (above = TD_LOAD_LAZY(&parents[root])) != root;) root = above;
     TD_STORE(&parents[v], root);
     return 0;

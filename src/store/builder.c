@@ -1,17 +1,16 @@
-/* A radix sort of edges that ends as an adjacency.
+/* A radix sort of edges into an adjacency.
  *
- * Vertices are cut into buckets of 2^shift neighbours. First the edges are
- * scattered by their target's bucket; then, bucket by bucket in order, each is
- * put in order of its targets inside the cache and scattered by its source's
- * bucket; at last each source bucket is placed, stably, into its rows. The
- * rows come out sorted by target without a comparison. The in-adjacency is the
- * same from the rows: scatter by target, place. Every scatter goes through
- * line buffers (scatter.h), every other access stays inside one bucket.
+ * Vertices are divided into buckets of 2^shift consecutive numbers. First the edges are
+ * scattered by the bucket of their target. Then every target bucket, in order, is sorted
+ * by target inside the cache and scattered by the bucket of the source. Finally every
+ * source bucket is placed, stably, into its rows, which are then sorted by target. The
+ * in-adjacency is made from the rows in the same way: scatter by target, place. Every
+ * scatter goes through line buffers (scatter.h), every other access stays inside one
+ * bucket.
  *
- * Work is cut into *strips* whose bounds depend on the data; each strip has its
- * own counts, so that it knows where in every bucket its records go, and
- * workers take strips as they are free. The result is the same for any number
- * of threads.
+ * Work is divided into *strips*, whose bounds depend on the data; each strip counts its
+ * records first, so that it knows its places in every bucket, and workers take strips in
+ * any order. The result is the same for any number of threads.
  */
 #include "store/builder.h"
 
@@ -46,12 +45,12 @@ typedef struct build {
     uint32_t shift;
     uint64_t buckets;
     uint64_t strips;
-    uint64_t *bounds; /* of the strips, strips + 1, in whatever the pass goes over */
+    uint64_t *bounds; /* [strips + 1]: bounds of the strips, in the items of the pass */
     uint64_t *places; /* [strip][bucket]: counts, then positions */
     uint64_t *chunk_start;
     const td_adjacency *rows; /* source of a transposing pass */
     bucketed from, to;
-    bucketed spare; /* records of a finished pass, used again instead of touching new memory */
+    bucketed spare; /* memory of a finished pass, reused to save page faults */
     td_adjacency *made;
     _Atomic uint64_t next_strip;
 } build;
@@ -77,8 +76,8 @@ static void choose_buckets(build *job, uint64_t edges)
 
 static uint64_t *places_of(const build *job, uint64_t strip) { return job->places + strip * job->buckets; }
 
-/* Each strip of a pass goes twice over its part: once to count, once to scatter.
- * `scatter` is NULL while counting. */
+/* Each strip of a pass processes its part twice: to count and to scatter. `scatter` is
+ * NULL while counting. */
 typedef td_status (*strip_fn)(build *job, uint64_t strip, uint64_t *counts, td_scatter *scatter);
 
 typedef struct pass {
@@ -138,7 +137,7 @@ static td_status make_records(build *job, uint64_t records)
     return job->weighted ? TD_NEW(&job->to.weights, records, "weights in buckets") : TD_OK;
 }
 
-/* One pass: counts, makes room in job->to, scatters. */
+/* One pass: counts, allocates job->to, scatters. */
 static td_status scatter_pass(build *job, strip_fn work)
 {
     td_status status = TD_OK;
@@ -194,8 +193,8 @@ static td_status list_strip(build *job, uint64_t strip, uint64_t *counts, td_sca
     return TD_OK;
 }
 
-/* Inside one bucket: by the low bits of `first`. Out of place when a copy fits
- * the cache, else by swapping round the cycles of the permutation. */
+/* Sorts one bucket by the low bits of `first`: out of place if a copy fits the cache,
+ * else by swapping along the cycles of the permutation. */
 static void order_by_copy(const bucketed *set, uint64_t begin, uint64_t end, uint32_t mask, uint64_t *next,
                           uint64_t *records, uint32_t *weights)
 {
@@ -243,7 +242,7 @@ typedef struct scratch {
     uint32_t *weights;
 } scratch;
 
-/* For buckets first to last - 1: room for the largest that is copied. */
+/* Buffers for buckets first .. last - 1: as large as the largest that is copied. */
 static td_status scratch_create(scratch *s, const build *job, uint64_t first, uint64_t last)
 {
     uint32_t rows = 1u << job->shift;
@@ -417,7 +416,7 @@ static void drop_chunks(td_edge_list *list)
         if (list->chunks[c] != NULL) td_chunk_clear(list->chunks[c]);
 }
 
-/* The list into rows. */
+/* Sorts the list into rows. */
 static td_status sort_list(build *job, td_adjacency *out)
 {
     td_progress_text("building: scattering edges");

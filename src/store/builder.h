@@ -11,18 +11,18 @@
 #include "store/graph.h"
 
 typedef struct td_build_options {
-    bool symmetrize; /* every edge in both directions */
-    bool dedup;      /* one edge per pair, the lightest */
+    bool symmetrize; /* adds the reverse of every edge */
+    bool dedup;      /* keeps one edge per pair, the lightest */
     bool drop_loops;
     bool drop_weights;
-    bool attach_weights; /* random, from weight_seed and the two ends, alike both ways */
+    bool attach_weights; /* random, from weight_seed and the two ends, equal in both directions */
     bool weight_real;    /* floats in [low, high) instead of integers in [low, high] */
     double weight_low, weight_high;
     uint64_t weight_seed;
     bool out_only;       /* no in-adjacency (GAP comparisons, writers) */
 } td_build_options;
 
-/* Whether they make anything of a graph that is built already. */
+/* Whether the options change a graph that is built already. */
 static inline bool td_build_options_change(const td_build_options *options)
 {
     return options->symmetrize || options->dedup || options->drop_loops || options->drop_weights ||
@@ -32,21 +32,20 @@ static inline bool td_build_options_change(const td_build_options *options)
 /* Parses "lo:hi" (integers, or reals if either has a point or exponent). */
 td_status td_parse_weight_range(const char *text, td_build_options *options);
 
-/* Consumes the list's chunks, also on failure; the list itself stays the caller's. */
+/* Consumes the list's chunks, also on failure; the caller still owns the list. */
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);
 
 /* Replaces a graph by one with the options applied (rebuild.c); vertices and
  * original ids stay. A symmetric graph is not symmetrised again. On failure
- * *graph is gone and NULL. */
+ * destroys *graph and sets it to NULL. */
 td_status td_graph_rebuild(td_graph **graph, const td_build_options *options, td_pool *pool);
 
-/* Lists a graph's edges and delivers them, chunk by chunk, for td_external_build; a mapped graph is let go
- * of behind that. The vertices are declared; their original ids are the caller's business. */
+/* Delivers a graph's edges chunk by chunk, for td_external_build; releases the pages of a mapped graph after
+ * reading them. The vertices are declared; the caller handles their original ids. */
 td_status td_graph_deliver(const td_graph *graph, td_edge_list *edges, td_pool *pool);
 
-/* Replaces a graph by the same one with vertex v called place[v]; `place` is a
- * permutation. Original ids stay with their vertices. On failure *graph is gone
- * and NULL. */
+/* Renumbers a graph: vertex v becomes place[v]; `place` is a permutation. Original ids
+ * stay with their vertices. On failure destroys *graph and sets it to NULL. */
 td_status td_graph_renumber(td_graph **graph, const uint32_t *place, td_pool *pool);
 
 #endif

@@ -1,6 +1,6 @@
-/* What builder.c does to an adjacency once its lists are sorted by target;
- * written in builder_steps.c. Private to the two, but for what external.c needs to
- * give the same weights. */
+/* The steps of builder.c after the lists are sorted by target; defined in
+ * builder_steps.c. Private to the two files, except for the weights, which external.c
+ * draws in the same way. */
 #ifndef TD_STORE_BUILDER_STEPS_H
 #define TD_STORE_BUILDER_STEPS_H
 
@@ -14,7 +14,7 @@ typedef struct td_rows {
     td_pool *pool;
 } td_rows;
 
-/* Puts runs of parallel edges in the order of their weights. */
+/* Sorts runs of parallel edges by weight. */
 td_status td_rows_order_parallel(const td_rows *rows, td_adjacency *adjacency);
 
 /* Keeps the first of every run of parallel edges; sets rows->edges. */

@@ -1,6 +1,6 @@
 /* One table of codecs, each a begin, a step and an end around its library's
- * stream. A step consumes what it can and produces what fits; a step that does
- * neither has met the end of the file too early. */
+ * stream. A step consumes input and produces output as far as there is room; a step
+ * that does neither has met a truncated file. */
 #include "store/decoder.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 #include <lzma.h>
 #endif
 
-/* The most one step is given: zlib counts in 32 bits. */
+/* The limit of one step: zlib counts in 32 bits. */
 #define STEP_BYTES ((size_t)1 << 30)
 /* Files made with a larger window are refused: 2 GiB is what `zstd --long=31` needs. */
 #define WINDOW_LIMIT_LOG 31
@@ -37,7 +37,7 @@ struct td_decoder {
     const uint8_t *data;
     size_t bytes, position;
     bool begun;    /* the library's state exists */
-    bool finished; /* the content has ended where the file ends */
+    bool finished; /* the content ended at the end of the file */
 #ifdef TANDEM_HAVE_ZLIB
     z_stream gzip;
 #endif
@@ -58,7 +58,7 @@ static td_status corrupt(const td_decoder *decoder, const char *why)
 
 static bool gzip_magic(const uint8_t *data, size_t bytes) { return bytes >= 2 && data[0] == 0x1f && data[1] == 0x8b; }
 
-/* A frame, or a skippable frame as parallel compressors put in front. */
+/* A frame, or the skippable frame with which parallel compressors begin. */
 static bool zstd_magic(const uint8_t *data, size_t bytes)
 {
     if (bytes < 4) return false;
@@ -98,7 +98,7 @@ static td_status gzip_begin(td_decoder *decoder)
     return TD_OK;
 }
 
-/* Behind a member: another one, zeros up to the end (tapes pad so), or the end. */
+/* A member is followed by another one, by zeros up to the end (padding of tapes), or by the end. */
 static td_status gzip_next_member(td_decoder *decoder)
 {
     size_t left = decoder->bytes - decoder->position;

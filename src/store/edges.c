@@ -1,9 +1,9 @@
 /* Chunks of edges and the numbering of their ids.
  *
- * Ids that lie close together are numbered through a bitmap and its running
- * counts; ids scattered over 64 bits through a hash set that all workers fill,
- * started small and doubled when it gets crowded. Either way vertices come out
- * in ascending order of their ids, whatever the threads did.
+ * Dense ids are numbered by a bitmap and its prefix counts; ids scattered over 64 bits
+ * by a hash set that all workers fill, which starts small and doubles when it gets
+ * crowded. Either way vertices are numbered in ascending order of their ids, for any
+ * number of threads.
  */
 #include "store/edges.h"
 
@@ -79,7 +79,8 @@ td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out
     return status;
 }
 
-/* Touching new memory costs more than filling it; there are as many idle chunks as workers at most. */
+/* Keeps a chunk for reuse, because page faults cost more than filling it. There are at most as many idle chunks as
+ * workers. */
 static td_status keep_idle(td_edge_list *list, td_edge_chunk *chunk)
 {
     td_status status = TD_OK;
@@ -163,8 +164,8 @@ td_status td_chunk_narrow(td_edge_chunk *chunk)
     return TD_OK;
 }
 
-/* The weight of the edge put last may not be there yet: td_chunk_weight_* call
- * this before they store it. Converting what lies there does no harm. */
+/* td_chunk_weight_* call this before they store the last edge's weight; converting
+ * the undefined value there does no harm. */
 void td_chunk_make_real(td_edge_chunk *chunk)
 {
     if (chunk->real) return;
@@ -178,7 +179,7 @@ void td_chunk_make_real(td_edge_chunk *chunk)
 
 static void convert_all(td_edge_chunk *chunk)
 {
-    chunk->count++; /* td_chunk_make_real leaves the last one alone */
+    chunk->count++; /* td_chunk_make_real does not convert the last one */
     td_chunk_make_real(chunk);
     chunk->count--;
 }
@@ -226,7 +227,7 @@ typedef struct numbering {
 } numbering;
 
 #define EMPTY UINT64_MAX
-enum { COUNT_EVERY = 256 }; /* ids that a worker adds before the others hear of it */
+enum { COUNT_EVERY = 256 }; /* ids that a worker adds before it updates the shared count */
 
 /* Calls visit(job, id) for every end of a chunk. */
 #define FOR_ENDS(chunk, id, body)                                 \
@@ -363,7 +364,7 @@ td_status td_edges_too_many(const td_edge_list *list, uint64_t count)
                    list->name != NULL ? list->name : "edges", (unsigned long long)count);
 }
 
-/* The bitmap is worth it while it is no larger than the edges themselves. */
+/* The bitmap is used if it is no larger than the edges themselves. */
 static bool close_together(const numbering *job)
 {
     uint64_t span = job->highest - job->lowest;
@@ -391,8 +392,8 @@ static td_status number_by_bitmap(numbering *job, td_pool *pool)
     return TD_OK;
 }
 
-/* Half of the set stays free for what the workers have added but not counted:
- * a search in a full one would not end. */
+/* Half of the set stays free for ids that workers have added but not counted yet: a
+ * search in a full set would not end. */
 static td_status fill_set(numbering *job, td_pool *pool)
 {
     uint64_t edges = td_edges_count(job->list) + job->list->listed_count;
@@ -417,7 +418,7 @@ static td_status fill_set(numbering *job, td_pool *pool)
     }
 }
 
-/* Least significant byte first; bytes that are all alike are skipped. */
+/* Radix sort from the least significant byte; skips a byte that is equal in all ids. */
 static td_status sort_ids(uint64_t *ids, uint64_t count)
 {
     uint64_t *other = NULL, *from = ids;
@@ -510,7 +511,7 @@ td_status td_edges_compact(td_edge_list *list, td_pool *pool, uint64_t **ids, ui
         if (list->listed[i] < job.lowest) job.lowest = list->listed[i];
         if (list->listed[i] > job.highest) job.highest = list->listed[i];
     }
-    if (job.lowest <= job.highest) { /* else there is no vertex at all */
+    if (job.lowest <= job.highest) { /* else the graph has no vertices */
         TD_TRY(close_together(&job) ? number_by_bitmap(&job, pool) : number_by_set(&job, pool));
         TD_TRY(td_pool_for(pool, list->chunk_count, 1, renumber, &job));
     }

@@ -1,9 +1,9 @@
-/* Edges on their way into a graph.
+/* Lists of edges, the input of the builder.
  *
- * Readers and generators fill chunks, each by one worker, and the builder
- * consumes them. A chunk keeps its ends in 32 bits while it can and widens
- * itself when an id needs more. Weights are kept as unsigned integers while all
- * of the chunk's are, else as floats; the list settles on one kind at the end.
+ * Workers of readers and generators fill chunks, one worker per chunk, and the builder
+ * consumes them. A chunk stores ends in 32 bits and widens itself when an id needs
+ * more. It stores weights as unsigned integers if all of its weights are, else as
+ * floats; the list is converted to one kind at the end.
  *
  * A *declared* list knows its vertices: ends are 0..vertices-1 and original ids
  * start at id_base (Matrix Market, DIMACS, ...). Otherwise ends are arbitrary
@@ -33,43 +33,43 @@ typedef struct td_edge_list {
     uint64_t chunk_count, chunk_room;
     pthread_mutex_t lock; /* guards the three above while workers ask for chunks */
     bool weighted;        /* set by the reader before the list is built */
-    bool mirror;      /* each edge stands for both directions (loops for one) */
+    bool mirror;      /* each edge represents both directions (a loop only one) */
     bool declared;
     uint64_t vertices, id_base; /* when declared */
     uint64_t *listed;           /* ids of vertices that may have no edge, or NULL */
     uint64_t listed_count;
     char *name;                 /* the file, for messages; may be NULL */
-    /* If set: takes every chunk as it is delivered, on the worker that filled it, so that the list never holds
-     * them all. What stands above is known by then. */
+    /* If set: consumes every chunk when it is delivered, on the worker that filled it, so that the list never holds
+     * all chunks. The fields above are set before the first chunk. */
     td_status (*take)(void *context, td_edge_chunk *chunk, int worker);
     void *take_context;
     _Atomic uint64_t taken; /* edges of chunks that were taken */
-    td_edge_chunk *idle;    /* their memory, for the chunks to come; guarded by the lock */
+    td_edge_chunk *idle;    /* consumed chunks for reuse; guarded by the lock */
     uint64_t idle_count, idle_room;
 } td_edge_list;
 
 td_status td_edges_create(td_edge_list **out, const char *name);
 void td_edges_destroy(td_edge_list *list);
 
-/* The chunk with this index, made empty at the first call. Any thread; the chunk
- * stays where it is. */
+/* The chunk with this index, created empty by the first call. Any thread; the chunk
+ * does not move. */
 td_status td_edges_chunk(td_edge_list *list, uint64_t index, td_edge_chunk **out);
-uint64_t td_edges_count(const td_edge_list *list); /* those taken are counted too */
+uint64_t td_edges_count(const td_edge_list *list); /* includes edges of consumed chunks */
 
-/* Whoever filled a chunk says so; in a list that is taken from, the chunk is empty then. */
+/* Called by the worker that has filled a chunk. With `take` set, the chunk is empty afterwards. */
 td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker);
-void td_edges_drop_idle(td_edge_list *list); /* after the last chunk: gives their memory back */
+void td_edges_drop_idle(td_edge_list *list); /* after the last chunk: frees the idle chunks */
 
 /* Room for `room` edges in all; `weighted` is fixed by the first call. */
 td_status td_chunk_reserve(td_edge_chunk *chunk, uint64_t room, bool weighted);
-td_status td_chunk_shrink(td_edge_chunk *chunk); /* gives unused room back */
+td_status td_chunk_shrink(td_edge_chunk *chunk); /* frees unused room */
 void td_chunk_clear(td_edge_chunk *chunk);
 td_status td_chunk_narrow(td_edge_chunk *chunk); /* back to 32 bits, which the ids must fit */
 
 td_status td_chunk_widen(td_edge_chunk *chunk);
 void td_chunk_make_real(td_edge_chunk *chunk);
 
-/* Appends an edge; there must be room. Widening is the only way to fail. */
+/* Appends an edge; there must be room. Fails only if widening fails. */
 static inline td_status td_chunk_put(td_edge_chunk *chunk, uint64_t source, uint64_t target)
 {
     if (__builtin_expect(((source | target) >> 32) != 0, 0) && chunk->wide == NULL) TD_CHECK(td_chunk_widen(chunk));
@@ -84,8 +84,8 @@ static inline td_status td_chunk_put(td_edge_chunk *chunk, uint64_t source, uint
     return TD_OK;
 }
 
-/* The weight of the edge put last. Integers in the form sign and magnitude;
- * magnitudes above 2^32-1 are the caller's to refuse. */
+/* Sets the weight of the last edge. Integers as sign and magnitude; the caller must
+ * refuse magnitudes above 2^32-1. */
 static inline void td_chunk_weight_integer(td_edge_chunk *chunk, bool negative, uint32_t magnitude)
 {
     if (__builtin_expect(negative && magnitude != 0 && !chunk->real, 0)) td_chunk_make_real(chunk);
@@ -105,9 +105,9 @@ static inline void td_chunk_weight_real(td_edge_chunk *chunk, float value)
     __builtin_memcpy(&chunk->weights[chunk->count - 1], &value, sizeof value);
 }
 
-/* Settles the weights on one kind for all chunks: integers if every chunk has
- * them; floats if any weight is a real number, or if some integer is negative
- * and all are exact as floats; an error otherwise. *real says which. */
+/* Converts the weights of all chunks to one kind: integers if every chunk has integers;
+ * floats if any weight is a real number, or if some integer is negative and all are
+ * exact as floats; an error otherwise. *real: floats. */
 td_status td_edges_settle_weights(td_edge_list *list, bool *real);
 
 /* Numbers the distinct ids (and `listed`) in ascending order and replaces the
@@ -116,8 +116,8 @@ td_status td_edges_settle_weights(td_edge_list *list, bool *real);
  * through with its ends checked against its vertices. */
 td_status td_edges_compact(td_edge_list *list, td_pool *pool, uint64_t **ids, uint64_t *id_base, uint32_t *vertices);
 
-/* For those who number edges themselves: more vertices than there can be, an end beyond the declared ones,
- * integers that had to become floats and cannot. */
+/* Errors, for code that numbers edges itself: too many vertices, an end beyond the declared vertices, integers that
+ * are not exact as floats. */
 td_status td_edges_too_many(const td_edge_list *list, uint64_t count);
 td_status td_edges_beyond_declared(const td_edge_list *list, uint64_t id);
 td_status td_edges_inexact(const td_edge_list *list);

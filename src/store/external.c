@@ -23,9 +23,9 @@
 
 enum { BATCH = 1 << 15 }; /* edges turned into keys at a time */
 
-/* What a reader's worker may hold: a piece of text, the chunk made of it, twice while it grows. */
+/* Memory of a reader's worker: a piece of text and its chunk, twice while the chunk grows. */
 #define READER_BYTES (UINT64_C(24) << 20)
-#define STREAM_BYTES (UINT64_C(8) << 20) /* sections and pages on their way */
+#define STREAM_BYTES (UINT64_C(8) << 20) /* buffers for sections and pages */
 #define LEAST_BYTES (UINT64_C(24) << 20)
 #define MARGIN_BYTES (UINT64_C(1) << 20)
 
@@ -40,7 +40,7 @@ typedef struct external {
     td_external_report *report;
     td_packed_out *out;
     char directory[PATH_MAX];
-    uint64_t usable; /* of td_memory().now */
+    uint64_t usable; /* limit on td_memory().now */
     int workers;
     pthread_mutex_t lock; /* guards what follows */
     bool begun;
@@ -50,17 +50,17 @@ typedef struct external {
     atomic_bool fraction, inexact;
     uint32_t vertices, bits;
     batch *batches; /* by worker */
-    td_external_ids *ids; /* of a list that is not declared */
+    td_external_ids *ids; /* for a list whose vertices are not declared */
     td_spill *by_source, *by_target;
     td_external_rows out_rows, in_rows;
-    uint64_t total; /* keys of the sort under way */
-    uint64_t last_key; /* handed on before, for dropping duplicates */
+    uint64_t total; /* keys of the current sort */
+    uint64_t last_key; /* the previous key, to drop duplicates */
     bool any;
 } external;
 
 uint64_t td_external_least(int threads) { return LEAST_BYTES + (uint64_t)threads * (READER_BYTES + (4 << 20)); }
 
-/* An edge's key without the bits that its bucket says, and its weight, for each adjacency. */
+/* For each adjacency: an edge's key, without the bits given by its bucket, and its weight. */
 uint64_t td_external_temporary(const td_packed_info *info)
 {
     enum { BUCKET_BITS = 9 };
@@ -70,7 +70,7 @@ uint64_t td_external_temporary(const td_packed_info *info)
     return info->edges * (record * sorts + (info->weights != TD_WEIGHT_NONE ? 4 : 0));
 }
 
-/* Edges are put aside as they were read, their ends' ids are sorted, and the sorted ones written. */
+/* Temporary files hold the edges as read, the ids while they are sorted, and the sorted ids. */
 uint64_t td_external_ids_temporary(const td_packed_info *info, uint64_t highest)
 {
     uint64_t id = highest > UINT32_MAX ? 8 : 4, ends = 2 * id + 2 * id;
@@ -78,7 +78,7 @@ uint64_t td_external_ids_temporary(const td_packed_info *info, uint64_t highest)
     return info->edges * (ends + weight) + info->edges / 2 + info->vertices * sizeof(uint64_t);
 }
 
-/* Code, stacks and what libraries hold count too. */
+/* Computes the usable memory; the process's code, stacks and libraries count too. */
 static td_status plan_memory(external *self)
 {
     uint64_t memory = self->settings->memory, held = td_account_memory(td_account_process()).now;
@@ -158,7 +158,7 @@ static td_status check_free(const char *directory, double needed, const char *wh
 {
     struct statvfs disk;
     char need[TD_NUMBER_BYTES], there[TD_NUMBER_BYTES];
-    if (statvfs(directory, &disk) != 0) return TD_OK; /* whoever writes there will say more */
+    if (statvfs(directory, &disk) != 0) return TD_OK; /* the writer will report it */
     double free_bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed <= free_bytes) return TD_OK;
     return td_fail(TD_IO, "%s need at least %s on the disk of %s, which has %s left", what,
@@ -166,7 +166,7 @@ static td_status check_free(const char *directory, double needed, const char *wh
                    td_format_size(there, (uint64_t)free_bytes));
 }
 
-/* The least that both directories will hold at some time, if the source is as large as is said. */
+/* Compares the free space of both directories with the minimum that the expected edges need. */
 static td_status check_disk(const external *self)
 {
     const td_build_options *options = self->settings->build;
@@ -180,7 +180,7 @@ static td_status check_disk(const external *self)
     return check_free(dirname(copy), edges * 4 * lists, "the edges");
 }
 
-/* The list's own facts are known once its first chunk comes, or when it ends without any. */
+/* Runs with the first chunk, when the properties of the list are known, or at the end of an empty list. */
 static td_status begin(external *self)
 {
     const td_build_options *options = self->settings->build;
@@ -209,7 +209,7 @@ static td_status begin_once(external *self)
     return self->begin_status;
 }
 
-/* Edges between numbered vertices into the buckets, as the options want them. */
+/* Puts edges between numbered vertices into the buckets, as the options require. */
 static td_status put_edges(void *context, const uint32_t *ends, const uint32_t *weights, bool real, uint64_t count,
                            int worker)
 {
@@ -291,7 +291,7 @@ static bool kept_ids(const external *self)
     return self->settings->ids_of != NULL && td_packed_describe(self->settings->ids_of)->has_ids;
 }
 
-/* The layout as far as it is known: sections before the first unknown one have their place. */
+/* Fixes the layout as far as it is known: all sections before the first one of unknown length. */
 static td_status place(external *self, uint64_t edges, bool symmetric, bool claim)
 {
     const td_build_options *options = self->settings->build;
@@ -329,8 +329,8 @@ static void set_up_rows(external *self, td_external_rows *rows, bool in)
     rows->real = options->attach_weights ? options->weight_real : td_spill_real(in ? self->by_target : self->by_source);
 }
 
-/* The rows just sorted go to the file, by one worker, and turned round into the buckets of the other
- * adjacency, by the others. */
+/* One worker writes the sorted rows to the file, while the others put the reversed edges into the buckets of
+ * the other adjacency. */
 typedef struct turning {
     external *self;
     const uint64_t *keys;
@@ -389,7 +389,7 @@ static uint64_t sort_bytes(const external *self)
     return bounded(self, room > STREAM_BYTES ? room - STREAM_BYTES : 0);
 }
 
-/* Drawn weights have their kind beforehand; others once all have been seen. */
+/* The kind of drawn weights is known in advance, that of others after the last edge. */
 static void settle_kind(external *self)
 {
     td_external_rows *rows = &self->out_rows;

@@ -19,10 +19,10 @@ typedef struct aside {
     bool wide, weighted, real;
 } aside;
 
-/* A worker's own. */
+/* The buffers of a worker. */
 typedef struct desk {
     td_keys ids, spare;    /* of a slice */
-    uint64_t *wide;        /* a slice's ends as they were put aside */
+    uint64_t *wide;        /* a slice's ends as stored in the file */
     uint32_t *ends, *weights;
 } desk;
 
@@ -41,7 +41,7 @@ struct td_external_ids {
     uint64_t count, lowest, highest;
     bool consecutive;
     td_tempfile *sorted; /* the ids in order */
-    uint64_t *buffer;    /* of those on their way there */
+    uint64_t *buffer;    /* for writing it */
     uint64_t filled;
     uint64_t *map;       /* bitmap of ids from `lowest` on, and the ids below each word */
     uint32_t *rank;
@@ -133,7 +133,7 @@ static uint64_t end_of(const td_edge_chunk *chunk, uint64_t i)
     return chunk->wide != NULL ? chunk->wide[i] : chunk->ends[i];
 }
 
-/* A slice's distinct ids: most ids occur more than once even in so few edges. */
+/* Collects a slice's distinct ids: most ids occur more than once even in a few edges. */
 static td_status collect(td_external_ids *ids, const td_edge_chunk *chunk, uint64_t begin, uint64_t count, int worker)
 {
     desk *mine = &ids->desks[worker];

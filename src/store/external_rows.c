@@ -45,8 +45,8 @@ td_status td_external_rows_open(td_external_rows *rows)
     return TD_NEW(&rows->state.spool_buffer, COPY_BYTES, "weights on their way");
 }
 
-/* Closes the page before row `before`: its summary are the bits that an earlier row set. What that
- * row has set already is the beginning of the next page's. */
+/* Closes the page before row `before`: its summary has the bits set by earlier rows. The bits that
+ * row `before` has set already belong to the next page. */
 static td_status close_page(td_external_rows *rows, uint64_t before)
 {
     td_page *page = &rows->state.page;
@@ -66,7 +66,7 @@ static td_status close_page(td_external_rows *rows, uint64_t before)
     return TD_OK;
 }
 
-/* The row that was being filled is complete: it goes into the page, or begins the next. */
+/* Adds a complete row to the current page, or begins the next page with it. */
 static td_status end_row(td_external_rows *rows, uint64_t row)
 {
     td_page *page = &rows->state.page;
@@ -82,7 +82,7 @@ static td_status end_row(td_external_rows *rows, uint64_t row)
     return TD_OK;
 }
 
-/* Offsets up to that of `row`, which begins here. */
+/* Writes the offsets up to that of `row`, which begins here. */
 static td_status begin_rows(td_external_rows *rows, uint64_t row)
 {
     td_status status = TD_OK;
@@ -129,13 +129,13 @@ static td_status put_weight(td_external_rows *rows, uint32_t weight)
     return TD_OK;
 }
 
-/* True for a key that is there already and is to be there once. */
+/* True for a duplicate key that must be dropped. */
 static inline bool repeats(const td_external_rows *rows, const uint64_t *keys, uint64_t i)
 {
     return rows->dedup && (i > 0 ? keys[i] == keys[i - 1] : rows->state.any && keys[i] == rows->state.last_key);
 }
 
-/* The targets of one row, keys[begin..end): the innermost loop, with nothing in it that it need not do. */
+/* Writes the targets of one row, keys[begin..end). This is the innermost loop. */
 static td_status put_targets(td_external_rows *rows, const uint64_t *keys, uint64_t begin, uint64_t end)
 {
     td_status status = TD_OK;

@@ -1,6 +1,5 @@
-/* Sorted edges into the sections of one adjacency, one after the other: offsets,
- * targets, weights, and the page directory with its summaries, which is all that
- * stays in memory. */
+/* Writes sorted edges to the sections of one adjacency: offsets, targets, weights, and
+ * the page directory with its summaries, which alone stays in memory. */
 #ifndef TD_STORE_EXTERNAL_ROWS_H
 #define TD_STORE_EXTERNAL_ROWS_H
 
@@ -8,7 +7,7 @@
 #include "store/builder.h"
 #include "store/packed_out.h"
 
-/* How an edge is one key: the row's vertex above the other end. */
+/* An edge as one key: the row's vertex in the upper bits, the other end in the lower. */
 static inline uint64_t td_edge_key(uint32_t row, uint32_t target, uint32_t bits)
 {
     return (uint64_t)row << bits | target;
@@ -44,15 +43,15 @@ typedef struct td_external_rows {
     } state;
 } td_external_rows;
 
-/* The caller has filled in what stands above `spool`. */
+/* The caller fills in the fields above `spool`. */
 td_status td_external_rows_open(td_external_rows *rows);
 td_status td_external_rows_put(td_external_rows *rows, const uint64_t *keys, const uint32_t *weights, uint64_t count);
 td_status td_external_rows_end(td_external_rows *rows);
 
-/* Once the kind is settled and the layout fixed: from the spool to the weights' section. */
+/* Copies the spooled weights to their section, once their kind and the layout are fixed. */
 td_status td_external_rows_place_weights(td_external_rows *rows);
 
-/* The degrees' section, from the offsets written before. */
+/* Writes the section of degrees, from the offsets written before. */
 td_status td_external_rows_degrees(td_external_rows *rows);
 void td_external_rows_close(td_external_rows *rows); /* any time after the struct was zeroed */
 

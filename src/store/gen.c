@@ -1,5 +1,5 @@
-/* The table of generators, the check of what was asked for, and the named
- * benchmark graphs. */
+/* The table of generators, the check of parameters, and the named benchmark
+ * graphs. */
 #include "store/gen.h"
 
 #include "store/gen_fill.h"
@@ -36,7 +36,7 @@ const td_generator *td_generator_named(const char *kind)
     return NULL;
 }
 
-/* What a kind may have or not; seed and shuffle suit all. */
+/* A parameter that only some kinds have; all have seed and shuffle. */
 typedef struct parameter {
     const char *name;
     size_t at;
@@ -114,7 +114,7 @@ td_status td_gen_check(const td_gen_spec *spec, td_gen_size *size)
     return TD_OK;
 }
 
-/* The number that is all of `digits`, or 0. */
+/* The number, or 0 if `digits` has other characters. */
 static uint64_t number_in(const char *digits)
 {
     uint64_t value = 0;

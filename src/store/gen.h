@@ -1,8 +1,7 @@
-/* Graphs from a seed. What is drawn depends on (seed, edge number) alone, so a
- * graph is the same whatever the number of threads. Generators fill a declared
- * edge list with ids from 0; the builder's options apply to it as to any other.
- * Random kinds draw with repetition: loops and parallel edges stay until the
- * builder is told to drop them. */
+/* Graphs from a seed. An edge depends only on (seed, edge number), so a graph does not
+ * depend on the number of threads. Generators fill a declared edge list with ids from
+ * 0; the builder's options apply to it as to any other. Random kinds draw with
+ * repetition: loops and parallel edges stay unless the builder's options drop them. */
 #ifndef TD_STORE_GEN_H
 #define TD_STORE_GEN_H
 
@@ -25,12 +24,12 @@ typedef struct td_gen_spec {
 
 typedef struct td_gen_size {
     uint64_t vertices;
-    uint64_t edges; /* put into the list (about as many, for web); an edge that stands for both directions is one */
+    uint64_t edges; /* edges of the list (approximate for web); a mirrored edge counts once */
 } td_gen_size;
 
 typedef struct td_generator {
     const char *kind, *description, *parameters; /* "scale degree a b c" */
-    td_status (*size)(const td_gen_spec *spec, td_gen_size *size); /* or what is wrong with the values */
+    td_status (*size)(const td_gen_spec *spec, td_gen_size *size); /* fails if a value is invalid */
     td_status (*fill)(const td_gen_spec *spec, td_edge_list *edges, td_pool *pool);
 } td_generator;
 
@@ -38,8 +37,8 @@ extern const td_generator td_generators[]; /* ends with a NULL kind */
 
 const td_generator *td_generator_named(const char *kind); /* NULL if there is none */
 
-/* Refuses, by name, an unknown kind, a parameter that the kind does not have,
- * two that exclude each other, and values past the limits. *size may be NULL. */
+/* Refuses an unknown kind, a parameter that the kind does not have, two that exclude
+ * each other, and values beyond the limits. *size may be NULL. */
 td_status td_gen_check(const td_gen_spec *spec, td_gen_size *size);
 
 /* Named benchmark graphs (k23, k25, u23, grid3000, and kN, uN, gridN for other

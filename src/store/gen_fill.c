@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* More than any machine holds, and far from where sums of counts would wrap. */
+/* Exceeds any machine's memory, and keeps sums of counts from wrapping. */
 #define MOST_EDGES (UINT64_C(1) << 48)
 enum { MOST_SCALE = 31 };
 
@@ -21,7 +21,7 @@ typedef struct filling {
     _Atomic uint64_t done;
 } filling;
 
-/* The numbers of a power of two need no cycle walking: a loop that vectorises. */
+/* A power of two needs no cycle walking, so that the loop vectorises. */
 static void shuffle_ends(const td_shuffle *shuffle, uint32_t *ends, uint64_t count)
 {
     td_shuffle local = *shuffle;

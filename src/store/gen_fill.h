@@ -1,5 +1,5 @@
-/* What the generators share: the work is cut into pieces of fixed size, piece i
- * goes into chunk i, and what it holds is a function of its item numbers. */
+/* Shared by the generators: the work is divided into pieces of fixed size, piece i fills
+ * chunk i, and its edges are a function of its item numbers. */
 #ifndef TD_STORE_GEN_FILL_H
 #define TD_STORE_GEN_FILL_H
 
@@ -10,11 +10,11 @@ typedef struct td_gen_job td_gen_job;
 struct td_gen_job {
     const td_gen_spec *spec;
     uint64_t vertices;
-    uint64_t items; /* edges; or vertices, where a vertex's edges are drawn together */
+    uint64_t items; /* edges; or vertices, if a vertex's edges are drawn together */
     uint64_t grain; /* items per chunk; 0: TD_GEN_GRAIN */
     bool weighted;
-    bool mirror;       /* each edge stands for both directions */
-    const void *model; /* what the kind prepared */
+    bool mirror;       /* each edge represents both directions */
+    const void *model; /* data prepared by the kind */
     uint64_t (*room)(const td_gen_job *job, uint64_t begin, uint64_t end); /* edges of these items; NULL: one each */
     void (*emit)(const td_gen_job *job, uint64_t begin, uint64_t end, td_edge_chunk *chunk);
 };

@@ -1,10 +1,10 @@
 /* Kinds drawn edge by edge: rmat, uniform, smallworld.
  *
  * R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004) puts an edge into one of the
- * four quadrants of the adjacency matrix with probabilities a, b, c, d, and so
- * on inside that quadrant. The quadrants of LEVELS levels are drawn at once, by
- * one look into a table of all 4^LEVELS paths (the alias method: Walker 1977,
- * Vose 1991), so that a 64-bit random number lasts for twelve levels. The
+ * four quadrants of the adjacency matrix with probabilities a, b, c, d, and
+ * recursively inside that quadrant. The quadrants of LEVELS levels are drawn at once,
+ * by one lookup in a table of all 4^LEVELS paths (the alias method: Walker 1977,
+ * Vose 1991), so that a 64-bit random number suffices for twelve levels. The
  * table's probabilities are exact to 2^-32.
  */
 #include "store/gen_fill.h"
@@ -18,7 +18,7 @@ typedef struct rmat {
     /* A draw that falls on a path takes it with probability share/SHARE_ONE, else
      * the other path: share in the upper bits, other in the lower. */
     uint32_t table[PATHS];
-    int steps; /* looks per edge */
+    int steps; /* lookups per edge */
     int spare; /* levels drawn beyond the scale */
 } rmat;
 
@@ -28,7 +28,7 @@ typedef struct rmat_work {
     uint32_t small[PATHS], large[PATHS];
 } rmat_work;
 
-/* A path's row bits stand in the upper half of its number, its column bits in the lower. */
+/* The upper half of a path's number has its row bits, the lower half its column bits. */
 static double path_probability(uint32_t path, const double quadrant[4])
 {
     double product = 1;
@@ -167,9 +167,9 @@ td_status td_gen_uniform_fill(const td_gen_spec *spec, td_edge_list *edges, td_p
     return td_gen_fill(&job, edges, pool);
 }
 
-/* Watts and Strogatz (Nature 1998): a ring on which everyone knows the nearest
- * half-degree neighbours either side; each edge's far end is moved to a random
- * vertex with the probability `rewire`. */
+/* Watts and Strogatz (Nature 1998): a ring in which every vertex has edges to its nearest
+ * degree / 2 neighbours on either side; each edge's far end is moved to a random vertex
+ * with the probability `rewire`. */
 typedef struct ring {
     uint64_t half; /* neighbours on one side */
     double rewire;
@@ -182,7 +182,7 @@ static void emit_ring(const td_gen_job *job, uint64_t begin, uint64_t end, td_ed
     for (uint64_t e = begin; e < end; e++) {
         uint64_t random = td_random_at(stream, e), target = vertex + step;
         if (target >= job->vertices) target -= job->vertices;
-        if (td_random_unit(random) < model->rewire) { /* anyone but itself */
+        if (td_random_unit(random) < model->rewire) { /* any vertex but itself */
             target = td_random_below(td_mix64(random), job->vertices - 1);
             target += target >= vertex;
         }

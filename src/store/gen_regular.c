@@ -1,5 +1,5 @@
-/* Kinds whose shape is fixed: grid, path, star, tree, complete, layered. Where
- * chance has a part, it is in the weights. */
+/* Kinds with a fixed shape: grid, path, star, tree, complete, layered. Only weights may
+ * be random. */
 #include "store/gen_fill.h"
 
 #include "base/random.h"
@@ -8,7 +8,7 @@
 
 /* A town of crossings about BLOCK apart, each moved by up to JITTER along both
  * axes; a road's weight is the distance between its ends, from 20 to 197, so
- * that it fits a byte and a way round is never shorter than the straight one. */
+ * that it fits a byte and a detour is never shorter than the straight road. */
 enum { BLOCK = 100, JITTER = 40 };
 
 typedef struct offset {
@@ -24,7 +24,7 @@ static offset jitter(uint64_t stream, uint64_t crossing)
 
 static uint32_t distance(int along, int across) { return (uint32_t)(sqrt(along * along + across * across) + 0.5); }
 
-/* The roads right and down of every crossing in [begin, end). */
+/* The number of roads to the right of and down from the crossings in [begin, end). */
 static uint64_t grid_room(const td_gen_job *job, uint64_t begin, uint64_t end)
 {
     uint64_t width = job->spec->width, last_row = job->vertices - width;
@@ -130,7 +130,7 @@ td_status td_gen_tree_fill(const td_gen_spec *spec, td_edge_list *edges, td_pool
 
 static uint64_t triangle(uint64_t rows) { return rows % 2 == 0 ? rows / 2 * (rows - 1) : (rows - 1) / 2 * rows; }
 
-/* The row of pair e: the largest with triangle(row) <= e. The root is off by one at most. */
+/* The row of pair e: the largest with triangle(row) <= e. The square root is off by at most one. */
 static uint64_t row_of(uint64_t e)
 {
     uint64_t row = (uint64_t)((1 + sqrt(1 + 8 * (double)e)) / 2);
@@ -168,9 +168,9 @@ td_status td_gen_complete_fill(const td_gen_spec *spec, td_edge_list *edges, td_
     return td_gen_fill(&job, edges, pool);
 }
 
-/* Layered: a vertex's `degree` edges reach one vertex each of as many equal
- * parts of the next layer, so that none is met twice; with as many parts as
- * vertices, that is all of them. */
+/* Layered: the next layer is divided into `degree` equal parts, and a vertex has one
+ * edge to each part, so that no target occurs twice; with as many parts as vertices, it
+ * has edges to all of them. */
 
 static uint64_t part(uint64_t width, uint64_t index, uint64_t parts)
 {

@@ -8,8 +8,8 @@
  * no links at all, and some hosts are archives, long chains of "next" that make
  * a search take many steps for few pages.
  *
- * A page's list is a function of (seed, page): where it copies, the prototype's
- * link is drawn again rather than looked up, at most COPIES times in a row.
+ * A page's list is a function of (seed, page): to copy a link, the prototype's link is
+ * drawn again rather than looked up, at most COPIES times in a row.
  * Only square roots, no powers, so that every machine draws the same graph.
  */
 #include "store/gen_fill.h"
@@ -21,11 +21,11 @@
 
 enum {
     PAGES_PER_HOST = 128,
-    COPIES = 6,          /* prototypes of prototypes followed */
-    REACH = 16,          /* a prototype is one of this many pages before */
-    MOST_LINKS = 65535,  /* of a page */
-    SINKS_IN_16 = 1,     /* pages that cannot have links; others happen to have none */
-    ARCHIVE_EVERY = 32,  /* hosts */
+    COPIES = 6,          /* depth to which prototypes of prototypes are followed */
+    REACH = 16,          /* a prototype is one of this many preceding pages */
+    MOST_LINKS = 65535,  /* limit per page */
+    SINKS_IN_16 = 1,     /* pages that cannot have links; others may have none by chance */
+    ARCHIVE_EVERY = 32,  /* one of that many hosts is an archive */
     ARCHIVE_RUN = 128,   /* pages in a chain */
     GRAIN = 1 << 14,     /* pages per chunk */
     NEAR_IN_128 = 80, FRONT_IN_128 = 16, /* of fresh links; the rest leave the host */
@@ -44,14 +44,14 @@ typedef struct web {
 /* In (0, 1]. */
 static double unit(uint64_t random) { return (double)((random >> 11) + 1) * 0x1p-53; }
 
-/* A rank below `count`, the first ones most often: the odds fall as rank^(-3/4). */
+/* A rank below `count`; the probability falls as rank^(-3/4). */
 static uint64_t front_heavy(uint64_t random, uint64_t count)
 {
     double u = td_random_unit(random), u2 = u * u;
     return (uint64_t)(u2 * u2 * (double)count);
 }
 
-/* Never a host so large that its chains would be the better part of the web. */
+/* Excludes hosts so large that their chains would dominate the web. */
 static bool is_archive(const web *model, uint32_t host)
 {
     uint32_t pages = model->first[host + 1] - model->first[host];
@@ -96,7 +96,7 @@ static uint32_t front_page(const place *at, uint64_t random)
     return at->begin + (at->archive ? rank / ARCHIVE_RUN * ARCHIVE_RUN : rank);
 }
 
-/* Distances of every order of magnitude are equally likely. The host has other pages. */
+/* Distances of every order of magnitude are equally likely. The host must have other pages. */
 static uint32_t near_page(const place *at, uint32_t page, uint64_t random)
 {
     uint32_t size = at->end - at->begin, orders = 32 - (uint32_t)__builtin_clz(size - 1);
@@ -108,8 +108,9 @@ static uint32_t near_page(const place *at, uint32_t page, uint64_t random)
     return distance <= back ? page - distance : page + (distance < forward ? distance : forward - 1);
 }
 
-/* Three links of four go on from a page to the index page of its directory, and
- * from there up again: of two pages, of four, ... In-degrees then fall as a power. */
+/* With probability 3/4 a link moves from a page to the index page of its directory, and
+ * again from there upwards (directories of two pages, of four, ...). In-degrees then
+ * follow a power law. */
 static uint32_t index_page(const place *at, uint32_t page, uint64_t random)
 {
     uint64_t up = (random | random >> 32) & UINT32_MAX; /* a bit is set three times out of four */
@@ -131,7 +132,7 @@ static uint32_t fresh_link(const web *model, const place *at, uint32_t page, uin
     return front_page(&there, td_mix64(more));
 }
 
-/* A page, its prototype, the prototype's prototype, ... and how many links each has. */
+/* A page, its prototype, the prototype's prototype, ... and the number of links of each. */
 typedef struct ancestry {
     uint32_t page[COPIES + 1], links[COPIES + 1];
     int known;
@@ -157,7 +158,7 @@ static uint32_t link_at(const web *model, const place *at, ancestry *line, uint3
     }
 }
 
-/* In an archive every page but the first knows the next of its chain and the first. */
+/* In an archive every page but the first links to the next of its chain and to the first. */
 static bool chained(const place *at, uint64_t page) { return at->archive && page > at->begin; }
 
 static bool has_next(const place *at, uint64_t page)
@@ -204,7 +205,7 @@ static void emit_web(const td_gen_job *job, uint64_t begin, uint64_t end, td_edg
     }
 }
 
-/* Shares of the pages by a Pareto law of exponent 4/3; at least one page each. */
+/* Divides the pages among hosts by a Pareto law of exponent 4/3; at least one page each. */
 static td_status divide_pages(const td_gen_spec *spec, web *model, uint64_t pages)
 {
     uint64_t stream = td_gen_stream(spec, HOSTS);

@@ -76,7 +76,7 @@ void td_graph_destroy(td_graph *graph)
         td_free(graph->ids);
     }
     td_free(graph->name);
-    td_free(graph->pattern); /* all that it points to is the graph's */
+    td_free(graph->pattern); /* the graph owns its arrays */
     td_free(graph);
 }
 
@@ -118,7 +118,7 @@ uint32_t td_graph_last_but(const td_graph *graph, uint32_t except)
     return graph->vertices - 1 == except ? except - 1 : graph->vertices - 1;
 }
 
-/* A stable sort by one byte of the ids; false if all are equal in it and nothing was moved. */
+/* Sorts stably by one byte of the ids; false if the byte is equal in all ids, then nothing is moved. */
 static bool sort_by_byte(const td_graph *graph, int byte, const uint32_t *from, uint32_t *to)
 {
     enum { CLASSES = 256 };
@@ -237,9 +237,9 @@ uint64_t td_graph_bytes(const td_graph *graph)
     return one * (two ? 2 : 1) + (graph->ids != NULL ? (uint64_t)graph->vertices * 8 : 0);
 }
 
-/* Going over all edges: the claims, and a digest that does not depend on the
- * order in which edges are visited (a sum of hashes), so that an adjacency and
- * its transpose can be compared without holding both in one order. */
+/* Scans of all edges: the claims, and a digest that does not depend on the order of the
+ * edges (a sum of hashes), so that an adjacency and its transpose can be compared
+ * without sorting. */
 
 typedef struct audit {
     const td_graph *graph;
@@ -343,7 +343,7 @@ td_status td_graph_check(const td_graph *graph, td_pool *pool)
     TD_CHECK(check_ids(graph));
     TD_CHECK(check_adjacency(&out, pool));
     if (graph->in.offsets == NULL) return TD_OK;
-    TD_CHECK(check_adjacency(&in, pool)); /* of a symmetric graph too: its one adjacency read the other way round */
+    TD_CHECK(check_adjacency(&in, pool)); /* for a symmetric graph too: its only adjacency, read as in-lists */
     if (out.digest != in.digest)
         return td_fail(TD_CORRUPT, "%s: the in-adjacency is not the transpose of the out-adjacency",
                        graph->name != NULL ? graph->name : "graph");

@@ -11,8 +11,8 @@
  * Original ids: vertex v was called ids[v] in the input, or id_base + v when
  * `ids` is NULL. Every output uses them. Their ascending order is the graph's
  * own numbering: builders number vertices by it, and a reordered graph keeps the
- * ids and with them that order. Defaults, names of groups and ties go by it, so
- * that they do not depend on where a vertex stands in memory.
+ * ids and with them that order. Defaults, names of groups and ties follow it, so that
+ * they do not depend on the order in memory.
  */
 #ifndef TD_STORE_GRAPH_H
 #define TD_STORE_GRAPH_H
@@ -48,12 +48,12 @@ struct td_graph {
     uint64_t *ids;   /* NULL: id_base + v */
     bool ids_sorted; /* ascending, so that a search can bisect */
     char *name;      /* where it came from, for messages; may be NULL */
-    void *mapping;   /* the file mapping the arrays lie in, or NULL */
+    void *mapping;   /* the file mapping that contains the arrays, or NULL */
     size_t mapping_bytes;
-    struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are here */
-    bool pattern_symmetric;   /* not symmetric, but for its weights: both directions of every edge are there */
-    struct td_graph *pattern; /* then the same graph without weights, which is symmetric; shares all arrays */
-    uint64_t build_id; /* of the packed file it came from as it is; 0: none */
+    struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
+    bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
+    struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
+    uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
 };
 
 const char *td_weight_name(td_weight_kind kind);
@@ -75,10 +75,10 @@ uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);
 
-/* True if vertices stand in memory in another order than that of their ids. */
+/* True if the vertices are not in the order of their ids. */
 static inline bool td_graph_reordered(const td_graph *graph) { return graph->ids != NULL && !graph->ids_sorted; }
 
-/* The first and last vertex by the graph's own numbering; the last one but `except`, or `except` where it is alone. */
+/* The first and last vertex by the graph's own numbering; the last other than `except`, unless that is the only one. */
 uint32_t td_graph_first(const td_graph *graph);
 uint32_t td_graph_last_but(const td_graph *graph, uint32_t except);
 
@@ -86,11 +86,11 @@ uint32_t td_graph_last_but(const td_graph *graph, uint32_t except);
  * order[i] becomes the vertex of rank i. */
 void td_graph_own_order(const td_graph *graph, uint32_t *order, uint32_t *spare);
 
-/* Makes `pattern` where the graph is pattern_symmetric, or makes it again after a change of arrays or ids. */
+/* Creates `pattern` if the graph is pattern_symmetric, or updates it after a change of arrays or ids. */
 td_status td_graph_share_pattern(td_graph *graph);
 
-/* The graph as a program sees it that does not look at weights: without them, and so symmetric if only weights differ
- * between the two directions. It lives as long as the graph. */
+/* The graph for a program that does not use weights: symmetric if only the weights differ between the two directions.
+ * It lives as long as the graph. */
 const td_graph *td_graph_without_weights(const td_graph *graph);
 
 /* Bytes of all arrays together. */
@@ -102,18 +102,17 @@ uint64_t td_graph_bytes(const td_graph *graph);
  * with TD_CORRUPT naming the first claim that does not hold. */
 td_status td_graph_check(const td_graph *graph, td_pool *pool);
 
-/* A checksum of the graph itself (counts, ids, lists, weights as values): equal
- * for equal graphs however they were made or stored, whatever the threads. */
+/* A checksum of the graph itself (counts, ids, lists, weights as values): equal for
+ * equal graphs, independent of the file format and the number of threads. */
 td_status td_graph_digest(const td_graph *graph, td_pool *pool, uint64_t *digest);
 
-/* Whoever keeps something made of a graph is told before the graph goes, so that nothing outlives what it points to.
- * Any thread. */
+/* A callback before a graph is destroyed, for caches of data derived from it. Any thread. */
 typedef struct td_graph_watch {
-    const td_graph *graph; /* NULL: none is watched */
-    void (*gone)(struct td_graph_watch *watch); /* the watch has ended when it is called */
+    const td_graph *graph; /* NULL: inactive */
+    void (*gone)(struct td_graph_watch *watch); /* called after the watch has ended */
     struct td_graph_watch *next;
 } td_graph_watch;
 void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch));
-void td_graph_watch_end(td_graph_watch *watch); /* one that has ended, or never began, is fine */
+void td_graph_watch_end(td_graph_watch *watch); /* may have ended already, or never begun */
 
 #endif

@@ -2,10 +2,10 @@
 
 #include "base/alloc.h"
 
-/* What each worker has seen; the sum and the maximum do not depend on who saw what. */
+/* Statistics per worker; their sums and maxima do not depend on the division of the work. */
 typedef struct collecting {
     const td_graph *graph;
-    bool lists;           /* look at the edges too */
+    bool lists;           /* scan the edges too */
     td_graph_stats *seen; /* by worker */
 } collecting;
 

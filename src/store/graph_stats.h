@@ -1,5 +1,4 @@
-/* What there is to say about a graph's shape: degrees, sinks, loops. One
- * parallel pass over the lists. */
+/* Statistics of a graph: degrees, sinks, loops. One parallel pass over the lists. */
 #ifndef TD_STORE_GRAPH_STATS_H
 #define TD_STORE_GRAPH_STATS_H
 
@@ -12,7 +11,7 @@ typedef struct td_degree_stats {
     uint64_t buckets[TD_DEGREE_BUCKETS];
     int bucket_count;    /* up to the last that is not empty */
     uint64_t max;
-    uint32_t max_vertex; /* the lowest that has it; TD_NO_VERTEX in an empty graph */
+    uint32_t max_vertex; /* the first vertex of that degree; TD_NO_VERTEX in an empty graph */
 } td_degree_stats;
 
 typedef struct td_graph_stats {
@@ -28,7 +27,7 @@ typedef struct td_graph_stats {
 
 td_status td_graph_stats_collect(const td_graph *graph, td_pool *pool, td_graph_stats *out);
 
-/* The same from the offsets alone: `loops` and `parallel` stay 0. Also for a mapped file nobody has checked. */
+/* The same from the offsets alone: `loops` and `parallel` stay 0. Safe for a mapped file that was not verified. */
 td_status td_graph_stats_degrees(const td_graph *graph, td_pool *pool, td_graph_stats *out);
 
 #endif

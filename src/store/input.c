@@ -1,11 +1,10 @@
 /* Cutting a file into pieces of whole lines.
  *
  * A plain file is mapped and cut into windows of equal size; the piece of a
- * window holds the lines that start in it, so every worker finds its own ends.
- * A compressed file flows: whichever worker finds nobody decoding and a buffer
- * free decodes the next piece, the others parse what is queued. That keeps one
- * decoder busy with any number of workers, one included, and the memory at
- * workers + 2 buffers.
+ * window holds the lines that start in it, so every worker finds its bounds itself.
+ * A compressed file is a stream: one worker at a time decodes the next piece into a
+ * free buffer, the others parse queued pieces. That keeps one decoder busy with any
+ * number of workers, one included, and needs workers + 2 buffers.
  */
 #include "store/input.h"
 
@@ -47,7 +46,7 @@ static td_status refuse_kind(const char *path, mode_t mode)
     return td_fail(TD_IO, "%s is %s; a regular file is needed", path, kind);
 }
 
-/* Looks before opening: to open a device can have effects, a FIFO can block. */
+/* Tests the kind of file before opening it: opening a device can have side effects, a FIFO can block. */
 static td_status open_regular(const char *path, int *descriptor, size_t *bytes)
 {
     struct stat facts;
@@ -231,7 +230,7 @@ typedef struct flow {
     td_decoder *decoder; /* from here on: whoever decodes */
     char *carry;         /* the beginning of the next piece's first line */
     size_t carried, carry_room;
-    bool drained;        /* the decoder has nothing more */
+    bool drained;        /* the decoder has reached the end */
     uint64_t index, byte, line;
 } flow;
 
@@ -321,7 +320,7 @@ static void release(flow *job, slot *mine)
     job->free = mine;
 }
 
-/* Both are entered and left with the lock held. */
+/* decode_next and parse_next are called with the lock held and return with it held. */
 static void decode_next(flow *job)
 {
     slot *mine = job->free;
@@ -361,7 +360,7 @@ static void parse_next(flow *job, int worker)
     pthread_cond_broadcast(&job->change);
 }
 
-/* Pieces before a failed one are still read: they may fail too, and come first. */
+/* Pieces before a failed one are still read: an earlier failure takes precedence. */
 static td_status flow_worker(void *context, int worker, int workers)
 {
     (void)workers;

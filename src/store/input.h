@@ -2,9 +2,9 @@
  *
  * Plain files are mapped; .gz, .zst and .xz (recognised by content, not name)
  * are decompressed by one thread while the others parse. Either way a reader
- * sees pieces of whole lines, in any order, each with its index, so that what
- * it makes of piece i goes into chunk i and the result does not depend on the
- * threads. The last line may lack its newline.
+ * gets pieces of whole lines, in any order, each with its index: the edges of piece i
+ * go to chunk i, so that the result does not depend on the threads. The last line may
+ * lack its newline.
  */
 #ifndef TD_STORE_INPUT_H
 #define TD_STORE_INPUT_H
@@ -14,7 +14,7 @@
 
 typedef struct td_input td_input;
 
-/* Refuses, by name, what is no regular readable file. */
+/* Refuses a path that is not a regular readable file. */
 td_status td_input_open(td_input **out, const char *path);
 td_status td_input_open_plain(td_input **out, const char *path); /* refuses compressed files too */
 void td_input_close(td_input *input);
@@ -27,8 +27,8 @@ const void *td_input_data(const td_input *input);    /* the file as stored, for 
  * many if there are. Valid until close. Also for a header to be parsed at once. */
 td_status td_input_head(td_input *input, const char **text, size_t *bytes);
 
-/* Says that these bytes of td_input_data will not be read again soon. Of a file that is large against the
- * memory budget they stop counting as memory of this process; td_input_pieces does so by itself. */
+/* Releases bytes of td_input_data that will not be read again soon: for a file that is large relative to the
+ * memory budget, they no longer count as resident memory. td_input_pieces does so itself. */
 void td_input_let_go(const td_input *input, const void *begin, const void *end);
 
 typedef struct td_piece {

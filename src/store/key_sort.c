@@ -93,7 +93,7 @@ static void insert(uint64_t *keys, uint32_t *weights, uint64_t count)
 
 typedef uint32_t digit_counts[MOST_DIGITS][1 << DIGIT_BITS];
 
-/* How often each value of each digit occurs, in one go over the keys. */
+/* Counts the values of every digit, in one pass over the keys. */
 static void count_digits(const uint64_t *keys, uint64_t count, uint32_t digits, uint32_t width, digit_counts counts)
 {
     uint64_t mask = (UINT64_C(1) << width) - 1;
@@ -102,7 +102,7 @@ static void count_digits(const uint64_t *keys, uint64_t count, uint32_t digits, 
         for (uint32_t d = 0; d < digits; d++) counts[d][keys[i] >> d * width & mask]++;
 }
 
-/* One digit, stably. False if all keys have the same one: nothing was moved. */
+/* Sorts by one digit, stably. False if the digit is equal in all keys, then nothing is moved. */
 static bool move_by_digit(const td_keys *from, const td_keys *to, uint64_t count, uint32_t shift, uint32_t width,
                           uint32_t *next)
 {

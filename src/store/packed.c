@@ -1,6 +1,6 @@
-/* The packed file's layout, and opening: a header is believed only after its
- * checksum, the file's length and the place of every section agree with the
- * counts it states. Nothing behind the header is read. */
+/* The packed file's layout, and opening: a header is trusted only after its
+ * checksum, the file's length and the place of every section agree with its
+ * counts. Opening reads only the header. */
 #include "store/packed.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ const char *td_section_name(td_section_kind kind)
     return (size_t)kind < TD_SECTIONS ? names[kind] : "unknown section";
 }
 
-/* No length in a header is believed beyond this: sums of a few of them do not wrap. */
+/* Limit on every length in a header, so that sums of a few of them do not wrap. */
 #define MOST_FILE_BYTES (UINT64_C(1) << 60)
 
 typedef struct extent {
@@ -124,7 +124,7 @@ td_packed_info td_packed_plan(const td_graph *graph)
     return info;
 }
 
-/* What can be said before the checksum: what the file is at all. */
+/* Checks before the checksum: whether the file is a packed graph of a known version. */
 static td_status check_kind(const td_disk_header *header, size_t bytes, const char *path)
 {
     if (bytes == 0) return td_fail(TD_FORMAT, "%s is empty, not a packed graph (.tg)", path);
@@ -156,7 +156,7 @@ static td_status check_length(uint64_t bytes, uint64_t wanted, const char *path)
     return TD_OK;
 }
 
-/* Ranges first, so that no product of the layout can wrap. */
+/* Checks ranges first, so that no product of the layout can wrap. */
 static td_status check_counts(const td_disk_header *header, const char *path)
 {
     if (header->file_bytes > MOST_FILE_BYTES)
@@ -216,7 +216,7 @@ static uint64_t pages_stated(const td_disk_header *header, td_section_kind kind)
     return 0;
 }
 
-/* The sections must be exactly those, and exactly where, the counts put them. */
+/* The sections and their places must be exactly those that follow from the counts. */
 static td_status check_sections(const td_disk_header *header, const td_packed_info *info, const char *path)
 {
     uint32_t next = 0;
@@ -307,7 +307,7 @@ static td_status sections_alike(const td_packed *packed, td_section_kind a, td_s
     return TD_OK;
 }
 
-/* Weights alone may make a graph unsymmetric. The checksums tell it, in files of any age. */
+/* Detects by the checksums whether a graph is symmetric except for its weights; works for files of any version. */
 static td_status compare_patterns(td_packed *packed)
 {
     td_packed_info *info = &packed->info;
@@ -318,7 +318,7 @@ static td_status compare_patterns(td_packed *packed)
     return TD_OK;
 }
 
-/* A FIFO must not be waited for, hence O_NONBLOCK. */
+/* O_NONBLOCK: opening a FIFO must not wait. */
 td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *bytes)
 {
     struct stat info;
@@ -400,7 +400,7 @@ void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS])
     graph->ids = sections[TD_SECTION_IDS];
 }
 
-/* The two offsets that everything else relies on. */
+/* Checks the first and the last offset, on which all else relies. */
 static td_status check_ends(const td_packed *packed)
 {
     td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS};
@@ -417,7 +417,7 @@ static td_status check_ends(const td_packed *packed)
     return TD_OK;
 }
 
-/* Unit by unit into the place it would have if the file were not striped. */
+/* Maps every unit at the place that it would have in a file without stripes. */
 static td_status map_spots(const td_packed *packed, char *base)
 {
     const td_packed_info *info = &packed->info;

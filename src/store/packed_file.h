@@ -1,8 +1,7 @@
-/* The inside of the packed file, shared by its writer and its reader: the
- * header as it lies on disk, the places of the sections, which follow from the
- * counts alone, the numbering of the blocks, and the open file. Blocks are
- * counted through all sections but the checksums, each section starting with a
- * block of its own. */
+/* Internals of the packed file, shared by its writer and its reader: the header as
+ * stored, the places of the sections, which follow from the counts alone, the
+ * numbering of the blocks, and the open file. Blocks are numbered through all
+ * sections except the checksums; every section starts with a new block. */
 #ifndef TD_STORE_PACKED_FILE_H
 #define TD_STORE_PACKED_FILE_H
 
@@ -109,7 +108,7 @@ struct td_packed {
     td_packed_file files[1 + TD_MOST_STRIPES];
     td_packed_info info;
     uint64_t checksums_hash;
-    uint64_t *checksums; /* by block, or NULL until they are asked for */
+    uint64_t *checksums; /* by block; NULL until they are loaded */
 };
 
 td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *bytes);
@@ -117,10 +116,10 @@ td_status td_packed_file_open(td_packed_file *file, const char *path, uint64_t *
 /* With `got`: as many bytes as there are. Without: all, or an error. */
 td_status td_packed_file_read(const td_packed_file *file, uint64_t offset, void *into, uint64_t bytes, uint64_t *got);
 
-/* Part of a section, possibly with the zeros behind it, wherever it is. */
+/* Reads part of a section, possibly with padding, from the .tg or its stripes. */
 td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes);
 
-/* td_packed_verify, and that offsets ascend and targets are vertices. Any thread. */
+/* td_packed_verify, and checks that offsets ascend and targets are vertices. Any thread. */
 td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block,
                                    const void *data, uint64_t bytes);
 

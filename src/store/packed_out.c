@@ -1,5 +1,5 @@
-/* Every block is hashed and goes to its place as it comes. The checksums and
- * then the headers come last, since they hold hashes of the rest. */
+/* Every block is hashed and written to its place at once. The checksums and then the
+ * headers are written last, because they contain hashes of the rest. */
 #include "store/packed_out.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ static td_status resolve_directory(char full[PATH_MAX], const char *directory)
     return TD_OK;
 }
 
-/* Names below the .tg's own directory are kept relative to it, so that all of it can move. */
+/* Names below the .tg's directory are stored relative to it, so that the directory can be moved. */
 static td_status note_name(td_packed_out *out, const char *home, const char *path)
 {
     size_t under = strncmp(path, home, strlen(home)) == 0 ? strlen(home) : 0;
@@ -173,7 +173,7 @@ td_status td_packed_out_put(td_packed_out *out, td_section_kind kind, uint64_t o
     return put_bytes(out, kind, offset, data, bytes);
 }
 
-/* The header of the file as it is when not striped; its hash names the graph. */
+/* The header of the file without stripes; its hash is the build id. */
 static void fill_header(const td_packed_out *out, td_disk_header *header)
 {
     const td_packed_info *info = &out->info;
@@ -240,8 +240,8 @@ static td_status write_headers(td_packed_out *out)
     return td_outfile_write_at(out->files[0], 0, &header, sizeof header);
 }
 
-/* All are on the disk before the first gets its name, and the .tg itself gets its own
- * last. Should that fail half-way, the stripes are of no use to anyone. */
+/* Flushes all files to disk before the first one is renamed; renames the .tg last. If that
+ * fails half-way, removes the stripes. */
 static td_status name_files(td_packed_out *out)
 {
     for (uint32_t i = 0; i <= out->info.stripes; i++) TD_CHECK(td_outfile_sync(out->files[i]));
@@ -261,7 +261,7 @@ td_status td_packed_out_commit(td_packed_out *out)
 {
     const td_section *section = &out->info.sections[TD_SECTION_CHECKSUMS];
     uint64_t padded = td_packed_padded(section->bytes);
-    memset(out->checksums + section->bytes / 8, 0, padded - section->bytes); /* left by an earlier layout */
+    memset(out->checksums + section->bytes / 8, 0, padded - section->bytes); /* remains of an earlier layout */
     for (uint32_t i = 0; i <= out->info.stripes; i++)
         TD_CHECK(td_outfile_set_length(out->files[i], file_bytes(out, i)));
     TD_CHECK(put_bytes(out, TD_SECTION_CHECKSUMS, 0, (const char *)out->checksums, padded));

@@ -1,7 +1,7 @@
-/* A packed file in the making, for whoever has its sections: a graph in memory
- * (packed_write.c) or a build that never holds one. Sections may be
- * put in any order, by any thread, once the layout is known. The file and its
- * stripes appear under their names together, at the end, or not at all.
+/* A packed file being written, from a graph in memory (packed_write.c) or by a build
+ * out of memory (external.c). Sections may be put in any order, by any thread, once
+ * the layout is known. The file and its stripes appear under their names together, at
+ * the end, or not at all.
  *
  *     TD_TRY(td_packed_out_create(&out, path, directories));
  *     TD_TRY(td_packed_out_place(out, &info));
@@ -19,26 +19,26 @@ typedef struct td_packed_out td_packed_out;
 /* Starts the file, and one stripe in each of `directories` ("dir1,dir2"; NULL: no stripes). */
 td_status td_packed_out_create(td_packed_out **out, const char *path, const char *directories);
 
-/* Fixes the layout and, if `claim` is set, takes the space on the disk. It may be
- * called again as more becomes known of the graph: sections put before stay valid
- * as long as nothing in front of them, in the file, changes its length. */
+/* Fixes the layout and, if `claim` is set, reserves the disk space. It may be called
+ * again when more is known about the graph: sections put before stay valid if no
+ * section before them in the file changes its length. */
 td_status td_packed_out_place(td_packed_out *out, const td_packed_info *info, bool claim);
 
-/* Whole blocks of a section: `offset` is a multiple of TD_PACKED_BLOCK, `bytes` too unless the section
- * ends there, and then `data` goes on with zeros up to a multiple of TD_PACKED_ALIGN. */
+/* Writes whole blocks of a section: `offset` is a multiple of TD_PACKED_BLOCK, `bytes` too unless the section
+ * ends there; then `data` must be padded with zeros to a multiple of TD_PACKED_ALIGN. */
 td_status td_packed_out_put(td_packed_out *out, td_section_kind kind, uint64_t offset, const void *data,
                             uint64_t bytes);
 
-/* Bytes of a section that were put before. */
+/* Reads bytes of a section that were put before. */
 td_status td_packed_out_read(td_packed_out *out, td_section_kind kind, uint64_t offset, void *into, uint64_t bytes);
 
-/* True if what was put of two sections has the same checksums, block by block. */
+/* True if two sections, as far as they were put, have the same checksums. */
 bool td_packed_out_alike(const td_packed_out *out, td_section_kind a, td_section_kind b);
 
 /* The layout, with the file's stripes. */
 const td_packed_info *td_packed_out_info(const td_packed_out *out);
 
-/* A section from its beginning to its end, in pieces of any length, one thread. */
+/* Writes a section from begin to end, in pieces of any length. One thread. */
 typedef struct td_section_stream {
     td_packed_out *out;
     td_section_kind kind;
@@ -51,10 +51,10 @@ typedef struct td_section_stream {
 
 td_status td_section_stream_open(td_section_stream *stream, td_packed_out *out, td_section_kind kind);
 td_status td_section_stream_flush(td_section_stream *stream); /* when the buffer is full */
-td_status td_section_stream_end(td_section_stream *stream);   /* puts the rest with its zeros */
+td_status td_section_stream_end(td_section_stream *stream);   /* puts the rest with its padding */
 void td_section_stream_close(td_section_stream *stream);      /* frees the buffer; any time */
 
-/* Elements of 1, 2, 4 or 8 bytes: they never lie across two buffers. */
+/* Elements of 1, 2, 4 or 8 bytes: they never cross two buffers. */
 static inline void *td_section_stream_next(td_section_stream *stream, uint32_t element, td_status *status)
 {
     if (__builtin_expect(stream->filled == TD_STREAMING_BYTES, 0)) *status = td_section_stream_flush(stream);
@@ -63,8 +63,8 @@ static inline void *td_section_stream_next(td_section_stream *stream, uint32_t e
     return at;
 }
 
-/* Writes checksums and headers, brings everything to the disk and gives the files their names. */
+/* Writes checksums and headers, flushes all files to disk and renames them. */
 td_status td_packed_out_commit(td_packed_out *out);
-void td_packed_out_close(td_packed_out *out); /* NULL is fine; removes what was not committed */
+void td_packed_out_close(td_packed_out *out); /* NULL is fine; removes uncommitted files */
 
 #endif

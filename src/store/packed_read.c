@@ -1,7 +1,7 @@
-/* Reading a packed file with its checksums: workers take runs of blocks, read
- * them to their place, hash them, and look that offsets and targets stay inside
- * the graph while the block is in the cache, so that a loaded graph can be
- * walked without fear whatever the file's author had in mind. */
+/* Reading a packed file with its checksums: workers take runs of blocks, read them to
+ * their place, hash them, and check that offsets and targets stay inside the graph
+ * while the block is in the cache, so that a loaded graph is safe to use even if the
+ * file is malicious. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -14,10 +14,10 @@
 
 typedef struct reading {
     td_packed *packed;
-    void *into[TD_SECTIONS]; /* NULL: read and checked, not kept */
-    uint64_t first, blocks;  /* those to be read */
-    td_packed_out *copy;     /* where blocks go that were found right, or NULL */
-    char *buffers;           /* room for a run for each worker; of one section that is kept, for its end */
+    void *into[TD_SECTIONS]; /* destinations; NULL: only checked */
+    uint64_t first, blocks;  /* the blocks to read */
+    td_packed_out *copy;     /* receives checked blocks, or NULL */
+    char *buffers;           /* a run per worker; if one section is kept, for its padded end */
     uint64_t buffer_count;
     uint64_t run_bytes;
     _Atomic uint64_t done;
@@ -65,7 +65,7 @@ static td_status bad_offset(const td_packed *packed, td_section_kind kind, uint6
                    packed->path, position, td_section_name(kind), offset, packed->info.edges);
 }
 
-/* Within a run only; check_seams looks between the runs. */
+/* Checks within a run; check_seams checks between runs. */
 static td_status check_offsets(const td_packed *packed, const td_run *run, const uint64_t *offsets)
 {
     uint64_t count = run->bytes / 8, wrong = 0;
@@ -73,7 +73,7 @@ static td_status check_offsets(const td_packed *packed, const td_run *run, const
     if (wrong == 0 && offsets[count - 1] <= packed->info.edges) return TD_OK;
     uint64_t at = 1;
     while (at < count && offsets[at] >= offsets[at - 1]) at++;
-    if (at == count) at = count - 1; /* they ascend, but beyond the last edge */
+    if (at == count) at = count - 1; /* they ascend, but exceed the number of edges */
     return bad_offset(packed, run->kind, run->begin / 8 + at, offsets[at]);
 }
 
@@ -109,7 +109,7 @@ td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind
     return check_content(packed, &run, data);
 }
 
-/* Straight to its place, unless it is not kept or has zeros behind it: then to a buffer. */
+/* Reads a run to its destination, or to a buffer if it has none or is padded. */
 static td_status read_run(reading *self, const td_run *run, int worker)
 {
     td_packed *packed = self->packed;
@@ -153,7 +153,7 @@ static td_status read_all(reading *self, td_pool *pool)
     return status;
 }
 
-/* Runs may meet at any block, so every block's first offset is compared with the one before. */
+/* A run may begin with any block, so every block's first offset is compared with the previous one. */
 static td_status check_seams(const td_packed *packed, td_section_kind kind, const uint64_t *offsets)
 {
     uint64_t vertices = packed->info.vertices, step = TD_PACKED_BLOCK / 8;
@@ -196,7 +196,7 @@ td_status td_packed_load(td_graph **out, const char *path, td_pool *pool)
     TD_TRY(td_packed_new_graph(&graph, packed));
     TD_TRY(load_sections(&self, pool));
     td_packed_attach(graph, self.into);
-    memset(self.into, 0, sizeof self.into); /* they are the graph's */
+    memset(self.into, 0, sizeof self.into); /* the graph owns them */
     TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
@@ -303,8 +303,8 @@ static td_status compare_degrees(void *context, uint64_t begin, uint64_t end, in
     return TD_OK;
 }
 
-/* What the file says of an adjacency besides its lists must be what the writer
- * would say. Its blocks fit their checksums already, so the mapping is believed. */
+/* Checks that the data derived from an adjacency (degrees, page directory) is what the
+ * writer would write. The blocks have passed their checksums, so the mapping is trusted. */
 static td_status check_derived(td_packed *packed, const td_graph *graph, bool in, td_pool *pool)
 {
     td_status status = TD_OK;

@@ -1,6 +1,6 @@
-/* Writing a graph in memory as a packed file: workers take runs of blocks and
- * put them straight from the graph's arrays; only what is not in memory as the
- * file has it (degrees, the end of a section) passes through a buffer. */
+/* Writing a graph in memory as a packed file: workers take runs of blocks and write
+ * them directly from the graph's arrays; only data that is not in memory in the file's
+ * form (degrees, the padded end of a section) passes through a buffer. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "store/packed_file.h"
@@ -37,7 +37,7 @@ static td_status fill_degrees(const writing *self, const td_run *run, uint32_t *
     return TD_OK;
 }
 
-/* The run's bytes with their filling zeros: in place where that is possible, else in the buffer. */
+/* The run's bytes with padding: in place if possible, else in the buffer. */
 static td_status run_bytes(const writing *self, const td_run *run, char *buffer, const char **data)
 {
     const char *source = self->sources[run->kind];

@@ -18,17 +18,17 @@
 
 enum { DEPTH = 16, PREAD_THREADS = 4 };
 
-/* One directory: what is asked of it, and who serves it. */
+/* One directory: its queue of reads and its threads. */
 typedef struct lane {
     td_page_reader *reader;
     char *path;
-    int direct, cached; /* the file, past the page cache (-1: it cannot) and through it */
-    struct stat opened; /* as it was */
+    int direct, cached; /* the file opened with O_DIRECT (-1: not supported) and without */
+    struct stat opened; /* its state when it was opened */
     pthread_mutex_t lock;
     pthread_cond_t arrived;
     td_block_read *head, *tail;
     bool closing, has_lock;
-    int busy;           /* reads under way */
+    int busy;           /* reads in flight */
     uint64_t busy_since;
     td_reader_counts counts;
     pthread_t threads[PREAD_THREADS];
@@ -54,7 +54,7 @@ void td_page_reader_inject(td_read_fault fault, uint64_t nth, uint64_t more)
     fault_at = nth;
 }
 
-/* Whether this read is one to be spoilt. */
+/* Whether a test requested this read to fail. */
 static bool injected(void)
 {
     uint64_t left = fault_at;
@@ -94,7 +94,7 @@ static td_status fell_short(const lane *self, const td_block_read *read, int64_t
                    read->offset + (uint64_t)result);
 }
 
-/* What a read brought: all of it, and what was written there once? */
+/* Checks that a read is complete and fits the checksums. */
 static td_status check(const lane *self, const td_block_read *read, int64_t result)
 {
     bool spoilt = injected();
@@ -112,7 +112,7 @@ static int64_t read_now(const lane *self, const td_block_read *read)
         ssize_t got = pread(file, read->into + done, read->bytes - done, (off_t)(read->offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && errno == EINVAL && file != self->cached) {
-            file = self->cached; /* the file system takes O_DIRECT and does not mean it */
+            file = self->cached; /* the file system accepts O_DIRECT but cannot read with it */
             continue;
         }
         if (got < 0) return -errno;
@@ -123,7 +123,7 @@ static int64_t read_now(const lane *self, const td_block_read *read)
     return (int64_t)done;
 }
 
-/* A thread's time, from one lap to the next. */
+/* Measures how a thread spends its time. */
 typedef struct laps {
     uint64_t at, ns[TD_READER_WORK];
 } laps;
@@ -149,7 +149,7 @@ static void count(lane *self, const td_block_read *read, bool again, laps *time)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Once more if it went wrong, then it is an error. */
+/* Ends a read; repeats a failed one once before it is an error. */
 static void finish(lane *self, td_block_read *read, int64_t result, laps *time)
 {
     td_status status = check(self, read, result);
@@ -248,8 +248,8 @@ void td_page_reader_ask(td_page_reader *self, td_block_read *read)
 
 /* Opening and closing. */
 
-/* What comes is hashed and looked through by whoever waits for it, at one or two GB/s: a fast disk keeps
- * several busy. */
+/* The thread that waits for a read also checks it, at one or two GB/s, so that a fast disk keeps several
+ * threads busy. */
 static int ring_threads(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -291,7 +291,7 @@ static void close_lane(lane *self)
     td_free(self->path);
 }
 
-/* A ring that cannot be had is found out here, where there still is a choice. */
+/* Tests here whether a ring can be created, while there is still a choice. */
 static void choose_method(td_reader_options *options)
 {
     if (options->depth == 0) options->depth = DEPTH;
@@ -354,7 +354,7 @@ static td_status check_lane(const lane *self)
         now.st_mtim.tv_nsec == self->opened.st_mtim.tv_nsec)
         return TD_OK;
     return td_fail(TD_CORRUPT, "%s changed while it was used (%" PRIu64 " bytes now, %" PRIu64
-                   " when it was opened): run again when nobody writes to it", self->path, (uint64_t)now.st_size,
+                   " when it was opened): run again when it is not being written", self->path, (uint64_t)now.st_size,
                    (uint64_t)self->opened.st_size);
 }
 

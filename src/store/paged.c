@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SCAN_EDGES = 1 << 18, SCAN_LEAST = 1 << 14 }; /* of a page when all edges are looked at once */
-static const uint64_t SCAN_ROOM = 64 << 20;          /* bytes for that, where memory has no budget */
+enum { SCAN_EDGES = 1 << 18, SCAN_LEAST = 1 << 14 }; /* edges per page when all edges are scanned once */
+static const uint64_t SCAN_ROOM = 64 << 20;          /* memory for such a scan without a budget */
 
 static td_status make_section(td_paged *self, int index, td_section_kind kind, void **place)
 {
@@ -100,7 +100,7 @@ done:
 void td_paged_close(td_paged *self, td_graph *graph)
 {
     if (self == NULL) return;
-    td_page_reader_destroy(self->reader); /* then nothing is written into the spaces any more */
+    td_page_reader_destroy(self->reader); /* first: ends all writes to the spaces */
     self->reader = NULL;
     while (self->sets != NULL) td_page_set_destroy(self->sets);
     td_paged_drop_all(self);
@@ -261,7 +261,7 @@ uint64_t td_page_bytes(const td_page_set *set, uint32_t page, unsigned needs)
 typedef struct scan {
     td_range_fn work;
     void *context;
-    const uint64_t *map; /* of vertices that it is about; NULL: all */
+    const uint64_t *map; /* the vertices to process; NULL: all */
     td_pool *pool;
     uint64_t grain, base;
 } scan;

@@ -1,4 +1,4 @@
-/* Which edges are in memory: reads run ahead of the pass, pages stay by their value. */
+/* The cache of edges: reads run ahead of the pass, pages stay by their value. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "store/paged_inside.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Going. */
+/* Dropping. */
 
 /* Whether another page of the set that is in memory shares the block with this one. */
 static bool shared(const td_paged *self, const td_page_set *set, const td_paged_section *section,
@@ -95,7 +95,7 @@ void td_paged_drop_all(td_paged *self)
     td_paged_drop_spares(self, 0);
 }
 
-/* The page kept that is worth least, of all sets; NULL: none may go. */
+/* The page of the lowest value in all sets; NULL: none may be dropped. */
 static td_held_page *least(td_paged *self, td_page_set **of)
 {
     td_held_page *found = NULL;
@@ -122,9 +122,9 @@ static bool evict_one(td_paged *self)
     return true;
 }
 
-/* Coming. */
+/* Reading. */
 
-/* Blocks at either end may have been asked for by a neighbour. */
+/* The blocks at either end may be in flight for a neighbouring page. */
 static bool complete(const td_paged *self, const td_held_page *page)
 {
     if (page->pending > 0) return false;
@@ -199,13 +199,13 @@ static bool ask_blocks(td_paged *self, td_paged_section *section, td_held_page *
     return true;
 }
 
-/* The blocks of a page in which vertices of the pass's map have edges, one run after the other. */
+/* Iterates over the runs of a page's blocks in which vertices of the pass's map have edges. */
 typedef struct part_walk {
     const td_paged *paged;
     const td_paged_section *section;
     const td_held_page *page;
-    uint64_t vertex;  /* the next to look at */
-    td_blocks found;  /* not yet handed out */
+    uint64_t vertex;  /* the next vertex to test */
+    td_blocks found;  /* found, but not yet returned */
 } part_walk;
 
 static bool next_listed(part_walk *self, td_blocks *blocks)
@@ -258,7 +258,7 @@ static double part_of(const td_paged *self, const td_held_page *page)
     return all > 0 ? (double)touched / (double)all : 1;
 }
 
-/* Either bytes missing, or asks for them. */
+/* Counts the missing bytes of a page if `bytes` is given, else requests them. */
 static bool for_missing(td_paged *self, td_held_page *page, bool by_parts, uint64_t *bytes)
 {
     for (int i = 0; i < 4; i++) {
@@ -276,7 +276,7 @@ static bool for_missing(td_paged *self, td_held_page *page, bool by_parts, uint6
     return true;
 }
 
-/* Asks for the page at a place of the order. False: there is no room yet; a page that is waited for makes it. */
+/* Requests the page at a place of the order. False: there is no room yet; an urgent page makes room. */
 static bool ask_page(td_paged *self, uint32_t place, bool urgent)
 {
     td_held_page *page = &self->pass.set->pages[self->pass.order[place]];
@@ -330,7 +330,7 @@ td_status td_paged_wait(td_paged *self, uint32_t place)
     td_held_page *page = &self->pass.set->pages[self->pass.order[place]];
     while (self->ahead <= place && self->status == TD_OK) {
         if (ask_page(self, self->ahead, true)) self->ahead++;
-        else if (self->status == TD_OK) TD_CHECK(td_loop_run(self->loop)); /* for a read to be free */
+        else if (self->status == TD_OK) TD_CHECK(td_loop_run(self->loop)); /* until a read is free */
     }
     uint64_t began = td_clock_ns();
     bool waited = !complete(self, page);
@@ -361,7 +361,7 @@ bool td_paged_is_whole(const td_paged *self, const td_page_set *set, uint32_t pa
     return true;
 }
 
-/* Room for what a pass reads ahead, which pages that are kept leave. */
+/* The part of the room that kept pages may take; the rest is for reading ahead. */
 static uint64_t keep_room(const td_paged *self)
 {
     uint64_t largest = 0;

@@ -1,5 +1,4 @@
-/* The inside of a paged graph, shared by what opens it and cuts it into pages (paged.c) and what keeps pages in
- * memory (paged_cache.c). */
+/* Internals of a paged graph, shared by paged.c (opening, division into pages) and paged_cache.c (pages in memory). */
 #ifndef TD_STORE_PAGED_INSIDE_H
 #define TD_STORE_PAGED_INSIDE_H
 
@@ -7,8 +6,8 @@
 #include "store/packed_file.h"
 #include "store/paged.h"
 
-enum { TD_PAGED_READS = 256 };  /* most asked for at a time */
-enum { TD_PAGED_SPARES = 512 }; /* most units put aside */
+enum { TD_PAGED_READS = 256 };  /* limit on reads in flight */
+enum { TD_PAGED_SPARES = 512 }; /* limit on spare units */
 
 typedef enum td_page_state { TD_PAGE_ABSENT, TD_PAGE_ASKED, TD_PAGE_KEPT } td_page_state;
 
@@ -23,9 +22,9 @@ typedef struct td_paged_section {
 
 typedef struct td_page_read {
     td_block_read read;
-    td_held_page *page;        /* NULL: nobody waits for it any more */
+    td_held_page *page;        /* NULL: the page has been dropped */
     td_paged_section *section;
-    struct td_page_read *next; /* of those free */
+    struct td_page_read *next; /* in the list of free reads */
 } td_page_read;
 
 struct td_paged {
@@ -37,15 +36,15 @@ struct td_paged {
     td_page_read reads[TD_PAGED_READS];
     td_page_read *free_reads;
     td_page_set *sets;
-    char *spares[TD_PAGED_SPARES]; /* units whose content went, and whose memory the next reads get (paged_spare.c) */
+    char *spares[TD_PAGED_SPARES]; /* dropped units whose memory the next reads get (paged_spare.c) */
     uint32_t spare_count;
     struct td_account *payer;     /* that pages are charged to: of the run that they were read for */
     uint64_t unit;                /* blocks that memory is handed on by; 0: it cannot be */
     bool moves_failed;
-    uint64_t room, held, kept;    /* bytes: allowed, there or asked for, of pages kept for their value */
-    double least_value;           /* no page kept has a lower one */
+    uint64_t room, held, kept;    /* bytes: the limit, in memory or in flight, of pages kept for their value */
+    double least_value;           /* lower bound of the kept pages' values */
     td_page_pass pass;
-    uint32_t ahead;               /* place of the order up to which pages are asked for */
+    uint32_t ahead;               /* place of the order up to which pages are requested */
     td_held_page *waiting;
     td_paged_counts counts;
     struct td_paged_probe *probe; /* paged_measure.c */
@@ -55,7 +54,7 @@ struct td_paged {
     td_failure failure;
 };
 
-/* Blocks first..end of a section that a run of edges lies in. */
+/* Blocks first..end - 1 of a section that contain a run of edges. */
 typedef struct td_blocks {
     uint64_t first, end;
 } td_blocks;
@@ -84,7 +83,7 @@ static inline td_blocks td_page_blocks(const td_graph *graph, const td_paged_sec
     return td_edge_blocks(section, offsets[page->begin], offsets[page->end]);
 }
 
-/* Whether pages of these lists have a part in the section. */
+/* Whether pages with these lists need the section. */
 static inline bool td_section_needed(const td_paged_section *section, unsigned lists, unsigned needs)
 {
     bool out = section->kind <= TD_SECTION_OUT_WEIGHTS;
@@ -93,12 +92,12 @@ static inline bool td_section_needed(const td_paged_section *section, unsigned l
            (!weights || (needs & TD_WITH_WEIGHTS));
 }
 
-/* paged_cache.c: the set's pages go; everything goes, when the reader has. */
+/* paged_cache.c: drops the set's pages; drops everything, after the reader was destroyed. */
 void td_paged_drop_set(td_paged *paged, td_page_set *set);
 void td_paged_drop_all(td_paged *paged);
 
-/* paged_spare.c: the memory of blocks that are dropped, and of those that will be read (false: the budget forbids it).
- * Whole units that are dropped are put aside until a read gets them, or there are fewer left than this. */
+/* paged_spare.c: frees the memory of dropped blocks, and provides it for blocks to be read (false: over the budget).
+ * Whole dropped units are kept as spares until a read reuses them, or until the number of spares is reduced. */
 void td_paged_start_spares(td_paged *paged);
 void td_paged_free_blocks(td_paged *paged, const td_paged_section *section, td_blocks blocks);
 bool td_paged_find_memory(td_paged *paged, const td_paged_section *section, td_blocks blocks);

@@ -1,4 +1,4 @@
-/* How much faster the disk reads in order than anywhere: k of Garaph's rule for notify-pull from disk. */
+/* Measures the ratio of sequential to random read speed: k of Garaph's rule for notify-pull from disk. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/random.h"
@@ -7,12 +7,12 @@
 #include <math.h>
 
 enum { PROBES = 8 };
-static const double SMALL_RATIO = 2; /* of a file too small to be measured */
+static const double SMALL_RATIO = 2; /* for a file too small to measure */
 
-/* Lives as long as the graph: a run that is cancelled may leave reads under way. */
+/* Lives as long as the graph: a cancelled run may leave reads in flight. */
 struct td_paged_probe {
     td_block_read reads[PROBES];
-    char *place; /* where they go, one behind the other */
+    char *place; /* buffer for the reads, one after another */
     uint32_t pending;
     td_status status;
     td_loop *loop;

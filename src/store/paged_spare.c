@@ -34,7 +34,7 @@ static char *place_of(const td_paged_section *section, td_blocks piece)
     return section->space + piece.first * TD_PACKED_BLOCK;
 }
 
-/* Going. */
+/* Dropping. */
 
 void td_paged_drop_spares(td_paged *self, uint64_t left)
 {
@@ -43,7 +43,7 @@ void td_paged_drop_spares(td_paged *self, uint64_t left)
 
 void td_paged_free_blocks(td_paged *self, const td_paged_section *section, td_blocks blocks)
 {
-    td_blocks piece, together = {blocks.first, blocks.first}; /* what is dropped in one go */
+    td_blocks piece, together = {blocks.first, blocks.first}; /* dropped in one call */
     self->held -= td_block_bytes_of(section, blocks);
     while (blocks.first < blocks.end) {
         bool aside = next_piece(self, section, &blocks, &piece) && self->spare_count < TD_PAGED_SPARES;
@@ -55,9 +55,9 @@ void td_paged_free_blocks(td_paged *self, const td_paged_section *section, td_bl
     }
 }
 
-/* Coming. */
+/* Reading. */
 
-/* The spare that the place lies in, or their number. */
+/* The index of the spare that contains the place, or the number of spares. */
 static uint32_t spare_at(const td_paged *self, const char *place)
 {
     uint32_t i = 0;
@@ -65,8 +65,8 @@ static uint32_t spare_at(const td_paged *self, const char *place)
     return i;
 }
 
-/* Whole units among the blocks. A spare of which only a part will be read goes: it must not be handed on when something
- * stands in it. */
+/* Counts the whole units among the blocks. Frees a spare of which only a part will be read: it will contain data and
+ * must not be reused. */
 static uint64_t count_units(td_paged *self, const td_paged_section *section, td_blocks blocks)
 {
     uint64_t units = 0;
@@ -82,7 +82,7 @@ static uint64_t count_units(td_paged *self, const td_paged_section *section, td_
     return units;
 }
 
-/* Its own spare is what a unit gets, if there is one. */
+/* Gives a unit the memory of a spare; its own if that is one. */
 static void hand_on(td_paged *self, char *unit)
 {
     uint32_t own = spare_at(self, unit);

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/bitmap.h"
 
-/* The vertex behind the page that starts at `first`. */
+/* The end of the page that starts at `first`. */
 static uint32_t page_end(const uint64_t *offsets, uint32_t vertices, uint32_t first)
 {
     uint64_t limit = offsets[first] + TD_PAGE_EDGES;
@@ -36,7 +36,7 @@ static void cut(td_page *pages, const uint64_t *offsets, uint32_t vertices)
     }
 }
 
-/* Bytes first, bits at the end: storing a byte waits for nothing. */
+/* Collects bytes and packs them into bits at the end: byte stores are independent of each other. */
 static void summarise(td_page *page, const uint32_t *targets, uint64_t factor)
 {
     uint8_t seen[TD_SUMMARY_BITS] = {0};

@@ -1,9 +1,9 @@
-/* Pages: how an adjacency is cut for being read from disk.
+/* Pages: the division of an adjacency for reading from disk.
  *
  * A page is a run of consecutive vertices with all their edges: at most 2^20
- * edges and 2^18 vertices, or one vertex that alone has more edges. The cut is
+ * edges and 2^18 vertices, or one vertex with more edges. The division is
  * greedy from vertex 0, so it is a function of the graph. The summary says
- * which ranges of vertices occur at the other end of the page's edges: bit b
+ * which ranges of vertices the page's edges lead to: bit b
  * stands for the vertices [b*span, (b+1)*span). A page whose summary meets no
  * range with an active vertex need not be read (Garaph reads such pages).
  */

@@ -1,6 +1,6 @@
-/* A finished graph back into edges, so that the builder's options apply to
- * packed files as to any other input. Each worker lists the rows of a block of
- * vertices; the graph is gone before the build begins. */
+/* Converts a graph back to edges, so that the builder's options apply to packed files
+ * as to any other input. Each worker lists the rows of a block of vertices; the graph
+ * is destroyed before the build begins. */
 #include "store/builder.h"
 
 #include "base/log.h"
@@ -97,7 +97,7 @@ static void describe(td_edge_list *list, const td_graph *graph)
     list->vertices = graph->vertices;
     list->id_base = graph->id_base;
     list->weighted = graph->weights != TD_WEIGHT_NONE;
-    list->mirror = graph->symmetric; /* half of it is enough */
+    list->mirror = graph->symmetric; /* one direction represents both */
 }
 
 td_status td_graph_deliver(const td_graph *graph, td_edge_list *edges, td_pool *pool)
@@ -116,7 +116,7 @@ static td_status id_of(void *context, uint64_t begin, uint64_t end, int worker)
     return TD_OK;
 }
 
-/* The ids in their new places; kept in the list until the graph has them. */
+/* Permutes the ids; the list owns them until the graph is built. */
 static td_status copy_ids(listing *job, td_pool *pool)
 {
     if (job->graph->ids == NULL && job->place == NULL) return TD_OK;
@@ -133,7 +133,7 @@ static td_status list_graph(listing *job, td_edge_list **list, const td_graph *g
     return copy_ids(job, pool);
 }
 
-/* Replaces *graph by what is built of its edges, with new numbers if `place` is given. */
+/* Replaces *graph by a graph built from its edges, renumbered if `place` is given. */
 static td_status replace(td_graph **graph, const uint32_t *place, const td_build_options *options, td_pool *pool)
 {
     td_status status = TD_OK;

@@ -1,8 +1,8 @@
-/* Scattering records into many buckets at the speed of memory.
+/* Scattering records into many buckets with write combining.
  *
- * Each bucket has a buffer of one cache line; a line goes out whole when it is
- * full, so that the scatter writes 64 bytes at a time instead of missing the
- * cache for each record. A record is two vertex numbers and, in weighted
+ * Each bucket has a buffer of one cache line, which is written when it is full, so
+ * that the scatter writes 64 bytes at a time instead of missing the cache for each
+ * record. A record is two vertex numbers and, in weighted
  * builds, a weight in a second array. Several writers fill disjoint parts of
  * the same buckets; a line shared at a boundary is written in part by each.
  */
@@ -59,7 +59,7 @@ static inline void td_scatter_begin(td_scatter *scatter, uint64_t bucket, uint64
     scatter->next[bucket] = scatter->start[bucket] = position;
 }
 
-/* 64 bytes past the cache: they are not read again soon. */
+/* Stores 64 bytes without caching them: they are not read again soon. */
 static inline void td_store_line(void *to, const void *from)
 {
 #if defined(__SSE2__)
@@ -69,7 +69,7 @@ static inline void td_store_line(void *to, const void *from)
 #endif
 }
 
-/* Writes what the bucket's line holds below `end` (exclusive). */
+/* Writes the records of the bucket's line below `end` (exclusive). */
 static inline void td_scatter_flush(td_scatter *scatter, uint64_t bucket, uint64_t end)
 {
     uint64_t line = (end - 1) & ~(uint64_t)(TD_LINE - 1);

@@ -1,5 +1,5 @@
-/* Filling: a worker first orders its batch by bucket, inside the cache, then
- * appends each bucket's part to the bucket's buffer, under the bucket's lock. */
+/* Filling: a worker first sorts its batch by bucket, inside the cache, then appends
+ * each bucket's part to the bucket's buffer, under the bucket's lock. */
 #include "store/spill.h"
 
 #include "base/alloc.h"
@@ -7,9 +7,9 @@
 #include "store/spill_file.h"
 
 enum { BATCH = 1 << 16, MOST_BUCKETS = 1024, LEAST_BUCKETS = 16 };
-#define SEGMENT (UINT64_C(256) << 10) /* what is read and written at once, at least, if memory allows */
+#define SEGMENT (UINT64_C(256) << 10) /* minimum of bytes per read and write, if memory allows */
 
-/* As many buckets as there can be with buffers of SEGMENT bytes; then the buffers take what is left. */
+/* Chooses as many buckets as can have buffers of SEGMENT bytes; then divides the memory among the buffers. */
 static void choose_buckets(td_spill *spill)
 {
     const td_spill_shape *shape = &spill->shape;
@@ -196,7 +196,7 @@ static td_status put_batch(td_spill *spill, const uint64_t *keys, const uint32_t
     return TD_OK;
 }
 
-/* What lies in the buffers as integers must not mix with what comes as floats. */
+/* Flushes buffered integer weights, which must not be mixed with floats. */
 static td_status turn_real(td_spill *spill)
 {
     td_status status = TD_OK;

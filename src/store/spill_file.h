@@ -1,4 +1,4 @@
-/* What filling a spill (spill.c) and emptying it (spill_run.c) share. */
+/* Shared by spill.c, which fills a spill, and spill_run.c, which empties it. */
 #ifndef TD_STORE_SPILL_FILE_H
 #define TD_STORE_SPILL_FILE_H
 
@@ -24,7 +24,7 @@ typedef struct td_spill_bucket {
     uint64_t segment_count, segment_room;
 } td_spill_bucket;
 
-/* A worker's batch, on its way into the buckets. */
+/* A worker's batch of keys. */
 typedef struct td_spill_batch {
     uint64_t *keys;
     uint32_t *weights;
@@ -43,7 +43,7 @@ struct td_spill {
     int workers;
     td_tempfile *file; /* made when the first buffer is full */
     pthread_mutex_t file_lock;
-    pthread_rwlock_t kind; /* read by those who put, written by the one who turns weights into floats */
+    pthread_rwlock_t kind; /* read-locked by puts, write-locked while weights become floats */
     atomic_bool real, inexact;
 };
 
@@ -52,8 +52,8 @@ static inline char *td_spill_buffer(const td_spill *spill, uint64_t bucket)
     return spill->buffers + bucket * spill->segment_bytes;
 }
 
-/* Records are as narrow as the bucket's range allows: the low bytes of the key, then
- * the weight. Keys are moved 8 bytes at a time; behind the last record there is room for that. */
+/* A record has as few bytes as the bucket's range allows: the low bytes of the key, then the
+ * weight. Keys are copied 8 bytes at a time, so that a buffer needs slack after the last record. */
 enum { TD_RECORD_SLACK = 8 };
 
 static inline uint32_t td_weight_as_float(uint32_t weight, bool *inexact)

@@ -1,4 +1,4 @@
-/* Emptying: buckets in order, each loaded by all workers, sorted and handed on. */
+/* Emptying: all workers load a bucket, sort it and pass it on, bucket by bucket. */
 #include "store/spill.h"
 
 #include "base/alloc.h"
@@ -42,7 +42,7 @@ static void unpack(const td_spill *spill, uint64_t bucket, const char *from, uin
     }
 }
 
-/* One segment of a bucket, or what its buffer holds, and where its keys go. */
+/* One segment of a bucket, or its buffer, and the place for its keys. */
 typedef struct task {
     uint64_t bucket, index, at;
 } task;
@@ -55,7 +55,7 @@ typedef struct loading {
 
 static uint64_t parts_of(const td_spill_bucket *bucket) { return bucket->segment_count + (bucket->filled > 0); }
 
-/* All of the buckets first..last - 1. */
+/* Lists the tasks of buckets first..last - 1. */
 static td_status list_tasks(loading *self, uint64_t first, uint64_t last)
 {
     const td_spill *spill = self->job->spill;
@@ -133,7 +133,7 @@ done:
 
 static uint32_t bits_of(uint64_t value) { return value == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(value); }
 
-/* As many buckets as fit are sorted together: fewer times that workers wait for each other. */
+/* Sorts as many buckets as fit together, because every sort has barriers. */
 static td_status sort_buckets(run *job, uint64_t first, uint64_t last, uint64_t count)
 {
     td_spill *spill = job->spill;
@@ -152,12 +152,12 @@ static td_status sort_buckets(run *job, uint64_t first, uint64_t last, uint64_t 
     return job->take(job->context, job->keys.keys, job->keys.weights, count);
 }
 
-/* From a bucket into a spill of its own. */
+/* Moves a bucket into a spill of its own. */
 typedef struct splitting {
     loading from;
     td_spill *into;
     td_keys *batches; /* a segment for each worker */
-    bool by_weight; /* the keys are all alike: the weights are the keys now */
+    bool by_weight; /* all keys are equal: the weights serve as keys */
 } splitting;
 
 static td_status split_segment(void *context, uint64_t index, uint64_t next, int worker)
@@ -219,7 +219,7 @@ done:
     return status;
 }
 
-/* One key only, many weights: they come sorted from a spill of their own. */
+/* One key with many weights, which a child spill sorts. */
 typedef struct same_key {
     run *job;
     uint64_t key;
@@ -250,7 +250,7 @@ static td_status repeat_key(const same_key *self, uint64_t count)
     return TD_OK;
 }
 
-/* The child may use what this spill's own keys would have taken. */
+/* A child spill may use the memory of this spill's keys. */
 static td_spill_shape child_shape(const run *job)
 {
     td_spill_shape shape = job->spill->shape;

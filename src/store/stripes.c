@@ -1,10 +1,10 @@
 /* Stripes: the targets and weights of a packed graph spread over one file per
  * directory, by a hash (Garaph, section "secondary storage"). The sections are
- * cut into units of 1 MiB, counted through all of them. N consecutive units are
- * a group; a permutation drawn from the group's number gives each of them
- * another stripe, so a unit's place in its stripe is its group's number: the
- * stripes are equally long, a scan keeps all of them busy, and so does any
- * other pattern of reading. */
+ * divided into units of 1 MiB, numbered through all of them. N consecutive units are
+ * a group; a permutation drawn from the group's number assigns each unit of a group
+ * to another stripe. The place of a unit in its stripe is the group's number. So the
+ * stripes are equally long, and scans and other access patterns keep all of them
+ * busy. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -48,7 +48,7 @@ static uint32_t stripe_of(uint32_t stripes, uint64_t unit)
     return order[unit % stripes];
 }
 
-/* In the .tg itself the sections that are not striped follow each other. */
+/* The .tg itself has the sections that are not striped, one after another. */
 static uint64_t main_offset(const td_packed_info *info, td_section_kind kind)
 {
     uint64_t offset = TD_PACKED_ALIGN;

@@ -1,4 +1,4 @@
-/* The order of the weights of parallel edges, one place for all who build. */
+/* The order of the weights of parallel edges, shared by all builders. */
 #ifndef TD_STORE_WEIGHT_ORDER_H
 #define TD_STORE_WEIGHT_ORDER_H
 
@@ -14,7 +14,7 @@ static inline int td_by_integer(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Minus zero before zero, so that there is one order only. */
+/* Minus zero sorts before zero, which makes the order unique. */
 static inline int td_by_float(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;

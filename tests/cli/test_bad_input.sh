@@ -153,17 +153,17 @@ else
 fi
 
 # A memory budget is kept.
-fails 1 'is enough' gen rmat --scale 16 -o out.tg --memory 10M
+fails 1 'needs at least --memory' gen rmat --scale 16 -o out.tg --memory 10M
 for what in 'rmat --scale 8' 'grid --width 100 --height 100' 'path --vertices 1000' 'rmat --scale 14 --weights 1:9'; do
-    fails 1 'is enough' gen $what --threads 2 -o out.tg --memory 32K # and it is
+    fails 1 'needs at least --memory' gen $what --threads 2 -o out.tg --memory 32K # and that suffices
     enough=$(memory_named)
     succeeds gen $what --threads 2 -o out.tg --memory "$enough"
 done
 rm -f out.tg
 fails 1 '--temp nowhere' gen rmat --scale 4 -o out.tg --temp nowhere
 fails 1 '--temp in.txt is no directory' convert in.txt -o out.tg --temp in.txt
-fails 1 'too little to make out.mtx' gen rmat --scale 30 -o out.mtx --memory 1G
-fails 1 'too little to make out.tg' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
+fails 1 'making out.mtx with' gen rmat --scale 30 -o out.mtx --memory 1G
+fails 1 'making out.tg with' gen rmat --scale 4 --degree 1e9 -o out.tg --order hot --memory 1G
 fails 1 'on the disk of' gen rmat --scale 20 --degree 1e8 -o out.tg --memory 1G
 absent out.tg out.mtx
 

@@ -27,7 +27,7 @@ fails 2 "--drop-weights and --weights exclude each other" convert a -o b.tg --dr
 fails 2 "--quiet and --verbose exclude each other" convert a -o b.tg -q -v
 fails 2 "--seed means nothing without --weights or --order" convert a -o b.tg --seed 3
 fails 2 "--scale and --vertices exclude each other" gen uniform --scale 3 --vertices 7 -o b.tg
-fails 2 "--scale cannot change 'k10'" gen k10 --scale 3 -o b.tg
+fails 2 "--scale cannot change the named graph 'k10'" gen k10 --scale 3 -o b.tg
 fails 2 "--width" gen rmat --scale 4 --width 3 -o b.tg
 fails 2 "weight range '9:1'" gen path --vertices 3 --weights 9:1 -o b.tg
 fails 2 "--json './b.tg' would overwrite 'b.tg'" gen path --vertices 3 -o b.tg --json ./b.tg

@@ -11,7 +11,7 @@ for word in '"engine": "coop"' '"edges_gpu"' '"edges_link"' '"edges_cpu"' '"edge
     contains "$(cat one.json)" "$word" 'the report'
 done
 succeeds run pagerank g.tg $coop --set coop.invoke=always --set coop.piece=1 --iterations 3
-contains "$err" 'by it over the link' 'who did what'
+contains "$err" 'GPU over the link' 'who did what'
 contains "$err" '3 of 3 iterations with the GPU' 'who did what'
 
 # Checkpoints go from engine to engine.

@@ -7,11 +7,11 @@ before=$(cksum <g.tg)
 # Words in another order.
 fails 2 "unknown command 'sssp'; it is a program: tandem run sssp FILE" sssp g.tg
 fails 2 "the program comes first: tandem run sssp g.tg" run g.tg sssp
-fails 2 "the command comes first, options behind it; '-q' is none" -q run wcc g.tg
+fails 2 "'-q' is not a command; the command comes first, options after it" -q run wcc g.tg
 fails 2 "unknown program 'frobnicate'; 'tandem help programs' lists them" run frobnicate g.tg
 fails 2 "unknown kind of graph 'frobnicate'; 'tandem help generators' lists them" gen frobnicate -o x.tg
 fails 2 "unknown format 'papyrus'; 'tandem help formats' lists them" convert g.tg -o x.tg --to papyrus
-fails 2 'option -o FILE is missing: it says where to write' convert g.tg
+fails 2 'option -o FILE is missing: it names the output' convert g.tg
 
 fails 2 '--set pagerank.damping is given twice' run pagerank g.tg --set pagerank.damping=0.5 --set pagerank.damping=0.6
 

@@ -50,7 +50,7 @@ succeeds convert g.wel -o outside.tg --threads 1 --memory 70M --temp temp --symm
 succeeds convert g.wel -o whole.tg --threads 1 --symmetrize --dedup
 if cmp -s whole.tg outside.tg; then good; else bad 'convert --symmetrize out of memory gives another file'; fi
 fails 1 'nowhere' convert g.wel -o no.tg --threads 1 --memory 70M --temp nowhere
-fails 1 'are too little to make no.tg with 2 threads; --memory ' convert g.wel -o no.tg --threads 2 --memory 20M
+fails 1 'making no.tg with 2 threads needs at least --memory ' convert g.wel -o no.tg --threads 2 --memory 20M
 absent no.tg
 
 "$TANDEM" gen rmat --scale 20 --degree 16 -o stopped.tg --memory 120M --threads 2 2>/dev/null &
@@ -62,7 +62,7 @@ absent stopped.tg .stopped.tg*
 equal "$(find . -name '.*.tmp' | wc -l)" 0 'temporary files'
 
 # What a refusal says is enough is enough, in memory and out of it; a small graph needs little.
-said_enough() { sed -n 's/.*; --memory \([0-9.]*\) \([KMG]\)iB is enough.*/\1\2/p' <<<"$err"; }
+said_enough() { sed -n 's/.*needs at least --memory \([0-9.]*\) \([KMG]\)iB.* given$/\1\2/p' <<<"$err"; }
 enough() { # ARGUMENTS: refused with 500 KB, and done with what the refusal says
     t "$@" --memory 500K
     local said
@@ -96,7 +96,7 @@ for input in g.wel inside.tg; do
         else bad "$said is enough for $input under $memory, and $least under 2M"; fi
     done
     less=$(awk -v least="${least%M}" 'BEGIN { printf "%d", (least - 1) * 1048576 }')
-    fails 1 'MiB is enough' convert -q $input -o any.tg --threads 2 --symmetrize --memory "$less"
+    fails 1 'needs at least --memory' convert -q $input -o any.tg --threads 2 --symmetrize --memory "$less"
     succeeds convert $input -o any.tg --threads 2 --symmetrize --memory "$least"
 done
 finish

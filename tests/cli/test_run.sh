@@ -38,7 +38,7 @@ fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg 
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
 fails 2 "unknown output format 'xml'; there are tsv, csv, graphalytics" run wcc g.tg -o x --output-format xml
 fails 2 "unknown format 'edgelits'" run wcc g.tg --format edgelits
-fails 2 "an argument is missing behind 'wcc': FILE" run wcc
+fails 2 "an argument is missing after 'wcc': FILE" run wcc
 
 # What a program does not take, known before the graph is read.
 fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
@@ -134,25 +134,25 @@ equal "$out" $'component  vertices\n10         3' 'the largest component'
 # Convergence, or the cap said plainly.
 succeeds run pagerank g.tg --iterations 3
 contains "$err" 'stopped by --iterations after 3: the last change is ' 'iterations'
-contains "$err" ', the tolerance 0 (--tolerance asks for another)' 'iterations alone'
+contains "$err" ', the tolerance 0 (--tolerance T sets another)' 'iterations alone'
 succeeds run pagerank g.tg --iterations 3 --tolerance 1e-9
 contains "$err" ', the tolerance 1e-09' 'iterations and a tolerance'
 succeeds run pagerank g.tg --iterations 500 --tolerance 0.5
 contains "$err" 'converged after 2 iterations' 'a tolerance that is met first'
 succeeds help run
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, of mst, per edge of the forest' 'what results are'
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations 0)' 'the tolerance of --iterations'
+contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, for mst, per edge of the forest' 'what results are'
+contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if --iterations is given)' 'the tolerance of --iterations'
 succeeds help pagerank
-contains "$(tr -s ' \n' ' ' <<<"$out")" 'with --iterations alone it is 0' 'the tolerance of a program'
+contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if only --iterations is given' 'the tolerance of a program'
 succeeds help circuit
-contains "$out" 'all above 0' 'the weights of a program'
+contains "$out" 'must be positive' 'the weights of a program'
 succeeds run pagerank g.tg --tolerance 0.01
 contains "$err" 'converged after' 'tolerance'
 printf '1 2\n2 1\n' >swap.txt
 t run adsorption swap.txt --tolerance 0 --set adsorption.injection=0 --set adsorption.continuation=1 -o kept.tsv \
     --verify
 equal $status 1 'a tolerance that cannot be reached'
-contains "$err" 'adsorption did not converge: after 1000 iterations' 'a tolerance that cannot be reached'
+contains "$err" 'adsorption did not converge within its default of 1000 iterations' 'a tolerance that cannot be reached'
 contains "$err" 'above the tolerance of 0' 'a tolerance that cannot be reached'
 equal "$(wc -l <kept.tsv)" 2 'what there is, is written'
 

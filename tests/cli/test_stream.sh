@@ -52,7 +52,7 @@ done
 contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
 succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --json told.json
 contains "$err" 'over the link: ' 'the summary'
-contains "$err" 'edges cross in subgraphs of' 'the plan'
+contains "$err" 'the link carries subgraphs of' 'the plan'
 for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do
     contains "$(cat told.json)" "\"$word\": " 'the plan'
 done

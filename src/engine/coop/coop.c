@@ -74,7 +74,6 @@ static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and b
 static td_status check_sinks(const td_coop_job *self)
 {
     const td_run *run = self->gpu.run;
-    const td_run_options *options = self->gpu.options;
     int choice = run->program->info->sinks_choice;
     if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without "

@@ -1,8 +1,8 @@
-/* Delta-stepping on all workers, in one job: the lowest bucket is emptied until
- * nothing falls into it any more, then the next. The workers' parts of a bucket
- * are read where they lie, as one row of entries; two barriers a round. A worker
- * that drops only a few vertices into the bucket being emptied goes on with them
- * alone (bucket fusion: Zhang et al., CGO'20). Included once per kind of weight. */
+/* Delta-stepping on all workers, in one job. The workers empty the lowest bucket until
+ * no vertex is added to it any more, then the next one, with two barriers per round. Every
+ * worker has its own part of a bucket; a round reads the parts in place as one sequence of
+ * entries. A worker that adds only a few vertices to the current bucket processes them
+ * itself (bucket fusion: Zhang et al., CGO'20). Included once per kind of weight. */
 
 enum { NAME(FUSION) = 1024, NAME(ENTRIES_AT_A_TIME) = 64 };
 
@@ -12,13 +12,13 @@ static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *m
     if (td_buckets_put(mine, priority, (uint64_t)v << 32 | value) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
-/* Places begin..end of a vertex's list. */
+/* Relaxes edges begin..end - 1 of the entry's vertex. */
 static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry,
                                      uint64_t begin, uint64_t end, td_cpu_tally *tally)
 {
     uint32_t u = (uint32_t)(entry >> 32);
     program_value value = (program_value)entry;
-    if (read_value(&((program_value *)job->values)[u]) != value) return; /* it improved since */
+    if (read_value(&((program_value *)job->values)[u]) != value) return; /* stale: the vertex has a newer entry */
     const td_adjacency *list = &job->push[0];
     const void *weights = list->weights;
     (void)weights;
@@ -41,7 +41,7 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
     else if (td_bucket_put(&mine->heavy, entry) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
-/* A row of entries, with what the later ones need fetched ahead of them. */
+/* Relaxes the edges of several entries and prefetches what the later ones need. */
 static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buckets *mine, const uint64_t *entries,
                                     uint64_t count, td_cpu_tally *tally)
 {
@@ -68,7 +68,7 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
     }
 }
 
-/* This worker's own additions to the current bucket, over and over while they stay few. */
+/* Bucket fusion: processes this worker's own additions to the current bucket while they stay few. */
 static inline void NAME(fuse)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
     td_bucket *bucket = &mine->window[job->bucket - mine->base];
@@ -78,7 +78,7 @@ static inline void NAME(fuse)(td_cpu_job *job, const td_context *c, td_buckets *
     }
 }
 
-/* Moves a worker's window and deals out again what lay beyond it. */
+/* Moves a worker's window and distributes the entries beyond it again. */
 static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
 {
     td_bucket old = of->beyond;
@@ -93,7 +93,8 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
     td_free(old.entries);
 }
 
-/* Worker 0, while the others wait: gathers what was set aside. True if there is any. */
+/* Called by worker 0 while the others wait: collects the entries of high-degree vertices of all workers. True if there
+ * are any. */
 static bool NAME(collect_heavy)(td_cpu_job *job)
 {
     td_bucket *all = &job->heavy_entries;
@@ -117,7 +118,7 @@ static bool NAME(collect_heavy)(td_cpu_job *job)
     return true;
 }
 
-/* Worker 0, while the others wait: the next bucket and where its entries are. */
+/* Called by worker 0 while the others wait: takes the next bucket of all workers and numbers its entries. */
 static void NAME(next_bucket)(td_cpu_job *job)
 {
     uint64_t lowest = UINT64_MAX, total = 0;
@@ -137,7 +138,7 @@ static void NAME(next_bucket)(td_cpu_job *job)
     td_cpu_bucket_round(job, total);
 }
 
-/* This worker's turns at the current bucket. */
+/* This worker's share of the current bucket. */
 static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
     uint64_t row[NAME(ENTRIES_AT_A_TIME)], total = job->entry_start[job->workers];
@@ -153,7 +154,7 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
     }
 }
 
-/* This worker's turns at the heavy vertices' edges. */
+/* This worker's share of the high-degree vertices' edges. */
 static inline void NAME(settle_heavy)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
     const td_bucket *all = &job->heavy_entries;
@@ -166,7 +167,7 @@ static inline void NAME(settle_heavy)(td_cpu_job *job, const td_context *c, td_b
     }
 }
 
-/* The active vertices into the buckets of their values. */
+/* Puts the active vertices into the buckets of their values. */
 static void NAME(fill_buckets)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);

@@ -1,7 +1,7 @@
-/* A worker's buckets for priority scheduling: a window of consecutive priorities
- * and one bucket for all that lies beyond it, which is dealt out when the window
- * moves. An entry is a vertex and the value it had when it was put in, so that a
- * vertex that improved since is recognised and left out. */
+/* A worker's buckets for priority scheduling: a window of consecutive priorities,
+ * and one bucket for all priorities beyond it, which is distributed when the window
+ * moves. An entry is a vertex and the value it had when it was added: the entry is
+ * stale when the vertex has a better value. */
 #ifndef TD_KERNELS_CPU_BUCKETS_H
 #define TD_KERNELS_CPU_BUCKETS_H
 
@@ -20,10 +20,10 @@ typedef struct td_buckets {
     _Alignas(64) uint64_t base; /* priority of window[0] */
     td_bucket window[TD_BUCKET_WINDOW];
     td_bucket beyond;
-    uint64_t lowest_beyond; /* least priority in it */
-    td_bucket current;      /* taken out of the window, being emptied by all workers */
-    td_bucket own;          /* taken out of the window, being emptied by this worker alone */
-    td_bucket heavy;        /* set aside, to be shared out by edges */
+    uint64_t lowest_beyond; /* the lowest priority in `beyond` */
+    td_bucket current;      /* taken out of the window; all workers empty it */
+    td_bucket own;          /* taken out of the window; this worker alone empties it (fusion) */
+    td_bucket heavy;        /* entries of high-degree vertices, whose edges all workers share */
 } td_buckets;
 
 static inline td_status td_bucket_grow(td_bucket *bucket, uint64_t needed)
@@ -50,7 +50,7 @@ static inline td_status td_buckets_put(td_buckets *buckets, uint64_t priority, u
     return td_bucket_put(&buckets->beyond, entry);
 }
 
-/* The least priority at or above `from` with an entry; UINT64_MAX: none. */
+/* The lowest priority at or above `from` with an entry; UINT64_MAX: none. */
 static inline uint64_t td_buckets_lowest(const td_buckets *buckets, uint64_t from)
 {
     for (uint64_t i = from - buckets->base; i < TD_BUCKET_WINDOW; i++)
@@ -58,7 +58,7 @@ static inline uint64_t td_buckets_lowest(const td_buckets *buckets, uint64_t fro
     return buckets->beyond.count > 0 ? buckets->lowest_beyond : UINT64_MAX;
 }
 
-/* Takes a bucket out of the window; what is put there from now on is apart. */
+/* Takes a bucket out of the window and leaves an empty one in its place. */
 static inline void td_bucket_take(td_bucket *bucket, td_bucket *out)
 {
     td_bucket empty = *out;

@@ -1,7 +1,7 @@
-/* The CPU's kernels that do not look at weights: included once per program. */
+/* The CPU's kernels that do not read weights: included once per program. */
 
-/* Values that other workers may write meanwhile are read and written as whole
- * words; the compiler makes plain moves of it. */
+/* Values that other workers may write concurrently are read and written with relaxed
+ * atomics, which compile to plain moves. */
 #if PROGRAM_GAS
 static inline program_value read_value(const program_value *value)
 {
@@ -28,7 +28,7 @@ static inline void write_message(program_message *message, program_message fresh
 }
 #endif
 
-/* A copy of the context for one worker's share of a kernel, in registers mostly. */
+/* A worker's own copy of the context: the compiler keeps it in registers. */
 static inline td_context kernel_context(const td_cpu_job *job)
 {
     td_context context = job->context;
@@ -39,10 +39,11 @@ static inline td_context kernel_context(const td_cpu_job *job)
 }
 
 #if PROGRAM_GAS
-/* How far ahead of their use things are fetched: list entries, queue entries. */
+/* Prefetch distances, in entries of a list or of a queue. */
 enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
 
-/* In a pull, in edges: entries of lists and what they lead to. A list is long from LONG_LIST on. */
+/* Prefetch distances of a pull, in edges: for the list itself and for the messages of its vertices. A list is long from
+ * LONG_LIST edges on. */
 enum { LIST_AHEAD = 512, MESSAGES_AHEAD = 96, LONG_LIST = 16 };
 
 static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, uint32_t u)
@@ -52,7 +53,7 @@ static inline void fetch_ends(const td_cpu_job *job, const td_adjacency *list, u
     for (uint64_t e = begin; e < end; e++) td_fetch((const program_value *)job->values + list->targets[e]);
 }
 
-/* The change of a step so far, with one vertex more. */
+/* Adds the change of one vertex to the change of the step. */
 static inline double measure(const td_context *c, double so_far, program_value fresh, program_value old)
 {
     (void)c, (void)fresh, (void)old;
@@ -66,9 +67,9 @@ static inline double measure(const td_context *c, double so_far, program_value f
 #endif
 }
 
-/* The first place of a list whose vertex is active, or `end`. A few one by one,
- * because most lists of a skewed graph hit early; then eight at a time without
- * a branch between them. */
+/* The first edge in begin..end - 1 that leads to an active vertex, or `end`. Tests the
+ * first few edges one by one, because most lists of a skewed graph hit early, then eight
+ * at a time without a branch between them. */
 static inline uint64_t first_active(const uint64_t *active, const uint32_t *targets, uint64_t begin, uint64_t end)
 {
     uint64_t e = begin, few = end - begin < 4 ? end : begin + 4;
@@ -119,12 +120,12 @@ static void init(td_cpu_job *job, int worker)
             if (job->active != NULL) job->active[w] = active;
             if (job->done != NULL) job->done[w] = done;
             tally->activated += td_popcount(active);
-            tally->total += 64 - td_popcount(done); /* vertices that can still be settled */
+            tally->total += 64 - td_popcount(done); /* vertices without a value */
         }
 }
 
 #if PROGRAM_GAS
-/* Garaph's notify: every active vertex marks whom it tells. */
+/* Garaph's notify: every active vertex marks its push neighbours. */
 static void notify(td_cpu_job *job, int worker)
 {
     td_cpu_tally *tally = &job->tallies[worker];
@@ -143,7 +144,7 @@ static void notify(td_cpu_job *job, int worker)
             }
 }
 
-/* After a synchronous pull of marked vertices: their new values become the values. */
+/* Copies the new values of marked vertices to the values after a synchronous pull. */
 static void commit_marked(td_cpu_job *job, int worker)
 {
     program_value *values = job->values;
@@ -162,8 +163,8 @@ static void commit_marked(td_cpu_job *job, int worker)
 }
 
 #if PROGRAM_PEELS
-/* Peeling: of the vertices left, those at this level go (into next_queue), those
- * above it stay (in next_left), those below it went earlier. */
+/* Peeling: divides the remaining vertices. A vertex at this level is removed (next_queue),
+ * one above it remains (next_left), one below it was removed earlier. */
 static void peel(td_cpu_job *job, int worker)
 {
     const td_context *c = &job->context;
@@ -188,7 +189,7 @@ static void peel(td_cpu_job *job, int worker)
     td_outbox_flush(&staying);
 }
 
-/* The same over maps: `done` has those that went, `active` gets those that go. */
+/* The same with bitmaps: `done` has the vertices removed so far, `active` receives those removed at this level. */
 static void peel_words(td_cpu_job *job, int worker)
 {
     const td_context *c = &job->context;
@@ -205,7 +206,7 @@ static void peel_words(td_cpu_job *job, int worker)
                     gone |= UINT64_C(1) << bit;
                     going |= (uint64_t)(values[v] == c->phase) << bit;
                 } else {
-                    tally->total++; /* stays */
+                    tally->total++; /* remains */
                     if (values[v] < tally->lowest) tally->lowest = values[v];
                 }
             }

@@ -1,9 +1,11 @@
-/* The CPU's side of a cooperation with a GPU, for one kind of weight (engine/coop.h): sums of a part of the lists, of
- * programs that add up; of the others the frontier in blocks, and what the GPU changed. */
+/* The CPU's part of the coop engine, for one kind of weight (engine/coop/coop.h). Accumulating programs: gather-sums
+ * along a part of the lists. Other programs: the frontier in blocks, and the merge of the vertices that the GPU
+ * changed. */
 
 #if !PROGRAM_FUSED
-/* A stretch of edges, cut wherever it falls: whole lists are stored (or added to what is there), of lists cut at its
- * begin and end there is a partial sum each. A vertex belongs to the stretch that its list begins in. */
+/* Gather-sums along a stretch of edges, which may begin and end inside a list. The sum of a whole list is stored (or
+ * added to the stored one); a list cut at the begin or end of the stretch gets a partial sum. A vertex belongs to the
+ * stretch in which its list begins. */
 static inline void NAME(put_sum)(const td_cpu_coop *part, const td_context *c, uint32_t v, program_accum sum, bool adds)
 {
     program_accum *sums = part->sums;
@@ -40,13 +42,13 @@ static inline void NAME(gather_stretch)(const td_cpu_job *job, const NAME(view) 
 
 static void NAME(gather)(td_cpu_job *job, int worker)
 {
-    const NAME(view) view = NAME(look)(job, false);
+    const NAME(view) view = NAME(view_of)(job, false);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t piece = begin; piece < end; piece++) NAME(gather_stretch)(job, &view, piece);
 }
 
-/* The partial sums of the stretches, in their order: the begin of a list is stored, the rest added to it. */
+/* Merges the partial sums in the order of the stretches: stores the first part of a list and adds the others to it. */
 static void NAME(gather_cut)(td_cpu_job *job, uint64_t pieces)
 {
     const td_cpu_coop *part = &job->coop;
@@ -67,7 +69,7 @@ static void NAME(clear_sums)(td_cpu_job *job, int worker)
         for (uint64_t v = begin; v < end; v++) sums[job->coop.begin + v] = program_zero(&context);
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
-/* What the GPU made of vertices, of which this side may know better. */
+/* Merges the values of vertices that the GPU changed; the CPU may have found a better value already. */
 static void NAME(take_back)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -89,7 +91,7 @@ static void NAME(take_back)(td_cpu_job *job, int worker)
     job->tallies[worker] = tally;
 }
 
-/* The vertices of a word that are to be told now; the others wait. */
+/* The vertices of a word that push in this iteration; with priorities the others stay pending. */
 static inline uint64_t NAME(near)(td_cpu_job *job, const td_context *c, uint64_t w, td_cpu_tally *tally)
 {
     (void)c, (void)tally;
@@ -111,7 +113,7 @@ static inline uint64_t NAME(near)(td_cpu_job *job, const td_context *c, uint64_t
     return job->active[w];
 }
 
-/* How many vertices and edges every block of the frontier has. */
+/* Counts the active vertices and edges of every block. */
 static void NAME(count_blocks)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -133,12 +135,12 @@ static void NAME(count_blocks)(td_cpu_job *job, int worker)
     job->tallies[worker] = tally;
 }
 
-/* The frontier as a queue in the vertices' order, with their values. */
+/* Writes the frontier as a queue in ascending order, with the vertices' values. */
 static void NAME(list_blocks)(td_cpu_job *job, int worker)
 {
     const td_cpu_coop *part = &job->coop;
     const program_value *values = job->values;
-    program_value *told = part->told;
+    program_value *queue_values = part->told;
     uint64_t begin, end, words = td_cpu_words(job);
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t b = begin; b < end; b++) {
@@ -147,7 +149,7 @@ static void NAME(list_blocks)(td_cpu_job *job, int worker)
                 for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1, at++) {
                     uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                     job->queue[at] = v;
-                    told[at] = values[v];
+                    queue_values[at] = values[v];
                 }
         }
 }

@@ -9,10 +9,10 @@
  * compare-and-swap, for programs whose apply may be done piecemeal.
  */
 
-/* What a pull reads and writes, in variables of its own that stay in registers. */
+/* The pointers of a pull, copied from the job so that they stay in registers. */
 typedef struct NAME(view) {
     td_context context;
-    td_adjacency list; /* the first of the two a vertex may have */
+    td_adjacency list; /* pull[0] */
     const program_message *messages;
     const uint64_t *active;
     program_value *values, *next;
@@ -22,7 +22,7 @@ typedef struct NAME(view) {
     bool partial;        /* only marked vertices are pulled: shares are added as differences */
 } NAME(view);
 
-static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
+static inline NAME(view) NAME(view_of)(const td_cpu_job *job, bool partial)
 {
     NAME(view)
     view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
@@ -34,9 +34,9 @@ static inline NAME(view) NAME(look)(const td_cpu_job *job, bool partial)
 
 #define EDGE(e) CONTRIBUTION(c, read_message(&messages[targets[e]]), weights, e)
 
-/* Adds up a long stretch of one list: in two sums, so that an addition need not wait for the
- * one before it, and with the list itself fetched ahead, because reads from anywhere between
- * its entries keep the core from seeing that it is read in order. */
+/* Gather-sums a long stretch of one list. Two sums shorten the chain of dependent additions. The
+ * list itself is prefetched, because the random reads of messages between its entries keep the
+ * hardware prefetcher from detecting that it is read in order. */
 static inline program_accum NAME(fold_long)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
                                             uint64_t end)
 {
@@ -56,8 +56,8 @@ static inline program_accum NAME(fold_long)(const NAME(view) * view, const td_ad
     return program_sum(even, odd);
 }
 
-/* Adds up a short one. Where the lists behind it are next (`ahead`), what they lead to is fetched
- * meanwhile, so that memory is busy while a vertex gets its value. */
+/* Gather-sums a short stretch. `ahead`: the lists that follow in memory are processed next, so
+ * their messages are prefetched while this vertex is computed. */
 static inline program_accum NAME(fold_short)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
                                              uint64_t end, bool ahead)
 {
@@ -76,7 +76,7 @@ static inline program_accum NAME(fold_short)(const NAME(view) * view, const td_a
 }
 #undef EDGE
 
-/* The same over active neighbours only: programs that add must not hear anyone twice. */
+/* The same over active neighbours only: a fused program with additive sums must receive a change only once. */
 static inline program_accum NAME(fold_active)(const NAME(view) * view, const td_adjacency *list, uint64_t begin,
                                               uint64_t end)
 {
@@ -98,7 +98,7 @@ static inline program_accum NAME(fold)(const NAME(view) *view, const td_adjacenc
     return NAME(fold_short)(view, list, begin, end, ahead);
 }
 
-/* Places begin..end of a vertex's list, which may be two lists one behind the other. */
+/* Gather-sums edges begin..end - 1 of a vertex, counted through its one or two lists. */
 static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const NAME(view) *view, uint32_t v, uint64_t begin,
                                               uint64_t end)
 {
@@ -118,7 +118,7 @@ static inline void NAME(activate)(td_cpu_job *job, uint32_t v, td_cpu_tally *tal
     tally->activated_edges += td_cpu_push_degree(job, v);
 }
 
-/* A vertex of a program that applies piecemeal has its sum. */
+/* Applies the sum of a vertex of a fused program. */
 static inline void NAME(finish_fused)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum,
                                       td_cpu_tally *tally)
 {
@@ -129,7 +129,7 @@ static inline void NAME(finish_fused)(td_cpu_job *job, const NAME(view) *view, u
     if (activates) NAME(activate)(job, v, tally);
 }
 
-/* A vertex has its sum: its new value, and what follows from it. */
+/* Applies the sum of a vertex: its new value, message, change and share. */
 static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_t v, program_accum sum, bool track,
                                 td_cpu_tally *tally)
 {
@@ -156,7 +156,7 @@ static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
     return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
-/* Whole lists, one behind the other in memory. */
+/* Pulls along whole lists, consecutive in memory. */
 static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, const NAME(view) view, uint64_t first,
                                                              uint64_t last, bool track, td_cpu_tally *tally)
 {
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, co
     }
 }
 
-/* Where nobody watches who changes, a loop without the test for it. */
+/* Where activations are not recorded, the loop is compiled without the test for them. */
 static inline void NAME(pull_lists)(td_cpu_job *job, const NAME(view) * view, uint64_t first, uint64_t last,
                                     td_cpu_tally *tally)
 {
@@ -179,7 +179,7 @@ static inline void NAME(pull_lists)(td_cpu_job *job, const NAME(view) * view, ui
     else NAME(walk)(job, *view, first, last, false, tally);
 }
 
-/* Part of one vertex's list, whole or cut at either end. */
+/* Pulls along part of one vertex's list, which may be cut at either end. */
 static inline void NAME(pull_part)(td_cpu_job *job, const NAME(view) *view, uint32_t v, uint64_t begin, uint64_t end,
                                    program_accum partials[2], td_cpu_tally *tally)
 {
@@ -212,7 +212,7 @@ static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uin
 
 static void NAME(pull)(td_cpu_job *job, int worker)
 {
-    const NAME(view) view = NAME(look)(job, false);
+    const NAME(view) view = NAME(view_of)(job, false);
     td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
@@ -220,10 +220,10 @@ static void NAME(pull)(td_cpu_job *job, int worker)
     job->tallies[worker] = tally;
 }
 
-/* A list cut at the end of piece p goes on through the pieces behind it. */
+/* Merges the partial sums: a list cut at the end of piece p continues in the pieces after it. */
 static void NAME(merge)(td_cpu_job *job)
 {
-    const NAME(view) view = NAME(look)(job, false);
+    const NAME(view) view = NAME(view_of)(job, false);
     program_accum(*partials)[2] = job->partials;
     for (uint64_t p = 0; p < job->pieces; p++) {
         td_cut to = job->cuts[p + 1];
@@ -239,7 +239,7 @@ static void NAME(merge)(td_cpu_job *job)
 
 static void NAME(pull_marked)(td_cpu_job *job, int worker)
 {
-    const NAME(view) view = NAME(look)(job, job->partial);
+    const NAME(view) view = NAME(view_of)(job, job->partial);
     td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
@@ -256,24 +256,24 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
 
 #if PROGRAM_FUSED
 #if PROGRAM_FIRST_HIT
-/* First hit: all active vertices of an iteration send the same, so it is enough to
- * know that there is one in the lists; no further than the first is looked. */
-static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *looked)
+/* First hit: all active vertices of an iteration send the same message, so the scan
+ * stops at the first active neighbour. */
+static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *scanned)
 {
     for (int l = 0; l < job->lists; l++) {
         const td_adjacency *list = &job->pull[l];
         uint64_t begin = list->offsets[v], end = list->offsets[v + 1];
         uint64_t e = first_active(job->active, list->targets, begin, end);
-        *looked += e - begin + (e < end);
+        *scanned += e - begin + (e < end);
         if (e < end) return true;
     }
     return false;
 }
 
-/* Lists of the vertices in a word start all over memory: fetch their heads before they are needed. */
+/* Prefetches the first edges of a word's vertices, whose lists are scattered over memory. */
 static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 {
-    for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* it may be another worker's */
+    for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* others may write it */
         for (int l = 0; l < job->lists; l++)
             td_fetch(job->pull[l].targets + job->pull[l].offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
@@ -284,8 +284,8 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
     td_cpu_tally tally = job->tallies[worker];
     const td_adjacency *heads = job->pull;
     program_value *values = job->values;
-    program_accum told = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->an_active], NULL, 0);
-    uint64_t begin, end, words = td_cpu_words(job), n = job->graph->vertices, looked = 0;
+    program_accum sent = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->an_active], NULL, 0);
+    uint64_t begin, end, words = td_cpu_words(job), n = job->graph->vertices, scanned = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t found = 0, rest = ~job->done[w];
@@ -296,20 +296,20 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
                 uint32_t v = (uint32_t)(w * 64 + bit);
                 for (int l = 0; dense && l < job->lists && v + HEADS_AHEAD < n; l++)
                     td_fetch(heads[l].targets + heads[l].offsets[v + HEADS_AHEAD]);
-                if (!NAME(hit)(job, v, &looked)) continue;
-                values[v] = program_apply(&context, v, values[v], told);
+                if (!NAME(hit)(job, v, &scanned)) continue;
+                values[v] = program_apply(&context, v, values[v], sent);
                 found |= UINT64_C(1) << bit;
                 tally.activated_edges += td_cpu_push_degree(job, v);
             }
-            TD_STORE(&job->done[w], job->done[w] | found); /* the word is this worker's alone to write */
+            TD_STORE(&job->done[w], job->done[w] | found); /* no other worker writes the word */
             job->next_active[w] = found;
             tally.activated += td_popcount(found);
         }
-    tally.edges += looked;
+    tally.edges += scanned;
     job->tallies[worker] = tally;
 }
 
-/* Pushes do not keep `done`: it is made from the values when a pull needs it. */
+/* Rebuilds `done` from the values before a pull, because pushes do not maintain it. */
 static void NAME(settle_words)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -327,7 +327,7 @@ static void NAME(settle_words)(td_cpu_job *job, int worker)
 }
 #endif
 
-/* The value as one target sees it change; true if the target must tell it on. */
+/* Applies one contribution to v; true if the change activates v. *seen: the new value. */
 static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v, program_accum sum, program_value *seen)
 {
     program_value *value = (program_value *)job->values + v, old, fresh;
@@ -340,19 +340,20 @@ static inline bool NAME(relax)(td_cpu_job *job, const td_context *c, uint32_t v,
     return program_activates(c, fresh, old);
 }
 
-/* Hands over the vertices in a box. Their edges are counted now, all at once: behind
- * the compare-and-swap that activated each, every count would wait for memory. */
+/* Flushes an outbox into the next queue. Counts the vertices' edges here, all at once: counted
+ * right after its compare-and-swap, every vertex would wait for memory. */
 static inline void NAME(post)(const td_cpu_job *job, td_outbox *box, td_cpu_tally *tally)
 {
     for (uint32_t i = 0; i < box->count; i++) tally->activated_edges += td_cpu_push_degree(job, box->vertices[i]);
     td_outbox_flush(box);
 }
 
-/* Push: one vertex tells part of its list. A vertex that is activated twice in an
- * iteration is queued once: first-hit programs activate once by nature, others
- * are marked in next_active. */
-static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adjacency *list, program_message message,
-                              uint64_t begin, uint64_t end, td_outbox *box, td_cpu_tally *tally)
+/* Pushes a vertex's message along edges begin..end - 1. A target that is activated twice in
+ * an iteration is queued once: a first-hit program activates a vertex only once, for others
+ * next_active tests it. */
+static inline void NAME(push_edges)(td_cpu_job *job, const td_context *c, const td_adjacency *list,
+                                    program_message message, uint64_t begin, uint64_t end, td_outbox *box,
+                                    td_cpu_tally *tally)
 {
     const void *weights = list->weights;
     (void)weights;
@@ -369,8 +370,9 @@ static inline void NAME(tell)(td_cpu_job *job, const td_context *c, const td_adj
     }
 }
 
-static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
-                                   td_outbox *box, td_cpu_tally *tally)
+/* Pushes from u along its edges begin..end - 1, counted through its one or two lists. */
+static inline void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
+                                     td_outbox *box, td_cpu_tally *tally)
 {
     program_value value = read_value(&((program_value *)job->values)[u]);
     program_message message = program_send(c, value, (uint32_t)td_degree(&job->graph->out, u));
@@ -380,14 +382,14 @@ static inline void NAME(tell_part)(td_cpu_job *job, const td_context *c, uint32_
         uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
         uint64_t from = begin > base ? begin - base : 0, to = end > base ? end - base : 0;
         to = to < length ? to : length;
-        if (from < to) NAME(tell)(job, c, list, message, first + from, first + to, box, tally);
+        if (from < to) NAME(push_edges)(job, c, list, message, first + from, first + to, box, tally);
         base += length;
     }
     tally->edges += end - begin;
 }
 
-/* The lists of vertices in a queue lie anywhere: their places are fetched well
- * ahead, what stands there a little later, and what that leads to just before. */
+/* The lists of the vertices in a queue are scattered over memory. Prefetches in three stages:
+ * offsets and value first, then the list, then the values of its targets. */
 static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queue, uint64_t i, uint64_t end)
 {
     const td_adjacency *list = &job->push[0];
@@ -410,18 +412,18 @@ static void NAME(push)(td_cpu_job *job, int worker)
         for (uint64_t i = begin; i < end; i++) {
             uint32_t u = job->queue[i];
             NAME(fetch_ahead)(job, job->queue, i, job->queue_count);
-            if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* so that the map is clean when it is next */
+            if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* clear for the next iteration */
             uint64_t degree = td_cpu_push_degree(job, u);
             if (degree >= job->heavy)
                 job->heavy_list[job->heavy_count++] = u;
             else
-                NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
+                NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
         }
     NAME(post)(job, &box, &tally);
     job->tallies[worker] = tally;
 }
 
-/* The same for a frontier that is a map, page by page. */
+/* The same for a frontier that is a bitmap. */
 static void NAME(push_words)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -437,13 +439,13 @@ static void NAME(push_words)(td_cpu_job *job, int worker)
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 uint64_t degree = td_cpu_push_degree(job, u);
                 if (degree >= job->heavy) job->heavy_list[job->heavy_count++] = u;
-                else NAME(tell_part)(job, &context, u, 0, degree, &box, &tally);
+                else NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
             }
         }
     job->tallies[worker] = tally;
 }
 
-/* The edges of all heavy vertices in equal pieces. */
+/* Pushes along the edges of all high-degree vertices, in equal pieces. */
 static void NAME(push_heavy)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
@@ -455,13 +457,14 @@ static void NAME(push_heavy)(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
         td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, job->heavy_count, begin, end);
         while (td_heavy_next(&walk, &part))
-            NAME(tell_part)(job, &context, job->heavy_list[part.which], part.begin, part.end, &box, tally);
+            NAME(push_vertex)(job, &context, job->heavy_list[part.which], part.begin, part.end, &box, tally);
     }
     NAME(post)(job, &box, tally);
 }
 
-/* After a run of a minimum: whose contribution a vertex took. Neighbours that are
- * strictly better come first; equal ones (weight zero) are resolved by the policy. */
+/* Finds parents after the run of a TD_SUM_MIN program: the neighbour whose contribution equals
+ * the vertex's value. Only neighbours with another value count; the caller resolves equal ones
+ * (edges of weight zero). */
 static void NAME(find_parents)(td_cpu_job *job, int worker)
 {
     const td_context *c = &job->context;

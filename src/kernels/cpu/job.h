@@ -1,5 +1,5 @@
-/* What the CPU kernels of a program share with the code that runs them: the job, and the table of kernels of one program
- * for one kind of weight. */
+/* The interface between a program's CPU kernels and the code that runs them: the job, and the table of kernels for one
+ * kind of weight. */
 #ifndef TD_KERNELS_CPU_JOB_H
 #define TD_KERNELS_CPU_JOB_H
 
@@ -14,39 +14,39 @@
 struct td_run;
 struct td_run_options;
 
-/* What a worker counts during one step; summed by the policy afterwards. */
+/* The counters of one worker during a step; td_cpu_step adds them up afterwards. */
 typedef struct td_cpu_tally {
     _Alignas(64) uint64_t edges; /* processed */
     uint64_t activated, activated_edges;
     double change, share;
-    uint64_t total;  /* of program_between */
-    uint64_t lowest; /* peeling: the least value of those that stay */
+    uint64_t total;  /* the sum of program_between; kernels without it count other vertices here */
+    uint64_t lowest; /* peeling: the lowest value among the remaining vertices; priorities: the lowest priority */
 } td_cpu_tally;
 
-/* Where a pull piece begins: in this vertex's list, at this place. */
+/* Where a pull piece begins: at this edge of this vertex's list. */
 typedef struct td_cut {
     uint32_t vertex;
     uint64_t place;
 } td_cut;
 
-/* The frontier in blocks of consecutive vertices: its vertices, and their edges in the two parts of a graph that was
- * cut (layout/split.h). */
+/* A block of consecutive vertices: how many are active, and their edges in the two parts of a split graph
+ * (layout/split.h). */
 typedef struct td_cpu_block {
     uint64_t vertices, hot, rest;
 } td_cpu_block;
 enum { TD_BLOCK_WORDS = 4 };
 
-/* What the workers do for the coop engine (kernels/cpu/coop.h). */
+/* The fields of the coop engine's kernels (kernels/cpu/coop.h). */
 typedef struct td_cpu_coop {
-    const td_adjacency *list;   /* summed up along edges begin .. end - 1 of it, in stretches of `piece` */
+    const td_adjacency *list;   /* gather-sums run along its edges begin .. end - 1, in stretches of `piece` */
     uint64_t begin, end, piece;
-    bool adds;                  /* to the sums that are there */
+    bool adds;                  /* sums are added to the stored ones */
     void *sums, *partials;      /* program_accum: per vertex; [stretches][2] */
     uint32_t (*cut)[2];         /* vertices of the partial sums */
     const uint64_t *hot, *rest; /* offsets of the two parts */
     td_cpu_block *blocks;
-    uint64_t *pending;          /* priorities: bitmap of those not yet told; NULL: all that are active are told */
-    uint64_t bound;             /* priorities up to it are told */
+    uint64_t *pending;          /* priorities: bitmap of active vertices that do not push yet; NULL: all push */
+    uint64_t bound;             /* vertices with a priority up to it push */
     void *told;                 /* values of the vertices in the queue */
     const uint32_t *changed;    /* by the GPU: vertices and their values */
     const void *given;
@@ -64,32 +64,33 @@ typedef struct td_cpu_job {
     int workers;
     int counting;        /* workers that took part in the last step */
 
-    /* Lists a vertex gathers from and lists it tells, one or two (undirected view of a directed graph). */
+    /* The lists that a vertex pulls and pushes along: one each, or two (undirected view of a directed graph). */
     td_adjacency pull[2], push[2];
     int lists;
 
     bool async, first_hit;
     bool resumed;        /* the first values are those of a checkpoint */
-    bool by_pages;       /* the hybrid engine's: no queues, pieces are those of a page, a step begins at `first_unit` */
+    bool by_pages;       /* hybrid engine: no queues, pieces of one page, a step begins at `first_unit` */
     uint64_t first_unit;
-    uint64_t edges_there;/* a pull may look ahead up to this edge of pull[0] */
+    uint64_t edges_there;/* a pull may prefetch up to this edge of pull[0] */
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
-    bool global_moved;   /* context.global changed in the last iteration, and so may everyone's value */
+    bool global_moved;   /* context.global changed in the last iteration, so every vertex's value may change */
     bool bucketed;       /* the priority schedule, not rounds */
-    uint64_t unsettled_vertices, unsettled_edges; /* never active so far; what a first-hit pull may look at */
-    bool done_stale;     /* pushes have settled vertices since `done` was made */
+    uint64_t unsettled_vertices, unsettled_edges; /* vertices never active so far, and the edges that a first-hit
+                                                   * pull may scan for them */
+    bool done_stale;     /* pushes have changed vertices after `done` was built */
     bool next_dirty;     /* next_active holds bits of an iteration before the last */
     bool track;          /* activations are recorded */
     bool defer_sinks;
     td_direction direction;
-    uint64_t heavy;      /* degree from which a vertex is shared out by edges */
-    uint64_t alone;      /* work (edges, about) below which a step is one worker's */
+    uint64_t heavy;      /* degree from which the workers share a vertex's edges (high-degree vertex) */
+    uint64_t alone;      /* work (about edges) below which one worker does the whole step */
     double delta;        /* priority schedule */
-    int samples;         /* sweeps: edges of every vertex looked at first */
+    int samples;         /* sweeps: edges of every vertex visited first */
 
     void *values;        /* program_value */
-    void *next_values;   /* synchronous, values sent as they are: where pulls write */
-    void *messages, *next_messages; /* what is gathered; `values` when the program sends its value */
+    void *next_values;   /* where synchronous pulls write when the message is the value */
+    void *messages, *next_messages; /* what neighbours read; `values` when the message is the value */
     uint64_t *active, *next_active; /* bitmaps */
     uint32_t an_active;  /* any active vertex, for first-hit pulls */
     uint64_t *done;      /* first-hit programs: vertices that have their value */
@@ -99,13 +100,13 @@ typedef struct td_cpu_job {
     uint64_t queue_count;
     uint32_t *heavy_list;
     _Atomic uint64_t heavy_count;
-    uint64_t *heavy_start; /* positions of the heavy vertices' edges, one after another */
-    uint32_t *left, *next_left; /* peeling: vertices that have not gone */
+    uint64_t *heavy_start; /* where the edges of each high-degree vertex begin in their concatenation */
+    uint32_t *left, *next_left; /* peeling: vertices that remain */
     uint64_t left_count;
     _Atomic uint64_t next_left_count;
 
     td_cut *cuts;        /* pieces + 1 */
-    void *partials;      /* [pieces][2] program_accum: lists cut at a piece's begin and end */
+    void *partials;      /* [pieces][2] program_accum: the sums of lists cut at a piece's begin and end */
     uint64_t pieces, piece_edges, piece_room;
 
     uint32_t *parents;
@@ -118,19 +119,19 @@ typedef struct td_cpu_job {
     int step;            /* of program_between */
     uint32_t left_out;   /* sweeps: the label that may be skipped */
     bool skipping;
-    bool from_above;     /* of a symmetric graph an edge is seen from its higher end alone: all lists are gone over */
+    bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
     struct td_buckets *buckets; /* one per worker */
-    td_bucket heavy_entries;    /* those of heavy vertices, being shared out by edges */
-    uint64_t *entry_start;      /* where each worker's entries begin in the current bucket, workers + 1 */
+    td_bucket heavy_entries;    /* entries of high-degree vertices, whose edges the workers share */
+    uint64_t *entry_start;      /* [workers + 1]: where each worker's entries begin in the current bucket */
     _Atomic uint64_t entry_next;
     uint64_t bucket;
-    td_iteration round;  /* the round under way, and what had been counted before it */
+    td_iteration round;  /* the current round, and its time and edges at the start */
     uint64_t round_began, round_edges;
     bool stop;
     _Atomic int failed;  /* a td_status from inside a kernel */
     uint64_t view_edges; /* of all lists */
-    bool bare;           /* the engine that opened it brings values and messages itself */
-    bool by_rounds;      /* never by buckets */
+    bool bare;           /* the engine provides values and messages itself */
+    bool by_rounds;      /* the bucket kernel is not used */
     td_cpu_coop coop;
 } td_cpu_job;
 
@@ -148,20 +149,20 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel pull_hit;   /* units: 64 vertices, those not in `done` */
     td_cpu_kernel settle_words; /* units: 64 vertices */
     td_cpu_kernel push;       /* units: queue entries */
-    td_cpu_kernel push_heavy; /* units: edges / 4096 of the heavy list */
-    td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; next_active alone has who is told */
+    td_cpu_kernel push_heavy; /* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; fills next_active, no queue */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */
-    td_cpu_kernel bucket;     /* the whole run, on every worker at once */
+    td_cpu_kernel bucket;     /* the whole run, on all workers at once */
     td_cpu_kernel fill_buckets; /* units: 64 vertices of `active` */
     td_cpu_kernel find_parents; /* units: 64 vertices */
-    td_cpu_kernel peel;       /* units: entries of the vertices left */
-    td_cpu_kernel peel_words; /* units: 64 vertices not in `done`; those that go are in `active` */
+    td_cpu_kernel peel;       /* units: remaining vertices */
+    td_cpu_kernel peel_words; /* units: 64 vertices not in `done`; `active` receives the removed ones */
     td_cpu_kernel gather, clear_sums;         /* units: stretches of edges; vertices */
     void (*gather_cut)(td_cpu_job *job, uint64_t pieces); /* one thread */
     td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
     td_cpu_kernel sweep;      /* units: 64 vertices */
-    td_cpu_kernel sweep_heavy;/* units: edges / 4096 of the heavy list */
+    td_cpu_kernel sweep_heavy;/* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel sample;     /* units: 64 vertices */
     td_cpu_kernel between;    /* units: 64 vertices */
     td_cpu_kernel reset;      /* units: 64 vertices */
@@ -172,7 +173,7 @@ typedef struct td_cpu_kernels {
 
 enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
 
-/* Called by worker 0 between two rounds of the bucket kernel: records the round, looks for a reason to stop
+/* Called by worker 0 between two rounds of the bucket kernel: records the round and decides whether to stop
  * (src/cpu/bucket.c). */
 void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries);
 
@@ -180,7 +181,7 @@ static inline uint64_t td_cpu_words(const td_cpu_job *job) { return td_bitmap_wo
 
 static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->view_edges; }
 
-/* The first vertex whose list begins at this place or behind it. */
+/* The first vertex whose list begins at or after this edge. */
 static inline uint64_t td_first_list(const uint64_t *offsets, uint64_t vertices, uint64_t place)
 {
     uint64_t low = 0, high = vertices;
@@ -192,7 +193,7 @@ static inline uint64_t td_first_list(const uint64_t *offsets, uint64_t vertices,
     return low;
 }
 
-/* The list that a vertex tells, as one number. */
+/* The number of edges that a vertex pushes along. */
 static inline uint64_t td_cpu_push_degree(const td_cpu_job *job, uint32_t v)
 {
     uint64_t degree = td_degree(&job->push[0], v);
@@ -205,13 +206,13 @@ static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
     return job->lists == 2 ? degree + td_degree(&job->pull[1], v) : degree;
 }
 
-/* The heavy vertices' lists put one after another, cut into pieces wherever a cut falls:
- * a piece may end one list and begin another. heavy_start[i] is where the ith begins. */
+/* The concatenated lists of the high-degree vertices in pieces of equal length: a piece may
+ * cover the end of one list and the begin of another. heavy_start[i]: where list i begins. */
 static inline uint64_t td_heavy_pieces(uint64_t edges) { return (edges + TD_HEAVY_PIECE - 1) / TD_HEAVY_PIECE; }
 
 typedef struct td_heavy_part {
-    uint64_t which;      /* of the heavy vertices */
-    uint64_t begin, end; /* places of its list */
+    uint64_t which;      /* index of the high-degree vertex */
+    uint64_t begin, end; /* edges begin .. end - 1 of its list */
 } td_heavy_part;
 
 typedef struct td_heavy_walk {
@@ -237,7 +238,7 @@ static inline bool td_heavy_next(td_heavy_walk *walk, td_heavy_part *part)
     return true;
 }
 
-/* A worker's buffer in front of a shared list of vertices. */
+/* A worker's buffer for a shared list of vertices. */
 enum { TD_OUTBOX = 1024 };
 typedef struct td_outbox {
     uint32_t *list;

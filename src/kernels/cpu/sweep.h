@@ -1,7 +1,7 @@
-/* The CPU's kernels for a sweep program, for one kind of weight. An undirected
- * edge is seen once (PROGRAM_ONCE: from its lower end when the graph stores both
- * directions; where job->from_above says so: from its higher end, so that hot vertices
- * with low numbers are looked up) or from every list it stands in. */
+/* The CPU's kernels for a sweep program, for one kind of weight. When the graph stores both
+ * directions of an edge, PROGRAM_ONCE visits it from its lower end only; job->from_above from
+ * its higher end only, so that the random reads go to hot vertices with low numbers.
+ * Otherwise an edge is visited from every list that has it. */
 
 static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint32_t u, uint64_t begin, uint64_t end)
 {
@@ -40,7 +40,7 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
         }
 }
 
-/* The edges of all heavy vertices in equal pieces. */
+/* Visits the edges of all high-degree vertices, in equal pieces. */
 static void NAME(sweep_heavy)(td_cpu_job *job, int worker)
 {
     td_cpu_tally *tally = &job->tallies[worker];
@@ -64,8 +64,8 @@ static void NAME(sweep_heavy)(td_cpu_job *job, int worker)
     }
 }
 
-/* The `step`th edge of every vertex. Where it leads is known early: fetched ahead
- * in two stages, the edge itself and then the state at its end. */
+/* Visits edge number `step` of every vertex. Prefetches in two stages: the edge, then the
+ * value of its target. */
 enum { NAME(FAR) = 32, NAME(NEAR) = 12 };
 
 static void NAME(sample)(td_cpu_job *job, int worker)

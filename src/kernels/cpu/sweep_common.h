@@ -1,4 +1,4 @@
-/* Sweep kernels that do not look at edges: included once per program. */
+/* Sweep kernels that do not read edges: included once per program. */
 static void between(td_cpu_job *job, int worker)
 {
     enum { AHEAD = 24 };

@@ -1,18 +1,18 @@
-/* What the lanes of a warp have in their hands during a push: a round, and a few edges of it. */
+/* The state of a push: its round, and the batch of edges that a warp processes at once. */
 
 typedef struct push_round {
     const uint32_t *in;
     uint32_t *out;
-    uint32_t *map, *next_map; /* bitmaps of the two queues; 0 where a vertex is queued once by nature */
+    uint32_t *map, *next_map; /* bitmaps of the two queues; 0 where the program activates a vertex only once */
     td_gpu_slot *now, *next;
     uint64_t next_edges;
     uint32_t taken_edges, number;
-    uint32_t bound;           /* priorities: those above it are put off */
-    uint32_t *far, *far_count;/* and listed, where there is a list; so are those queued in `out` */
-    bool puts_off;
+    uint32_t bound;           /* priorities above it are deferred */
+    uint32_t *far, *far_count;/* the list of deferred vertices; far 0: no list, like `out` */
+    bool defers;
 } push_round;
 
-/* Edges that a lane has in hand at once, so that their reads are under way together. */
+/* Edges per lane in a batch: their reads overlap. */
 #ifndef PUSH_BATCH
 #define PUSH_BATCH 4
 #endif

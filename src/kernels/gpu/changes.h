@@ -1,20 +1,20 @@
-/* Changes pushed instead of values, for linear programs: x = b + A x, where b is program_offset and A what neighbours
- * answer to what they receive. Of PageRank with damping d, restart distribution p and adjacency P: b = (1 - d) p, and
- * A = d P, plus d p in the column of every dangling vertex where their rank is spread.
+/* Linear programs push changes instead of values. Their solution is x = b + A x, where b is program_offset and A the
+ * matrix of program_answer along the edges. For PageRank with damping d, restart distribution p and adjacency P:
+ * b = (1 - d) p, and A = d P, plus d p in the column of every sink when sinks spread their rank.
  *
- * A vertex has a value y and a residual, what its value lacks: r = b + A y - y. Pushing a change moves it from the
- * residual to the value and adds A times it to the residuals of the neighbours, which keeps that equation whatever the
- * order. The residuals are what a synchronous iteration would change, so the sum of their magnitudes is the change that
- * the tolerance bounds. A column of A adds up to at most d in magnitude: pushing a residual removes at least (1 - d) of
- * it from that sum, so that any order converges.
+ * A vertex has a value y and a residual r = b + A y - y. Pushing a change moves it from the residual to the value and
+ * adds A times the change to the residuals of the neighbours, which preserves the equation in any order. A synchronous
+ * iteration would change the values by the residuals, so the sum of their magnitudes is the change that the tolerance
+ * bounds. A column of A adds up to at most d in magnitude: pushing a residual removes at least (1 - d) of it from that
+ * sum, so that any order converges.
  *
- * Vertices push by what an edge brings: residual over degree, in levels of half an octave. Pushing some and not others
+ * Vertices push in the order of residual over degree, in levels of half an octave. Pushing some and not others
  * moves the sum of the values away from that of the solution, and plain pushes bring it back slowly (by 1 - d). But for
  * any t > 0, y = t b + A y has the solution t x. So t (offsets_times) is a second unknown, chosen such that the
  * residuals add up to 0, as in synchronous PageRank; the values are divided by it at the end. The residual of a vertex
  * is r(t) = r(1) + (t - 1) b, with its own b: `residuals` holds r(1), residual_of adds the rest.
  *
- * With w = 1 - program_arrives, what a unit of change loses, the residuals add up to t sum(b) - sum(w y): the balanced
+ * With w = 1 - program_arrives, the loss of a unit of change, the residuals add up to t sum(b) - sum(w y): the balanced
  * t is sum(w y) / sum(b), positive as long as the values are. Of the pushed changes let W+ and W- be the sums of w
  * times those above and below 0. A round takes sum|r| down by at least 2 min(W+, W-), and moves t by (W+ - W-) /
  * sum(b). The measure of change is sum|r| / t: a round with W- = 0 makes t larger and is safe, one with W+ = 0 makes t
@@ -25,7 +25,7 @@
 
 #include "kernels/gpu/batch.h"
 
-/* The edges of a batch, by all lanes of a warp. */
+/* Pushes along the edges of a batch; all lanes of a warp call. */
 TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
     (void)r;
@@ -43,29 +43,29 @@ TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round
 
 #include "kernels/gpu/expand.h"
 
-/* The level of what an edge brings: a float's exponent and the first bit of its fraction. */
+/* The level of change / degree: a float's exponent and the first bit of its fraction. */
 TD_DEVICE uint32_t level_of(double change, uint32_t degree)
 {
-    enum { LOWEST = 2 * 64 }; /* the level of 2^-63; what is smaller has it too */
+    enum { LOWEST = 2 * 64 }; /* the level of 2^-63 and below */
     uint32_t bits = td_float_to_bits((float)fabs(change) / (float)degree) >> 22;
     uint32_t level = bits < LOWEST ? 0 : bits - LOWEST;
     return level < TD_GPU_LEVELS ? level : TD_GPU_LEVELS - 1;
 }
 
-/* What a residual can change of the value; the rest, less than the value's last bit, stays where it is. */
+/* The part of a residual that changes the rounded value; the rest, less than the value's last bit, stays residual. */
 TD_DEVICE double change_of(program_value value, double residual)
 {
     return (double)(program_value)((double)value + residual) - (double)value;
 }
 
-/* What the value of a vertex lacks at the scale t of offsets. */
+/* The residual of a vertex at scale t, from the stored one at scale 1. */
 TD_DEVICE double residual_of(const td_changes_args *a, const td_context *c, uint32_t v, double stored)
 {
     return stored + (a->offsets_times - 1) * program_offset(c, v);
 }
 
-/* Vertices of the least level or above move their residual, or the part of it that the round pushes, to the value and
- * become active; those without edges all do. */
+/* Every vertex at or above the lowest level, and every vertex without edges, moves the residual, or the part of it that
+ * the round pushes, to its value and becomes active. */
 TD_KERNEL(take_changes, td_changes_args)
 {
     const td_context c = kernel_context(&a.state);
@@ -75,7 +75,7 @@ TD_KERNEL(take_changes, td_changes_args)
     uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane();
-        bool tells = false;
+        bool pushes = false;
         if (v < a.state.vertices) {
             uint32_t degree = degree_in(a.state.out_offsets, v);
             program_value value = values[v];
@@ -90,20 +90,20 @@ TD_KERNEL(take_changes, td_changes_args)
 #if PROGRAM_SHARES
                 share += program_share(&c, v, (program_value)change, degree);
 #endif
-                tells = degree > 0;
+                pushes = degree > 0;
             }
-            if (tells) activated_edges += degree;
+            if (pushes) activated_edges += degree;
         }
-        activated += tells;
-        uint32_t word = TD_BALLOT(TD_ALL_LANES, tells);
+        activated += pushes;
+        uint32_t word = TD_BALLOT(TD_ALL_LANES, pushes);
         if (td_lane() == 0) a.state.active[w] = word;
     }
     add_tally(&a.state, 0, activated, activated_edges);
     add_share(&a.state, share);
 }
 
-/* Adds the received sums to the residuals; after whole values were pushed, makes the residuals anew. Tallies the sums
- * that give the balanced scale. */
+/* Adds the received sums to the residuals; after a push of whole values, computes the residuals from scratch. Tallies
+ * the sums from which the host computes the balanced scale. */
 TD_KERNEL(settle_changes, td_changes_args)
 {
     const td_context c = kernel_context(&a.state);
@@ -123,7 +123,7 @@ TD_KERNEL(settle_changes, td_changes_args)
     block_add_double(&a.state.control->tally.offset, offsets);
 }
 
-/* How much there is to push, in all, and of each sign on each level: there by what of it is lost. */
+/* Sums the pending changes in all, and their losses (w times the change) per sign and level. */
 TD_KERNEL(weigh_changes, td_changes_args)
 {
     const td_context c = kernel_context(&a.state);
@@ -146,7 +146,7 @@ TD_KERNEL(weigh_changes, td_changes_args)
     block_add_double(&a.state.control->tally.change, left);
 }
 
-/* The values that a synchronous iteration would end with, to be given out or to go on from: into next_values. */
+/* Writes the values after one more synchronous iteration, at scale 1, to next_values. */
 TD_KERNEL(end_changes, td_changes_args)
 {
     const td_context c = kernel_context(&a.state);

@@ -22,7 +22,7 @@ TD_DEVICE double warp_max_double(double value)
     return value;
 }
 
-/* The sum of all lanes before this one; *total of all of them. */
+/* The sum of the lanes below this one; *total: the sum of all lanes. */
 TD_DEVICE uint32_t warp_scan(uint32_t value, uint32_t *total)
 {
     uint32_t sum = value;
@@ -51,7 +51,7 @@ TD_DEVICE void warp_add_u64(uint64_t *word, uint64_t value)
     if (td_lane() == 0 && value != 0) TD_ADD(word, value);
 }
 
-/* With one atomic per block: many warps that add to one word wait for each other longer than for their block. */
+/* Adds with one atomic per block: atomics of many warps on one word cost more than the block's barrier. */
 TD_DEVICE void block_add_u64(uint64_t *word, uint64_t value)
 {
     TD_SHARED(uint64_t, sum, 1);

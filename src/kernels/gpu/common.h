@@ -1,5 +1,5 @@
-/* What all GPU kernels of a program share: its context, values that others may touch, weights, and the
- * kernel that gives every vertex its first value. */
+/* Shared by all GPU kernels of a program: its context, values under concurrent access, weights, and the
+ * kernel that initialises every vertex. */
 
 TD_DEVICE td_context kernel_context(const td_gpu_state *state)
 {
@@ -34,7 +34,7 @@ TD_DEVICE list_part part_of(const td_gpu_part *launch, const uint64_t *offsets, 
     return part;
 }
 
-/* Bytes that reading these edges moves over the link: memory comes in sectors. */
+/* Bytes that cross the link when these edges are read: memory is transferred in sectors. */
 TD_DEVICE uint64_t sector_bytes(const td_gpu_part *launch, list_part part)
 {
     const uint64_t sector = 32;
@@ -44,7 +44,7 @@ TD_DEVICE uint64_t sector_bytes(const td_gpu_part *launch, list_part part)
     return part.begin == part.end || !launch->from_host ? 0 : (end - begin + last - first) * sector;
 }
 
-/* The word of a bitmap, as far as its vertices are among those of the launch. */
+/* A word of a bitmap, restricted to the vertices of the launch. */
 TD_DEVICE uint32_t word_within(const td_gpu_part *launch, const uint32_t *map, uint32_t w)
 {
     uint32_t word = TD_LOAD(&map[w]);
@@ -70,7 +70,7 @@ TD_DEVICE program_accum contribution(const td_gpu_state *state, const td_context
     return program_gather(c, message, 1);
 }
 
-/* An edge's other end, and what comes along it, where its weight may be in the same word. */
+/* The target of an edge, and below its contribution, from a target word that may be a packed edge word. */
 TD_DEVICE uint32_t end_of(const td_gpu_state *state, uint32_t word)
 {
     (void)state;
@@ -85,7 +85,7 @@ TD_DEVICE program_accum contribution_of(const td_gpu_state *state, const td_cont
     return contribution(state, c, message, weights, e);
 }
 
-/* What a neighbour sends: fused programs and asynchronous runs change it meanwhile. */
+/* The message of a neighbour, which fused programs and asynchronous runs change concurrently. */
 TD_DEVICE program_message message_of(const td_gpu_state *state, uint32_t u)
 {
     const program_message *messages = (const program_message *)state->messages;
@@ -107,7 +107,7 @@ TD_DEVICE uint32_t ordered_weight(const td_gpu_state *state, const void *weights
 }
 #endif
 
-/* The lane whose list holds edge i of all of them put together: the last that begins at or before it. */
+/* The lane whose list holds edge i of the concatenated lists: the last lane whose list begins at or before i. */
 TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
 {
     uint32_t owner = 0;
@@ -119,14 +119,14 @@ TD_DEVICE uint32_t owner_of(uint32_t before, uint32_t i)
     return owner;
 }
 
-/* Cuts a high-degree vertex into pieces of so many edges, which all blocks or warps take. */
+/* Cuts a high-degree vertex into pieces of `piece` edges for all blocks or warps. */
 TD_DEVICE void cut_vertex(uint64_t *pieces, uint32_t *piece_count, uint32_t u, uint32_t degree, uint32_t piece)
 {
     uint32_t count = (degree + piece - 1) / piece, at = TD_ADD(piece_count, count);
     for (uint32_t i = 0; i < count; i++) pieces[at + i] = (uint64_t)u << 32 | i;
 }
 
-/* Sums of the block's threads, added to the tally. All of them call. */
+/* Adds the sums of the block's threads to the tally. All threads call. */
 TD_DEVICE void add_tally(const td_gpu_state *state, uint64_t edges, uint64_t activated, uint64_t activated_edges)
 {
     td_gpu_tally *tally = &state->control->tally;
@@ -140,8 +140,8 @@ TD_DEVICE void add_share(const td_gpu_state *state, double share)
     if (PROGRAM_SHARES) block_add_double(&state->control->tally.share, share);
 }
 
-/* Every vertex's first value, unless a checkpoint gave it; a warp makes one word of the bitmap of those that start. Of
- * first-hit programs that go on those are counted that have no value yet, and their edges. */
+/* Initialises every vertex, unless a checkpoint gave its value; a warp builds one word of the bitmap of active
+ * vertices. In a resumed first-hit program also counts the vertices without a value and their edges. */
 TD_KERNEL(init, td_init_args)
 {
     const td_context c = a.state.context;
@@ -181,7 +181,7 @@ TD_KERNEL(init, td_init_args)
 }
 
 #if PROGRAM_GAS && PROGRAM_FUSED
-/* The bitmap's vertices into the first queue. */
+/* Appends the bitmap's vertices to the first queue. */
 TD_KERNEL(list_words, td_queue_args)
 {
     td_gpu_slot *slot = &a.state.control->slot[a.state.control->at];
@@ -192,7 +192,7 @@ TD_KERNEL(list_words, td_queue_args)
     }
 }
 
-/* The first queue's vertices into the bitmap, which is clear. */
+/* Sets the bits of the first queue's vertices in the bitmap, which must be clear. */
 TD_KERNEL(map_queue, td_queue_args)
 {
     for (uint32_t i = td_global_thread(); i < a.count; i += td_global_threads()) {

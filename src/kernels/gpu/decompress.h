@@ -1,9 +1,10 @@
-/* Compressed targets (layout/narrow.h), decompressed: a warp takes a group, four blocks at a time, and a lane four
- * neighbouring differences of one of them. The data begins with the place of every group, in words. */
+/* Decompression of targets (layout/narrow.h): a warp takes a group, four blocks at a time, and a lane four consecutive
+ * differences of one block. The data begins with the offset of every group, in words. */
 
 enum { DECOMPRESS_LANE = 4 };
 
-/* A group being read: what each lane knows of one of its blocks, and the target before the next block. */
+/* A group being decompressed. Each lane holds the widths, the bitmap of wide differences and the offset of one block;
+ * `last` is the target before the next block. */
 typedef struct decompression {
     const uint32_t *group;
     uint32_t widths, wide, at, last;
@@ -20,8 +21,8 @@ TD_DEVICE decompression open_group(const uint32_t *group)
     return (decompression){group, widths, wide, at, group[0]};
 }
 
-/* The lane's four targets, neighbours, of the four blocks from b on: their bits are neighbours too. All words are asked
- * for before any is used. Blocks come one after another. */
+/* The lane's four consecutive targets within the four blocks from b on. Issues all loads before the first use. Blocks
+ * must be taken in order. */
 TD_DEVICE void decompress_four(decompression *it, uint32_t b, uint32_t *targets)
 {
     uint32_t block = b + td_lane() / (TD_NARROW_BLOCK / DECOMPRESS_LANE);
@@ -42,7 +43,7 @@ TD_DEVICE void decompress_four(decompression *it, uint32_t b, uint32_t *targets)
     TD_UNROLL
     for (uint32_t k = 0; k < DECOMPRESS_LANE; k++) {
         uint32_t way = (uint32_t)(((uint64_t)high[k] << 32 | low[k]) >> (bits[k] & 31u));
-        way &= 0xffffffffu >> ((32 - widths[k]) & 31u); /* of no bits: 0 anyway */
+        way &= 0xffffffffu >> ((32 - widths[k]) & 31u); /* width 0: `way` is 0 already */
         sum += way >> 1 ^ (0u - (way & 1u));
         targets[k] = sum;
     }

@@ -15,7 +15,7 @@ TD_KERNEL(merge_sums, td_merge_args)
     }
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
-/* The frontier that the host sends: vertices in ascending order, and their values. */
+/* Takes the frontier that the host sends: vertices in ascending order, and their values. */
 TD_KERNEL(take_frontier, td_exchange_args)
 {
     program_value *values = (program_value *)a.state.values;

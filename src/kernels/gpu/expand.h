@@ -1,12 +1,12 @@
-/* Expansion: all edges of a frontier's vertices, shared out over threads. Included behind a definition of
+/* Expansion: distributes all edges of the frontier over threads. Included after a definition of
  *
  *     TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
  *
- * which all lanes of a warp call together, with a few edges each. Four ways, chosen by
- * resident.balance: a thread per vertex; by degree to blocks, warps and threads (CTA); the same with medium
- * vertices handed to warps that run dry (CGgraph's inter-warp balancing, section 5.3); and by a scan of the degrees of
- * 32 vertices, so that every lane has every 32nd edge of all of them. Vertices of high degree are cut into
- * pieces, which all blocks take afterwards. */
+ * which all lanes of a warp call at once, with a few edges each. There are four ways, chosen by
+ * resident.balance: a thread per vertex; blocks, warps or threads by degree (CTA); the same, with medium
+ * vertices handed to idle warps (CGgraph's inter-warp balancing, section 5.3); and a scan of the degrees of
+ * 32 vertices, so that every lane gets every 32nd edge of their concatenated lists. High-degree vertices are cut
+ * into pieces, which all blocks process afterwards. */
 
 typedef struct push_task {
     uint64_t begin;
@@ -16,13 +16,13 @@ typedef struct push_task {
 
 enum { EXPAND_WARPS = TD_GPU_THREADS / TD_WARP };
 
-/* The task of entry i of the frontier; high-degree ones are cut into pieces. */
+/* The task of entry i of the frontier; the list of a high-degree vertex is cut into pieces instead. */
 TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, uint32_t count)
 {
     push_task task = {0, 0, 0};
     if (i >= count) return task;
     uint32_t u = r->in[i];
-    if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* so that the map is clean when it is next */
+    if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* clear for the next round */
     task.begin = a->list.offsets[u];
     task.degree = (uint32_t)(a->list.offsets[u + 1] - task.begin);
     task.message = message_of(&a->state, u);
@@ -33,7 +33,7 @@ TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, 
     return task;
 }
 
-/* Edges `at`, at + step, ... of a task, those below its degree. */
+/* A batch of edges at, at + step, ... of a task, as far as they are below its degree. */
 TD_DEVICE push_batch batch_of(const push_task *task, uint32_t at, uint32_t step)
 {
     push_batch batch;
@@ -46,7 +46,7 @@ TD_DEVICE push_batch batch_of(const push_task *task, uint32_t at, uint32_t step)
     return batch;
 }
 
-/* Every lane its own list. */
+/* Every lane processes its own list. */
 TD_DEVICE void expand_lanes(const td_push_args *a, const td_context *c, push_round *r, const push_task *task)
 {
     for (uint32_t i = 0; TD_BALLOT(TD_ALL_LANES, i < task->degree) != 0; i += PUSH_BATCH) {
@@ -55,7 +55,7 @@ TD_DEVICE void expand_lanes(const td_push_args *a, const td_context *c, push_rou
     }
 }
 
-/* Warps that share a list take its edges in turn: this one from `first` on, in steps of `width` lanes. */
+/* Processes one list with `width` lanes of one or more warps; this warp starts at edge `first`. */
 TD_DEVICE void expand_one(const td_push_args *a, const td_context *c, push_round *r, const push_task *task,
                           uint32_t first, uint32_t width)
 {
@@ -73,11 +73,11 @@ TD_DEVICE push_task task_of_lane(push_task task, uint32_t lane)
     return task;
 }
 
-/* Every lane every 32nd edge of all lists. */
+/* Every lane processes every 32nd edge of the warp's concatenated lists. */
 TD_DEVICE void expand_scanned(const td_push_args *a, const td_context *c, push_round *r, push_task task)
 {
     uint32_t total, before = warp_scan(task.degree, &total);
-    uint64_t shifted = task.begin - before; /* where edge i of all of them would be, if it is in this list */
+    uint64_t shifted = task.begin - before; /* plus i: the place of edge i, if it is in this list */
     for (uint32_t base = 0; base < total; base += TD_WARP * PUSH_BATCH) {
         push_batch batch;
         TD_UNROLL
@@ -100,8 +100,8 @@ TD_DEVICE void expand_medium_lanes(const td_push_args *a, const td_context *c, p
     }
 }
 
-/* A block's 256 tasks by degree: the block, a warp, a thread. With `share` medium tasks above the warps' mean
- * go to shared memory and are taken by warps that have done theirs. */
+/* Processes a block's 256 tasks by degree, each with the block, a warp or a thread. With `share`, medium tasks above
+ * the warps' mean go to shared memory, from which idle warps take them. */
 TD_DEVICE void expand_block(const td_push_args *a, const td_context *c, push_round *r, push_task task, bool share)
 {
     TD_SHARED(push_task, large, TD_GPU_THREADS);
@@ -157,7 +157,7 @@ TD_DEVICE void expand_by_blocks(const td_push_args *a, const td_context *c, push
     }
 }
 
-/* `plain` is known to the compiler: the other ways would only cost registers. */
+/* `plain` is a compile-time constant: it removes the other ways, which cost registers. */
 TD_DEVICE void expand(const td_loop_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
     if (plain) expand_by_warps(&a->push, c, r, count, false);
@@ -165,7 +165,7 @@ TD_DEVICE void expand(const td_loop_args *a, const td_context *c, push_round *r,
     else expand_by_blocks(&a->push, c, r, count, a->balance == TD_BALANCE_IWB);
 }
 
-/* Pieces of high-degree vertices, one per block at a time. */
+/* Processes the pieces of high-degree vertices, one per block at a time. */
 TD_DEVICE void expand_pieces(const td_push_args *a, const td_context *c, push_round *r, uint32_t count)
 {
     for (uint32_t p = td_block(); p < count; p += td_blocks()) {

@@ -46,7 +46,7 @@ extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
 #else
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 #endif
-const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order: C++ wants it so */
+const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires */
     KERNEL(init), KERNEL(useful), KERNEL(decompress),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),

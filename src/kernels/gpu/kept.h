@@ -1,10 +1,10 @@
-/* Edges that may still matter to a sweep, kept on the device one behind another, so that later sweeps look at nothing
- * else. A launch over a part of the lists appends those that it finds. Where they do not all fit, the part's are
- * dropped again, and it will be gone over as before. A sweep over the edges kept leaves out those that no longer
- * matter: a stretch at a time, they are put aside and then moved to where they belong, so that nothing is overwritten
- * before it was read. */
+/* Edges that later sweeps must visit, kept on the device in one array, so that these sweeps read nothing else. A launch
+ * over a part of the lists appends the part's edges. If they do not all fit, they are dropped, and later sweeps process
+ * the whole part again. A sweep over the kept edges removes those that no longer matter: it processes a stretch at a
+ * time, writes the remaining edges to a buffer aside and copies them back, so that no edge is overwritten before it was
+ * read. */
 
-/* All lanes call. What has no room is counted all the same. */
+/* Appends an edge where there is room, and counts it in any case. All lanes call. */
 TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool wanted, td_gpu_edge edge)
 {
     uint32_t lanes = TD_BALLOT(TD_ALL_LANES, wanted);
@@ -23,7 +23,7 @@ TD_DEVICE void keep_visited(const td_sweep_args *a, bool wanted, uint32_t u, uin
 }
 
 #if PROGRAM_LIGHT_FIRST
-/* Labels take the place of ends: fewer of them, which caches hold. */
+/* Replaces the ends of an edge by their labels: there are fewer labels, so that they stay in the cache. */
 TD_KERNEL(sweep_kept, td_kept_args)
 {
     program_value *values = (program_value *)a.state.values;
@@ -62,7 +62,7 @@ TD_KERNEL(close_move, td_kept_args)
     control->aside_count = 0;
 }
 
-/* A part of the lists was gone over: all of its edges are kept, or none. */
+/* Ends the sweep of one part of the lists: keeps all its edges, or drops them if they do not fit. */
 TD_KERNEL(close_part, td_kept_args)
 {
     td_gpu_control *control = a.state.control;

@@ -1,4 +1,4 @@
-/* The language of GPU kernels: what C has no words for, once for nvcc and once
+/* The language of GPU kernels: constructs that C lacks, defined once for nvcc and once
  * for the emulator. A kernel is
  *
  *     TD_KERNEL(name, args_type)
@@ -7,27 +7,27 @@
  *     }
  *
  * with one argument struct, taken by value and called `a`; its type is name_argument too. Kernels are C that gcc,
- * clang and nvcc accept; a block has a multiple of 32 threads; warps are not in lockstep: whoever
- * exchanges within a warp names the lanes that take part. Words that threads touch at once are touched
- * through the macros below and through TD_LOAD, TD_STORE, TD_SWAP_IF of program.h, never plainly: the emulator
- * reports plain accesses that race.
+ * clang and nvcc accept. A block has a multiple of 32 threads. Warps are not in lockstep: an exchange
+ * within a warp names the participating lanes. Words that several threads access concurrently must be accessed
+ * through the macros below or TD_LOAD, TD_STORE, TD_SWAP_IF of program.h: the emulator reports plain accesses
+ * that race.
  *
- *   td_thread() td_threads() td_block() td_blocks() td_lane() td_warp()   who am I, of how many
+ *   td_thread() td_threads() td_block() td_blocks() td_lane() td_warp()   indices and counts
  *   td_global_thread() td_global_threads()                                over the whole launch
  *   TD_SHARED(type, name, count)     shared memory of the block, undefined at its start; one per line of source
  *   TD_SHARED_DYNAMIC(type, name)    the launch's shared_bytes
  *   TD_BARRIER()                     all threads of the block
- *   TD_GRID_BARRIER(cluster, word)   all threads of a `cooperative` launch; whether it is one of a cluster; a word of
- *                                    device memory for it alone, 0 at first
- *   TD_WARP_BARRIER(mask)            the lanes named
+ *   TD_GRID_BARRIER(cluster, word)   all threads of a cooperative launch; `cluster`: the launch is one cluster; `word`:
+ *                                    a word of device memory for the barrier alone, 0 at first
+ *   TD_WARP_BARRIER(mask)            the lanes of the mask
  *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
- *   TD_PEEK TD_POKE                  a whole value that others touch meanwhile, of 4 or 8 bytes
- *   TD_READ_FOUR(words, place)       four neighbouring words, of which the first is a multiple of four
- *   TD_PREFETCH(place) TD_UNROLL     hints: soon to be read; the loop that follows is worth unrolling
- *   TD_READ_ONLY(place)              a value that nobody writes during the launch; TD_READ_ONCE: nor is it read again
- *                                    soon
- *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return what was there before
- *   TD_FENCE()                       what was written before is seen before what is written later
+ *   TD_PEEK TD_POKE                  read, write a value of 4 or 8 bytes under concurrent access
+ *   TD_READ_FOUR(words, place)       four consecutive words; the index of the first is a multiple of four
+ *   TD_PREFETCH(place) TD_UNROLL     hints: read soon; unroll the following loop
+ *   TD_READ_ONLY(place)              a value that no thread writes during the launch; TD_READ_ONCE: and that is not
+ *                                    read again soon
+ *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return the old value
+ *   TD_FENCE()                       other threads see writes before it no later than writes after it
  */
 #ifndef TD_KERNELS_GPU_LANGUAGE_H
 #define TD_KERNELS_GPU_LANGUAGE_H

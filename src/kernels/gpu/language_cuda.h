@@ -5,7 +5,7 @@
 #include <cooperative_groups.h>
 
 #define TD_DEVICE static __device__ __forceinline__
-/* No more registers than let that many blocks of so many threads run on a processor. */
+/* Limits the registers so that `blocks` blocks of `threads` threads are resident on a multiprocessor. */
 #define TD_DENSE_KERNEL(name, type, threads, blocks) \
     typedef type name##_argument;                     \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ type a)
@@ -36,7 +36,8 @@ TD_DEVICE uint32_t td_warp(void) { return threadIdx.x >> 5; }
 #define TD_SHUFFLE_DOWN(mask, value, by) __shfl_down_sync((mask), (value), (by))
 #define TD_SHUFFLE_XOR(mask, value, by) __shfl_xor_sync((mask), (value), (int)(by))
 
-/* Every block adds 1 to the word and the first one what makes the highest bit change with the last of them. */
+/* Every block but the first adds 1 to the word; the first adds 2^31 minus their number, so that the highest bit flips
+ * when all have arrived. */
 TD_DEVICE void td_grid_barrier(bool cluster, uint32_t *word)
 {
 #if __CUDA_ARCH__ >= 900
@@ -87,20 +88,20 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
 #define TD_AND(word, value) atomicAnd((word), (value))
 #define TD_EXCHANGE(word, value) atomicExch((word), (value))
 
-/* Whole reads and writes of a value of any type of 4 or 8 bytes that others touch meanwhile. */
+/* Reads and writes of a value of 4 or 8 bytes, of any type, under concurrent access. */
 #define TD_PEEK(place) (*(const volatile __typeof__(*(place)) *)(place))
 #define TD_POKE(place, value) (*(volatile __typeof__(*(place)) *)(place) = (value))
 
 #define TD_UNROLL _Pragma("unroll")
 
-/* Into the cache that all processors share; nobody waits for it. */
+/* Loads into L2 without waiting. */
 #define TD_PREFETCH(place) asm volatile("prefetch.global.L2 [%0];" ::"l"(place))
 
-/* Loads of what nobody writes during the launch. */
+/* Loads of values that no thread writes during the launch. */
 #define TD_READ_ONLY(place) __ldg(place)
-#define TD_READ_ONCE(place) __ldcs(place) /* and which is not read again soon: it need not stay in a cache */
+#define TD_READ_ONCE(place) __ldcs(place) /* streaming load: not read again soon */
 
-/* Four neighbouring words at once, from a place whose number is a multiple of four. */
+/* Four consecutive words in one access; the index of the first is a multiple of four. */
 #define TD_READ_FOUR(words, place)                        \
     do {                                                  \
         uint4 four_ = __ldcs((const uint4 *)(place));     \

@@ -1,5 +1,5 @@
-/* After a run of a minimum: whose contribution a vertex took. A warp looks through a list. Neighbours that are
- * strictly better come first; equal ones (free edges) are resolved by the host. */
+/* Finds parents after the run of a TD_SUM_MIN program: the neighbour whose contribution equals the vertex's value. A
+ * warp scans a list. Only neighbours with another value count; the host resolves equal ones (edges of weight zero). */
 TD_KERNEL(find_parents, td_parents_args)
 {
     const td_context c = a.state.context;
@@ -10,7 +10,7 @@ TD_KERNEL(find_parents, td_parents_args)
         uint32_t parent = program_starts(&c, v, mine) ? v : a.adding ? a.parents[v] : TD_NO_VERTEX;
         list_part part = part_of(&a.part, a.list.offsets, v);
         uint64_t end = part.end;
-        TD_WARP_BARRIER(TD_ALL_LANES); /* all have read what one of them will write */
+        TD_WARP_BARRIER(TD_ALL_LANES); /* all lanes have read a.parents[v] before lane 0 writes it */
         bool open = mine != none && parent == TD_NO_VERTEX;
         for (uint64_t base = part.begin; open && base < end; base += TD_WARP) {
             uint64_t e = base + td_lane();

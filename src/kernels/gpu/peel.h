@@ -1,4 +1,5 @@
-/* Peeling: of the vertices left, those at this level go (into the first queue), those above it stay. */
+/* Peeling: divides the remaining vertices. A vertex at this level is removed (into the first queue), one above it
+ * remains. */
 TD_KERNEL(peel, td_peel_args)
 {
     const td_context c = a.state.context;
@@ -23,7 +24,7 @@ TD_KERNEL(peel, td_peel_args)
     if (td_lane() == 0) TD_MIN(&a.state.control->tally.lowest, lowest);
 }
 
-/* All vertices are left at first. */
+/* Before the first level all vertices remain. */
 TD_KERNEL(fill_left, td_peel_args)
 {
     for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) a.left[v] = v;

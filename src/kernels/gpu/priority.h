@@ -1,11 +1,11 @@
-/* Priorities (near and far: Davidson, Baxter, Garland, Owens, IPDPS'14): rounds over the near vertices, whose
- * priority is at most the bound; others are put off. When no near vertex is left the bound moves to the lowest
- * priority put off, and those that are near now are dealt out. All in one launch, like `levels`.
+/* Near-far (Davidson, Baxter, Garland, Owens, IPDPS'14): rounds process the near vertices, whose priority is at most
+ * the bound, and defer the others to the far list. When no near vertex remains, the bound becomes the lowest far
+ * priority, and the far vertices up to it become near. All rounds run in one launch, like `levels`.
  *
- * A vertex is in either list at most once, which the bitmaps see to. One that was put off and has become near
- * since is left in the far list and recognised there: its priority is at most the old bound. */
+ * The bitmaps keep a vertex from entering a list twice. A deferred vertex that improves to a near priority stays in
+ * the far list; its priority is then at most the old bound, and the next split drops it. */
 
-/* The lowest priority of those put off and not yet near; all threads of the grid. */
+/* Finds the lowest priority above the bound in the far list. All threads of the grid call. */
 TD_DEVICE void find_lowest(const td_push_args *a, const td_context *c, const uint32_t *far, uint32_t count,
                            uint32_t bound, uint32_t *lowest)
 {
@@ -22,7 +22,7 @@ TD_DEVICE void find_lowest(const td_push_args *a, const td_context *c, const uin
     if (td_lane() == 0 && least != 0xffffffffu) TD_MIN(lowest, least);
 }
 
-/* Deals the far vertices out: dropped, near or still far. */
+/* Divides the far vertices: dropped, near or still far. */
 TD_DEVICE void split_far(const td_push_args *a, const td_context *c, push_round *r, uint32_t *const *far, uint32_t at,
                          uint32_t count, uint32_t old_bound, uint32_t bound)
 {
@@ -34,7 +34,7 @@ TD_DEVICE void split_far(const td_push_args *a, const td_context *c, push_round 
         bool open = i < count && priority > old_bound, near = open && priority <= bound;
         if (i < count && !(open && !near)) TD_AND(&a->far_map[v / 32], ~(1u << (v & 31u)));
         if (near) {
-            TD_OR(&r->next_map[v / 32], 1u << (v & 31u)); /* it is in the far list once, so nobody else does */
+            TD_OR(&r->next_map[v / 32], 1u << (v & 31u)); /* no other thread sets this bit: v is in the far list once */
             expect(a, r, v);
         }
         warp_append(r->out, &r->next->count, near, v);
@@ -42,8 +42,8 @@ TD_DEVICE void split_far(const td_push_args *a, const td_context *c, push_round 
     }
 }
 
-/* The far vertices when no near one is left: those of the lowest priority, and there may be more than one list's
- * worth of them that were near already, become the frontier. All threads of the grid. */
+/* When no near vertex remains, moves the far vertices of the lowest priority to the frontier. All threads of the grid
+ * call. */
 TD_DEVICE void deal_out(const td_loop_args *a, const td_context *c, push_round *r, uint32_t *at, uint32_t *bound)
 {
     td_gpu_control *control = a->push.state.control;
@@ -72,7 +72,7 @@ TD_DEVICE void run_priorities(const td_loop_args *a, bool plain)
         push_round r = round_of(a, slot, round);
         r.bound = bound;
         r.far = a->far[far_at];
-        r.puts_off = true;
+        r.defers = true;
         r.far_count = &control->far_count[far_at];
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
         bool split = count == 0;

@@ -1,12 +1,12 @@
-/* Pull: every vertex adds up what its neighbours send, in two kernels.
+/* Pull: every vertex gather-sums the messages of its neighbours, in two kernels.
  *
- * `pull` adds up. The edges of all lists, one list behind the other, are cut into equal pieces whatever the lists'
- * lengths; a warp takes a piece in steps of 128 edges, four neighbouring ones a lane. One bit per edge tells where a
- * list begins. Every lane adds up its four, the lanes pass on what belongs to lists that go on (a segmented scan), and
- * a list that begins and ends within the piece has its sum stored; ends of others are added to it by an atomic, of
- * which a piece has two. `apply` then gives every vertex its value, and clears the sums for the next time. */
+ * `pull` computes the sums. The concatenated lists are cut into pieces of equal length; a warp processes a piece in
+ * steps of 128 edges, four consecutive ones per lane. One bit per edge marks where a list begins. Every lane adds up
+ * its four edges, and a segmented scan over the lanes adds up lists that span several. The sum of a list that begins
+ * and ends within the piece is stored; a list cut by the piece is added with an atomic, two per piece. `apply` then
+ * computes every vertex's value and clears the sums. */
 
-/* What the threads of a block find out while they finish vertices. */
+/* The counters of a thread while it applies sums. */
 typedef struct pull_sums {
     uint64_t activated, activated_edges;
     double change, share;
@@ -74,7 +74,7 @@ TD_DEVICE void add_sums(const td_gpu_state *state, const pull_sums *sums)
 #endif
 }
 
-/* Programs that add piecemeal must not gather from a neighbour twice: only active neighbours count. */
+/* A fused program with additive sums must receive a change only once, so that only active neighbours count. */
 TD_DEVICE program_accum gathered(const td_gpu_state *state, const td_context *c, const void *weights, uint32_t u,
                                  program_message message, uint64_t e)
 {
@@ -97,7 +97,7 @@ TD_DEVICE void accumulate(program_accum *place, program_accum value)
 
 enum { PULL_LANE = DECOMPRESS_LANE, PULL_STEP = PULL_LANE * TD_WARP };
 
-/* The lane's next four sources; none from `last` on. */
+/* Reads the lane's next four sources; TD_NO_VERTEX from `last` on. */
 TD_DEVICE void read_four(const td_pull_args *a, uint64_t first, uint64_t last, uint32_t *sources)
 {
     if (first + PULL_LANE <= last) {
@@ -109,7 +109,7 @@ TD_DEVICE void read_four(const td_pull_args *a, uint64_t first, uint64_t last, u
     }
 }
 
-/* What four edges bring. */
+/* The contributions of four edges. */
 TD_DEVICE void gather_four(const td_pull_args *a, const td_context *c, uint64_t first, const uint32_t *sources,
                            program_accum *brought)
 {
@@ -127,15 +127,15 @@ TD_DEVICE void gather_four(const td_pull_args *a, const td_context *c, uint64_t 
     }
 }
 
-/* A piece under way. */
+/* The state of a piece being processed. */
 typedef struct pull_state {
     uint32_t lists_before; /* lists that begin before the step; the last of them is open */
-    uint32_t lists_first;  /* before the piece */
-    program_accum open;    /* of the open list, within this piece */
+    uint32_t lists_first;  /* lists that begin before the piece */
+    program_accum open;    /* the sum of the open list within this piece */
 } pull_state;
 
-/* The lists that end where the lane's four edges begin others: how many begin before the lane's, and in all lanes;
- * whose each is. Known before what the edges bring, so that nobody waits for it behind. */
+/* The list beginnings among the lane's four edges (`heads`), their number in the lanes below and in all lanes, and the
+ * owners of the lists that end there. Computed before the contributions, so that these reads overlap. */
 typedef struct pull_ends {
     uint32_t heads, below, total;
     uint32_t owners[PULL_LANE];
@@ -150,7 +150,7 @@ TD_DEVICE pull_ends find_ends(const td_pull_args *a, const pull_state *state, ui
         ends.below += TD_POPCOUNT(lanes & td_lanes_below());
         ends.total += TD_POPCOUNT(lanes);
     }
-    uint32_t next = state->lists_before + ends.below; /* the one before it is open where this lane begins */
+    uint32_t next = state->lists_before + ends.below; /* list next - 1 is open where this lane begins */
     TD_UNROLL
     for (uint32_t k = 0; k < PULL_LANE; k++)
         if (heads >> k & 1u) {
@@ -160,7 +160,7 @@ TD_DEVICE pull_ends find_ends(const td_pull_args *a, const pull_state *state, ui
     return ends;
 }
 
-/* 128 edges. A list ends: its sum is stored if it began within the piece, else added to what others stored. */
+/* Adds up 128 edges. Where a list ends, stores its sum if the list began within the piece, else adds it atomically. */
 TD_DEVICE void add_step(const td_pull_args *a, const td_context *c, pull_state *state, const program_accum *brought,
                         const pull_ends *ends)
 {
@@ -178,9 +178,9 @@ TD_DEVICE void add_step(const td_pull_args *a, const td_context *c, pull_state *
         open = program_sum(open, brought[k]);
     }
     uint32_t headed = TD_BALLOT(TD_ALL_LANES, seen);
-    uint32_t near = (headed | 1u) << (TD_WARP - 1 - td_lane()); /* this lane's bit on top, and those below it */
+    uint32_t near = (headed | 1u) << (TD_WARP - 1 - td_lane()); /* this lane's bit on top, the lanes below after it */
     TD_UNROLL
-    for (uint32_t by = 1; by < TD_WARP; by *= 2) { /* what is open at the end of each lane */
+    for (uint32_t by = 1; by < TD_WARP; by *= 2) { /* the sum of the list open at the end of each lane */
         program_accum lower = TD_SHUFFLE_UP(TD_ALL_LANES, open, by);
         if (near >> (TD_WARP - by) == 0) open = program_sum(lower, open);
     }
@@ -235,7 +235,7 @@ TD_KERNEL(pull, td_pull_args)
 }
 
 #if !PROGRAM_FUSED
-/* The compressed targets of a piece, which are one group. */
+/* The compressed targets of a piece; a piece is one group. */
 TD_DEVICE const uint32_t *compressed_group(const td_pull_compressed_args *a, uint64_t piece)
 {
     uint64_t subgraph = (piece * TD_GPU_TILE) >> a->shift;
@@ -243,7 +243,7 @@ TD_DEVICE const uint32_t *compressed_group(const td_pull_compressed_args *a, uin
     return words + words[piece - (subgraph << a->shift) / TD_GPU_TILE];
 }
 
-/* The same along compressed targets (decompress.h), which are decompressed step by step. */
+/* `pull` along compressed targets (decompress.h), decompressed step by step. */
 TD_KERNEL(pull_compressed, td_pull_compressed_args)
 {
     const td_context c = kernel_context(&a.pull.state);
@@ -273,12 +273,12 @@ TD_KERNEL(apply, td_apply_args)
     program_accum *added = (program_accum *)a.sums;
     for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
         finish(&a.state, &c, v, added[v], &sums);
-        added[v] = program_zero(&c); /* behind the rest, which would wait for it */
+        added[v] = program_zero(&c); /* last, so that the reads above do not wait for it */
     }
     add_sums(&a.state, &sums);
 }
 
-/* Sums before the first pull. */
+/* Clears the sums before the first pull. */
 TD_KERNEL(clear_sums, td_apply_args)
 {
     const td_context c = kernel_context(&a.state);

@@ -1,9 +1,9 @@
-/* Pull of first-hit programs: an open vertex needs one active neighbour and looks no further. A warp has 32
- * vertices: every lane looks at the first few edges of its own, then all lanes together at those that are left,
- * one after another. What is very long and still open goes to whole blocks (pull_late). */
+/* Pull of first-hit programs: a vertex without a value scans its list up to the first active neighbour. A warp has 32
+ * vertices: every lane scans the first few edges of its own vertex, then all lanes scan the remaining lists together,
+ * one after another. Very long lists without a hit so far go to whole blocks (pull_late). */
 
 typedef struct hit_sums {
-    uint64_t looked, activated, activated_edges;
+    uint64_t scanned, activated, activated_edges;
 } hit_sums;
 
 TD_DEVICE void settle(const td_hit_args *a, const td_context *c, uint32_t v, uint32_t by, hit_sums *sums)
@@ -15,24 +15,24 @@ TD_DEVICE void settle(const td_hit_args *a, const td_context *c, uint32_t v, uin
     sums->activated_edges += degree_in(a->state.push_offsets, v);
 }
 
-/* What was looked at in the host's memory is counted apart as well. */
+/* Tallies the scanned edges; bytes scanned in host memory also count as host_bytes. */
 TD_DEVICE void add_hits(const td_hit_args *a, const hit_sums *sums)
 {
-    add_tally(&a->state, sums->looked, sums->activated, sums->activated_edges);
-    if (a->part.from_host) block_add_u64(&a->state.control->tally.host_bytes, sums->looked * sizeof(uint32_t));
+    add_tally(&a->state, sums->scanned, sums->activated, sums->activated_edges);
+    if (a->part.from_host) block_add_u64(&a->state.control->tally.host_bytes, sums->scanned * sizeof(uint32_t));
 }
 
-/* Edges that a lane looks at by itself; what is read from the host's memory is read by the line. */
+/* Edges that a single lane scans; 0 in later launches: their edges may be in host memory, which is read in lines. */
 TD_DEVICE uint32_t hit_alone(const td_hit_args *a) { return a->adding ? 0 : TD_GPU_ALONE; }
 
-/* The lanes look at begin..end together; returns the vertex hit, or TD_NO_VERTEX. */
-TD_DEVICE uint32_t look_together(const td_hit_args *a, uint64_t begin, uint64_t end, uint64_t *looked)
+/* All lanes scan begin..end - 1 together; returns the first active neighbour, or TD_NO_VERTEX. */
+TD_DEVICE uint32_t scan_together(const td_hit_args *a, uint64_t begin, uint64_t end, uint64_t *scanned)
 {
     for (; begin < end; begin += TD_WARP) {
         uint64_t e = begin + td_lane();
         uint32_t u = e < end ? TD_READ_ONLY(&a->list.targets[e]) : 0;
         uint32_t hits = TD_BALLOT(TD_ALL_LANES, e < end && bit_of(a->state.active, u));
-        *looked += e < end;
+        *scanned += e < end;
         if (hits != 0) return TD_SHUFFLE(TD_ALL_LANES, u, TD_LOWEST_BIT(hits));
     }
     return TD_NO_VERTEX;
@@ -58,7 +58,7 @@ TD_KERNEL(pull_hit, td_hit_args)
         for (uint32_t i = 0; i < hit_alone(&a) && begin < end && by == TD_NO_VERTEX; i++, begin++) {
             uint32_t u = TD_READ_ONLY(&a.list.targets[begin]);
             if (bit_of(a.state.active, u)) by = u;
-            sums.looked++;
+            sums.scanned++;
         }
         bool late = false;
         uint32_t rest = TD_BALLOT(TD_ALL_LANES, by == TD_NO_VERTEX && begin < end);
@@ -66,7 +66,7 @@ TD_KERNEL(pull_hit, td_hit_args)
             uint32_t lane = TD_LOWEST_BIT(rest);
             uint64_t from = TD_SHUFFLE(TD_ALL_LANES, begin, lane), to = TD_SHUFFLE(TD_ALL_LANES, end, lane);
             bool longer = to > from + TD_GPU_LATE;
-            uint32_t hit = look_together(&a, from, longer ? from + TD_GPU_LATE : to, &sums.looked);
+            uint32_t hit = scan_together(&a, from, longer ? from + TD_GPU_LATE : to, &sums.scanned);
             if (td_lane() == lane) {
                 by = hit;
                 late = longer && hit == TD_NO_VERTEX;
@@ -99,7 +99,7 @@ TD_KERNEL(pull_late, td_hit_args)
                 if (e >= end) continue;
                 uint32_t u = TD_READ_ONLY(&a.list.targets[e]);
                 if (bit_of(a.state.active, u)) TD_STORE(&hit[0], u);
-                sums.looked++;
+                sums.scanned++;
             }
             TD_BARRIER();
             bool found = TD_LOAD(&hit[0]) != TD_NO_VERTEX;

@@ -1,6 +1,6 @@
 /* Push: the vertices of the frontier push along their lists, and the targets that change form the next one. `levels`
  * runs round after round in one launch, with a barrier of the whole grid between them, until the frontier is empty or
- * the host has something to decide: it has become too large or too small for the shape of the launch. */
+ * the host must decide: it has become too large or too small for the shape of the launch. */
 
 #include "kernels/gpu/batch.h"
 
@@ -13,7 +13,7 @@ TD_DEVICE uint32_t priority_of(double one_over_delta, const td_context *c, progr
 #endif
 
 #if PROGRAM_SUM != TD_SUM_MIN
-/* Applies one contribution to a value that was *old a moment ago, which becomes what it was just before. */
+/* Applies one contribution to *value by compare-and-swap. *old: a recent value, then the one that was replaced. */
 TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint32_t v, program_accum sum,
                                 program_value *old)
 {
@@ -25,15 +25,15 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
 }
 #endif
 
-/* A vertex is queued: its edges are counted ahead, so that the round after this one can be planned. On graphs of small
- * degrees (lean) their number says little and the read would only lengthen every round. */
+/* Counts the edges of a queued vertex for the next round's decisions. On graphs of small degrees (lean) the number of
+ * vertices is enough, and the read would only lengthen every round. */
 TD_DEVICE void expect(const td_push_args *a, push_round *r, uint32_t v)
 {
     if (a->lean) TD_PREFETCH(&a->list.offsets[v]);
     else r->next_edges += degree_in(a->state.push_offsets, v);
 }
 
-/* Places in a list for what the lanes have in their hands, with one atomic per warp, which lane `by` does. */
+/* Places in a list for the lanes' batches: one atomic per warp, done by lane `by`, reserves them. */
 typedef struct push_places {
     uint32_t lanes[PUSH_BATCH], total, at;
 } push_places;
@@ -63,8 +63,8 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
     }
 }
 
-/* Relaxes the edges of a batch, whose target words are `words`; `changed` tells which targets must be pushed from in
- * turn. Every step covers the whole batch, so that the atomics too are under way together. */
+/* Relaxes the edges of a batch, whose target words are `words`; `changed`: the targets that become active. Every step
+ * covers the whole batch, so that the atomics overlap. */
 TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const push_batch *batch, const uint32_t *words,
                            const uint32_t *targets, bool *changed, program_value *fresh)
 {
@@ -75,7 +75,7 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const pus
         if (batch->is[k])
             sum[k] = contribution_of(&a->state, c, batch->message[k], a->list.weights, batch->edge[k], words[k]);
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) /* a look spares most atomics, but lengthens a round that has few of them */
+    for (int k = 0; k < PUSH_BATCH; k++) /* a read first saves most atomics; lean rounds have too few to gain */
         if (batch->is[k])
             old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[targets[k]]);
     TD_UNROLL
@@ -95,28 +95,28 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const pus
     for (int k = 0; k < PUSH_BATCH; k++) changed[k] = changed[k] && program_activates(c, fresh[k], old[k]);
 }
 
-/* Of those queued and those put off, each vertex once: the first who marks it has it. */
-TD_DEVICE void mark_batch(uint32_t *far_map, const push_round *r, const uint32_t *targets, bool *queued, bool *put_off)
+/* Marks the queued and the deferred targets in their bitmaps and drops those that were marked already. */
+TD_DEVICE void mark_batch(uint32_t *far_map, const push_round *r, const uint32_t *targets, bool *queued, bool *deferred)
 {
     uint32_t before[PUSH_BATCH];
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
-        uint32_t *map = put_off[k] ? far_map : r->next_map;
+        uint32_t *map = deferred[k] ? far_map : r->next_map;
         before[k] = 0;
-        if (queued[k] || put_off[k]) before[k] = TD_OR(&map[targets[k] / 32], 1u << (targets[k] & 31u));
+        if (queued[k] || deferred[k]) before[k] = TD_OR(&map[targets[k] / 32], 1u << (targets[k] & 31u));
     }
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         bool fresh = (before[k] >> (targets[k] & 31u) & 1u) == 0;
         queued[k] = queued[k] && fresh;
-        put_off[k] = put_off[k] && fresh;
+        deferred[k] = deferred[k] && fresh;
     }
 }
 
-/* Pushes along the edges of a batch, by all lanes of a warp: targets that change are queued, or put off. */
+/* Pushes along the edges of a batch; all lanes of a warp call. Targets that change are queued or deferred. */
 TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
-    bool queued[PUSH_BATCH], put_off[PUSH_BATCH];
+    bool queued[PUSH_BATCH], deferred[PUSH_BATCH];
     uint32_t words[PUSH_BATCH], targets[PUSH_BATCH];
     program_value fresh[PUSH_BATCH];
     TD_UNROLL
@@ -126,23 +126,23 @@ TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round
     relax_batch(a, c, batch, words, targets, queued, fresh);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
-        put_off[k] = false;
+        deferred[k] = false;
 #if PROGRAM_HAS_PRIORITY
-        put_off[k] = queued[k] && r->puts_off && priority_of(a->one_over_delta, c, fresh[k]) > r->bound;
-        queued[k] = queued[k] && !put_off[k];
+        deferred[k] = queued[k] && r->defers && priority_of(a->one_over_delta, c, fresh[k]) > r->bound;
+        queued[k] = queued[k] && !deferred[k];
 #endif
     }
-    if (a->again) TD_FENCE(); /* the value before the bit: others take bits out and read values meanwhile */
-    if (r->next_map != 0) mark_batch(a->far_map, r, targets, queued, put_off);
+    if (a->again) TD_FENCE(); /* the value before the bit: other warps clear bits and then read values */
+    if (r->next_map != 0) mark_batch(a->far_map, r, targets, queued, deferred);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
         if (queued[k]) expect(a, r, targets[k]);
     push_places near = count_places(queued);
     if (td_lane() == 0 && near.total > 0) near.at = TD_ADD(&r->next->count, near.total);
-    if (PROGRAM_HAS_PRIORITY && r->puts_off) {
-        push_places far = count_places(put_off);
+    if (PROGRAM_HAS_PRIORITY && r->defers) {
+        push_places far = count_places(deferred);
         if (td_lane() == 1 && far.total > 0) far.at = TD_ADD(r->far_count, far.total);
-        if (r->far != 0) fill_places(&far, 1, r->far, put_off, targets);
+        if (r->far != 0) fill_places(&far, 1, r->far, deferred, targets);
     }
     if (r->out != 0) fill_places(&near, 0, r->out, queued, targets);
 }
@@ -169,7 +169,7 @@ TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t num
     return r;
 }
 
-/* The edges of a frontier of `count`; afterwards the next one is known to all. */
+/* Pushes along the edges of a frontier of `count` vertices; afterwards all blocks see the next frontier. */
 TD_DEVICE void run_round(const td_loop_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
     expand(a, c, r, count, plain);
@@ -184,8 +184,8 @@ TD_DEVICE void run_round(const td_loop_args *a, const td_context *c, push_round 
     TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
 }
 
-/* What a loop does between two rounds: the row of the one behind, and whether there is to be another. A row has the
- * vertices of the next frontier; in a lean loop the edges of its own, otherwise those of the next. */
+/* Writes the row of a round and returns whether another one follows. A row has the number of vertices of the next
+ * frontier, and the edges of the next frontier too, or in a lean loop those of its own. */
 TD_DEVICE bool close_round(const td_loop_args *a, const push_round *r, bool split, bool any, uint32_t *count)
 {
     *count = TD_LOAD(&r->next->count);
@@ -200,7 +200,7 @@ TD_DEVICE bool close_round(const td_loop_args *a, const push_round *r, bool spli
     return (*count > 0 || any) && fits && r->number + 1 < a->most_rounds;
 }
 
-/* The edges of the frontier that a lean loop leaves behind. */
+/* Counts the edges of the frontier that a lean loop ends with. */
 TD_DEVICE void count_ahead(const td_loop_args *a, const push_round *r)
 {
     uint64_t edges = 0;

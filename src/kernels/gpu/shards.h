@@ -1,6 +1,6 @@
-/* Pull by shards (Garaph, section 3): a block has the accumulators of consecutive vertices in shared memory,
- * `copies` of each, so that threads whose edges lead to the same vertex meet less often. Edges name their vertex by
- * 16 bits, counted from the shard's first. */
+/* Pull by shards (Garaph, section 3): a block holds the accumulators of consecutive vertices in shared memory,
+ * `copies` of each, so that atomics on the same vertex collide less often. An edge names its vertex by 16 bits,
+ * relative to the shard's first. */
 
 TD_KERNEL(pull_shards, td_shard_args)
 {

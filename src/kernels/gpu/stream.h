@@ -1,7 +1,7 @@
-/* Pushes of the stream engine: the frontier is a bitmap and is gone through in the order of the vertices, because that
- * is the order of their lists: reads of the host's memory that keep to it run at the link's rate, others do not
- * (docs/lab/stream.md). A launch goes over a part of the lists: those of a subgraph, of several, or the beginnings of
- * all of them that are kept on the device; where the edges are is in a.push. */
+/* Pushes of the stream engine. The frontier is a bitmap, processed in the order of the vertices, which is the order of
+ * their lists: reads of host memory in this order run at the link's rate, others do not (docs/lab/stream.md). A launch
+ * processes a part of the lists: one subgraph, several, or the resident prefix of all lists. a.push.list says where the
+ * edges are. */
 
 TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound)
 {
@@ -11,7 +11,8 @@ TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound)
     return r;
 }
 
-/* Of a word of next_active, the vertices whose whole lists are here: they are taken out and pushed from at once. */
+/* Takes the vertices whose whole lists are in this launch's part out of a word of next_active, so that this launch
+ * reprocesses them. */
 TD_DEVICE uint32_t take_again(const td_push_part_args *a, push_round *r, uint32_t w)
 {
     uint32_t v = w * 32 + td_lane(), word = word_within(&a->part, a->push.state.next_active, w);
@@ -23,7 +24,7 @@ TD_DEVICE uint32_t take_again(const td_push_part_args *a, push_round *r, uint32_
         taken &= TD_AND(&a->push.state.next_active[w], ~taken);
         TD_ADD(&r->next->count, 0u - TD_POPCOUNT(taken));
     }
-    TD_FENCE(); /* whoever set a bit changed the value before: it is read after the bit was taken out */
+    TD_FENCE(); /* values are read after the bits were cleared: a value is written before its bit is set */
     taken = TD_SHUFFLE(TD_ALL_LANES, taken, 0);
     if (taken >> td_lane() & 1u) r->next_edges -= degree_in(a->push.state.push_offsets, v);
     return taken;
@@ -46,8 +47,8 @@ TD_DEVICE push_task stream_task(const td_push_part_args *a, push_round *r, uint3
     return task;
 }
 
-/* A long list by all lanes, whole lines of the host's memory at a time: a request for a line costs as much as one for
- * a part of it. Every lane has four edges side by side. */
+/* Long lists are processed by all lanes, whole lines of host memory at a time, because a request for a line costs as
+ * much as one for a part of it. Every lane has four consecutive edges. */
 enum { STREAM_LONG = 48, STREAM_BLOCK = PUSH_BATCH * TD_WARP };
 
 TD_DEVICE void expand_lines(const td_push_args *a, const td_context *c, push_round *r, const push_task *task)
@@ -65,7 +66,7 @@ TD_DEVICE void expand_lines(const td_push_args *a, const td_context *c, push_rou
     }
 }
 
-/* What the threads of a launch counted. */
+/* Adds the counters of the launch's threads to the tally. */
 TD_DEVICE void end_push(const td_gpu_state *state, bool from_host, const push_round *r, uint64_t pushed,
                           uint64_t read)
 {
@@ -100,13 +101,13 @@ TD_KERNEL(push_part, td_push_part_args)
     end_push(&a.push.state, a.part.from_host, &r, pushed, read);
 }
 
-/* Pieces of the high-degree vertices that push_part came across. */
+/* Pushes along the pieces of high-degree vertices that push_part listed. */
 TD_KERNEL(push_part_pieces, td_push_part_args)
 {
     const td_context c = kernel_context(&a.push.state);
     push_round r = stream_round(&a.push, a.bound);
     uint32_t count = a.push.state.control->slot[0].pieces;
-    if (td_block() * td_threads() / TD_WARP >= count) return; /* none is this block's */
+    if (td_block() * td_threads() / TD_WARP >= count) return; /* no piece for this block */
     for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
         uint32_t u = (uint32_t)(a.push.pieces[p] >> 32);
         list_part part = part_of(&a.part, a.push.list.offsets, u);
@@ -118,7 +119,7 @@ TD_KERNEL(push_part_pieces, td_push_part_args)
     end_push(&a.push.state, a.part.from_host, &r, 0, 0);
 }
 
-/* Lists that the host picked out and put one behind another; long ones are cut there. */
+/* Pushes along extracted lists; the host has cut long ones into parts. */
 TD_KERNEL(push_extracted, td_push_extracted_args)
 {
     const td_context c = kernel_context(&a.push.state);
@@ -127,7 +128,7 @@ TD_KERNEL(push_extracted, td_push_extracted_args)
     uint32_t groups = a.extracts[a.count].groups_before;
     for (uint32_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
         uint32_t low = 0, high = a.count;
-        while (low + 1 < high) { /* the extract that the group belongs to */
+        while (low + 1 < high) { /* finds the group's extract */
             uint32_t middle = (low + high) / 2;
             if (a.extracts[middle].groups_before <= g) low = middle;
             else high = middle;
@@ -150,7 +151,7 @@ TD_KERNEL(push_extracted, td_push_extracted_args)
 }
 
 #if PROGRAM_HAS_PRIORITY
-/* The vertices put off, as the list that loops go by. */
+/* Writes the deferred vertices as the far list of the loops. */
 TD_KERNEL(list_far, td_far_args)
 {
     uint32_t words = (a.state.vertices + 31) / 32;
@@ -160,7 +161,7 @@ TD_KERNEL(list_far, td_far_args)
     }
 }
 
-/* The lowest priority of those put off and not yet near. */
+/* Finds the lowest priority above the bound among the deferred vertices. */
 TD_KERNEL(far_lowest, td_far_args)
 {
     const td_context c = kernel_context(&a.state);
@@ -179,7 +180,7 @@ TD_KERNEL(far_lowest, td_far_args)
     if (td_lane() == 0 && least != 0xffffffffu) TD_MIN(&a.state.control->far_lowest, least);
 }
 
-/* Deals them out: near ones become the frontier, those that were near already are dropped. */
+/* Divides the deferred vertices: near ones become the frontier, those up to the old bound are dropped. */
 TD_KERNEL(far_split, td_far_args)
 {
     const td_context c = kernel_context(&a.state);

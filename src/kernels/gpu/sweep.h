@@ -1,7 +1,7 @@
-/* Sweeps: a program's visit of every edge, and its work on every vertex in between. */
+/* Sweeps: program_visit of every edge, and program_between on every vertex between sweeps. */
 
-/* One edge, which leads to v; whether it may matter to a later sweep. Where vertices are kept for the next one, those
- * are that have an edge for it. */
+/* Visits one edge from u to v; returns whether a later sweep must visit it again. With `keeps` marks u in next_active
+ * if so. */
 TD_DEVICE bool visit_to(const td_gpu_state *state, bool keeps, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
     if (PROGRAM_ONCE && state->symmetric && v <= u) return false;
@@ -11,7 +11,7 @@ TD_DEVICE bool visit_to(const td_gpu_state *state, bool keeps, uint32_t u, uint3
     return again;
 }
 
-/* All lanes call; those without an edge too. */
+/* Visits edge e of u if `is`. All lanes call, because kept edges are appended per warp. */
 TD_DEVICE void visit(const td_sweep_args *a, bool is, uint32_t u, uint64_t e)
 {
     uint32_t v = is ? TD_READ_ONLY(&a->list.targets[e]) : 0;
@@ -20,7 +20,7 @@ TD_DEVICE void visit(const td_sweep_args *a, bool is, uint32_t u, uint64_t e)
     if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v, weight, e);
 }
 
-/* What is to be visited of a vertex's list: not what samples were. */
+/* The part of a vertex's list to visit: without the sampled edges. */
 TD_DEVICE list_part visit_part(const td_sweep_args *a, uint32_t u)
 {
     list_part part = part_of(&a->part, a->list.offsets, u);
@@ -30,7 +30,7 @@ TD_DEVICE list_part visit_part(const td_sweep_args *a, uint32_t u)
     return part;
 }
 
-/* Whether a vertex belongs to the component that is left out. */
+/* Whether a vertex belongs to the component that is skipped. */
 TD_DEVICE bool is_left_out(const td_gpu_state *state, bool skipping, uint32_t left_out, uint32_t u)
 {
 #if PROGRAM_SAMPLES
@@ -43,11 +43,11 @@ TD_DEVICE bool is_left_out(const td_gpu_state *state, bool skipping, uint32_t le
 
 TD_DEVICE bool is_visited(const td_sweep_args *a, uint32_t u)
 {
-    if (a->state.active != 0 && !bit_of(a->state.active, u)) return false; /* it has nothing left */
+    if (a->state.active != 0 && !bit_of(a->state.active, u)) return false; /* no edge left to visit */
     return !is_left_out(&a->state, a->skipping, a->left_out, u);
 }
 
-/* A long list by all lanes, four edges side by side each: whole lines of memory that may be the host's. */
+/* Long lists are visited by all lanes, four consecutive edges each: whole lines, also of host memory. */
 enum { SWEEP_LANE = 4, SWEEP_BLOCK = SWEEP_LANE * TD_WARP, SWEEP_LONG = 48 };
 
 TD_DEVICE void visit_lines(const td_sweep_args *a, uint32_t u, list_part part)
@@ -56,7 +56,7 @@ TD_DEVICE void visit_lines(const td_sweep_args *a, uint32_t u, list_part part)
         uint32_t v[SWEEP_LANE], weight[SWEEP_LANE];
         uint64_t e = base + td_lane() * SWEEP_LANE;
         TD_UNROLL
-        for (uint32_t k = 0; k < SWEEP_LANE; k++) { /* all reads are under way before the first is used */
+        for (uint32_t k = 0; k < SWEEP_LANE; k++) { /* issues all reads before the first use */
             bool is = e + k >= part.begin && e + k < part.end;
             v[k] = is ? TD_READ_ONLY(&a->list.targets[e + k]) : TD_NO_VERTEX;
             weight[k] = is ? ordered_weight(&a->state, a->list.weights, e + k) : 0;
@@ -69,8 +69,8 @@ TD_DEVICE void visit_lines(const td_sweep_args *a, uint32_t u, list_part part)
     }
 }
 
-/* 32 vertices a warp: of those at the host long lists one by one, the other edges shared out by a scan of the degrees;
- * high-degree vertices are cut into pieces. */
+/* A warp visits the edges of 32 vertices. Long lists in host memory are processed one by one, all other edges are
+ * distributed over the lanes by a scan of the degrees. High-degree vertices are cut into pieces. */
 TD_KERNEL(sweep, td_sweep_args)
 {
     uint64_t edges = 0, read = 0;
@@ -119,8 +119,8 @@ TD_KERNEL(sweep_pieces, td_sweep_args)
     }
 }
 
-/* The `step`th edge of the vertices of a share: every 16th, or all others. Once some are linked, most of the rest find
- * themselves in the same component and do nothing; all at once they would crowd around a few roots. */
+/* Visits edge number `step` of the vertices of a share: every 16th warp's, or all others. After the first share most
+ * other vertices are in the same component already and do nothing; all at once they would contend for a few roots. */
 TD_KERNEL(sample, td_sample_args)
 {
     uint64_t edges = 0;
@@ -134,7 +134,7 @@ TD_KERNEL(sample, td_sample_args)
     block_add_u64(&a.state.control->tally.edges, edges);
 }
 
-/* The vertices that a sweep has to look at, as a bitmap, before anyone counts their edges. */
+/* Writes the bitmap of the vertices that a sweep visits, for the count of useful edges. */
 TD_KERNEL(choose, td_choose_args)
 {
     uint32_t words = (a.state.vertices + 31) / 32;
@@ -154,7 +154,7 @@ TD_KERNEL(between, td_between_args)
     block_add_u64(&a.state.control->tally.total, total);
 }
 
-/* Labels of vertices drawn at random, the same ones for every device. */
+/* Replaces vertices drawn at random by their labels. */
 TD_KERNEL(draw, td_labels_args)
 {
     for (uint32_t i = td_global_thread(); i < TD_GPU_DRAWN; i += td_global_threads())
@@ -168,7 +168,7 @@ TD_KERNEL(label_all, td_labels_args)
 }
 
 #if PROGRAM_COLLECTS_EDGES
-/* The edges that this round adds to the forest; then vertices are made ready for the next. */
+/* Collects the edges that this round adds to the forest, and resets the vertices for the next round. */
 TD_KERNEL(collect, td_collect_args)
 {
     program_value *values = (program_value *)a.state.values;

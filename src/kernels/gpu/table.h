@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "kernels/gpu/args.h"
 
-/* A kernel, and the type of its argument: launches with another one do not compile (td_gpu_launch). */
+/* A kernel and the type of its argument: a launch with another type does not compile (td_gpu_launch). */
 #define TD_GPU_KERNEL(name, type)  \
     struct {                       \
         td_kernel kernel;          \

@@ -1,5 +1,5 @@
-/* Useful edges (Scaph: UD) of every subgraph. Lists that lie side by side mostly share a subgraph: one atomic a warp.
- * */
+/* Counts the useful edges (Scaph: UD) of every subgraph. Consecutive lists mostly share a subgraph, which takes one
+ * atomic per warp. */
 TD_KERNEL(useful, td_useful_args)
 {
     uint32_t words = (a.state.vertices + 31) / 32;

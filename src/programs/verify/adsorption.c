@@ -2,9 +2,9 @@
  *
  *   1. after a fixed number of iterations: the scores are those of a replay in
  *      doubles;
- *   2. of a run to a tolerance: one exact step moves no score by more than the
- *      tolerance. A step averages, so it carries no change further than the
- *      continuation's share of the largest one.
+ *   2. after a run to a tolerance: one exact step changes no score by more than
+ *      the tolerance. A step averages, so it passes on at most the continuation's
+ *      share of the largest change.
  */
 #include "programs/verify/verify.h"
 

@@ -7,7 +7,7 @@
  *      the source is its own parent, an unreached vertex has none.
  *
  * By 2 no level is larger than the distance, by 3 none is smaller. One pass
- * over the out-lists checks 2 and marks the vertices that 3 asks for.
+ * over the out-lists checks 2 and marks the vertices that fulfil 3.
  */
 #include "programs/verify/verify.h"
 
@@ -20,7 +20,7 @@ typedef struct search {
     const td_graph *graph;
     uint32_t source;
     const uint32_t *levels, *parents;
-    uint64_t *followed; /* vertices with an edge from the level before */
+    uint64_t *followed; /* vertices with an edge from the previous level */
 } search;
 
 static td_status refute(const search *self, const char *claim, uint32_t u, uint32_t v)

@@ -4,12 +4,12 @@
  *   2. a vertex that no path joins with a held one has 0 volts;
  *   3. at every other vertex currents balance (Kirchhoff): the sum over its
  *      resistors of (v[j] - v[i]) / resistance, over the sum of 1 / resistance, is
- *      at most the tolerance. That quotient is the way from v[i] to the weighted
- *      average of its neighbours, in volts.
+ *      at most the tolerance. That quotient is the distance from v[i] to the
+ *      weighted average of its neighbours, in volts.
  *
- * Parallel resistors count each; a loop carries no current but is one of its
- * vertex's conductances, as often as the lists show it. On top of the tolerance,
- * 2^-52 of the largest voltage held is granted to rounding for each resistor.
+ * Parallel resistors count each; a loop carries no current but counts as a conductance
+ * of its vertex, as often as it occurs in the lists. In addition to the tolerance,
+ * 2^-52 of the largest held voltage is allowed for rounding per resistor.
  */
 #include "programs/verify/verify.h"
 
@@ -25,9 +25,9 @@ typedef struct network {
     const double *volts;
     const td_circuit_claim *claim;
     td_lists view;
-    double largest;  /* voltage held, by size */
+    double largest;  /* the largest magnitude of a held voltage */
     uint32_t *roots; /* components */
-    uint64_t *fed;   /* components (by root) with a held vertex */
+    uint64_t *fed;   /* roots of components with a held vertex */
 } network;
 
 static td_status check_held(network *self)

@@ -4,11 +4,11 @@
  *      negative), no value leaves the range of the initial ones: each step only
  *      averages;
  *   2. values are those of a replay in doubles;
- *   3. the total is that of the initial values: what one end of an edge gains the
+ *   3. the total is that of the initial values: one end of an edge gains what the
  *      other loses.
  *
- * Each within what float rounding explains; 2 also within the general tolerance,
- * so that 3 is what sees a small drift of all values. Loops carry no heat.
+ * Each claim allows for float rounding; 2 also for the general tolerance, so that 3
+ * detects a small drift of all values. Loops carry no heat.
  */
 #include "programs/verify/verify.h"
 

@@ -3,13 +3,13 @@
  *
  *   1. a vertex of core k has at least k neighbours of core k or more, so the
  *      vertices of core k or more do form a k-core: no number is too large;
- *   2. among the vertices of core k or more, those of core k fall one after the
- *      other when more than k such neighbours are asked for: none is left over
- *      whose number is too small.
+ *   2. among the vertices of core k or more, repeatedly removing vertices with at
+ *      most k such neighbours removes every vertex of core k: no number is too
+ *      small.
  *
  * Neighbours are those of the undirected view, parallel edges counted each,
- * loops not at all; of the in-degree core, the sources of in-edges, and a fallen
- * vertex then lets its out-neighbours down.
+ * loops not at all. For the in-degree core they are the sources of in-edges, and a
+ * removal lowers the counts of the out-neighbours.
  */
 #include "programs/verify/verify.h"
 
@@ -19,8 +19,8 @@
 typedef struct peeling {
     const td_graph *graph;
     const uint32_t *cores;
-    td_lists support, dependents; /* whose neighbours hold v up; whom v holds up */
-    uint64_t *held;                    /* neighbours still standing that hold v up */
+    td_lists support, dependents; /* lists of the neighbours that count for v, and of the vertices that v counts for */
+    uint64_t *held;                    /* remaining neighbours that count for v */
     td_queue fallen;
 } peeling;
 

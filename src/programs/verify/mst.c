@@ -4,16 +4,16 @@
  *      source < target in a symmetric graph);
  *   2. the listed edges form no cycle;
  *   3. they span: every edge of the graph joins two vertices of one tree;
- *   4. they are minimal: an edge outside comes behind every edge on the path
- *      between its ends, in the order of (weight, position);
- *   5. the total weight is theirs.
+ *   4. they are minimal: any other edge comes after every edge on the path between
+ *      its ends, in the order of (weight, position);
+ *   5. the total weight is the sum of their weights.
  *
  * That order has no ties, so 4 (the cycle property) leaves exactly one forest,
- * Kruskal's. To answer 4 for all edges in parallel, the listed ones are joined in
- * ascending order by union by size without path compression: each vertex notes
- * which edge hung it under another, these notes ascend towards the root, and the
- * last edge on the path between two vertices is the largest note on their way to
- * where they meet, at most log2(vertices) steps up.
+ * Kruskal's. To check 4 for all edges in parallel, the listed edges are joined in
+ * ascending order by union by size without path compression. Each vertex records the
+ * edge that hung it under another; these edges ascend towards the root. The last edge
+ * on the path between two vertices is the largest record on their paths to the lowest
+ * common ancestor, at most log2(vertices) steps up.
  */
 #include "programs/verify/verify.h"
 
@@ -36,8 +36,8 @@ typedef struct spanning {
     uint64_t *listed; /* edge positions */
     tree_edge *tree;  /* ascending */
     uint64_t count;
-    uint32_t *above; /* what a vertex hangs under, itself at the root */
-    uint32_t *hung;  /* by which edge of the tree; NEVER at the root */
+    uint32_t *above; /* the vertex above; a root is its own */
+    uint32_t *hung;  /* the tree edge that hung it there; NEVER for a root */
     uint32_t *size;
 } spanning;
 
@@ -48,7 +48,7 @@ static td_status refute_edge(const spanning *self, const char *claim, const tree
                      edge->position, why);
 }
 
-/* An edge whose page is there. */
+/* An edge whose page is in memory. */
 static tree_edge edge_at(const td_graph *graph, uint32_t source, uint64_t position)
 {
     return (tree_edge){td_edge_weight(graph, &graph->out, position), position, source, graph->out.targets[position]};
@@ -78,7 +78,7 @@ static td_status check_represents(const spanning *self, const tree_edge *edge)
     return TD_OK;
 }
 
-/* The listed edges by position; what stands there is looked up afterwards. */
+/* Collects the positions of the listed edges; their ends and weights are read afterwards. */
 static void collect(spanning *self)
 {
     const td_graph *graph = self->graph;
@@ -119,7 +119,7 @@ static void merge(const tree_edge *from, tree_edge *to, uint64_t begin, uint64_t
     }
 }
 
-/* By weight; stable, so that equal weights stay in the order of their positions. */
+/* Sorts by weight; stable, so that equal weights stay in the order of positions. */
 static td_status sort(spanning *self)
 {
     tree_edge *other = NULL;
@@ -206,7 +206,7 @@ static td_status check_all_outside(void *context, uint64_t begin, uint64_t end, 
 }
 
 /* Integers add up exactly in doubles below 2^53; beyond, and for floats, a sum
- * of n terms in any order is within n 2^-53 of the sum of their sizes. */
+ * of n terms in any order is within n 2^-53 of the sum of their magnitudes. */
 static td_status check_total(const spanning *self, double total_weight)
 {
     long double sum = 0, size = 0;

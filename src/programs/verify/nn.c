@@ -2,7 +2,7 @@
  *
  *   1. a vertex with an input has it;
  *   2. after a fixed number of iterations: values are those of a replay in doubles;
- *   3. of a run to a fixpoint: one more step changes no value, beyond what float
+ *   3. after a run to a fixpoint: one more step changes no value by more than float
  *      rounding and a change of all in-neighbours by the tolerance can explain.
  */
 #include "programs/verify/verify.h"
@@ -22,7 +22,7 @@ static double activate(td_activation activation, double sum)
     return sum > 0 ? sum : 0;
 }
 
-/* Activations ascend, so a sum within `error` comes out between those of the two ends. */
+/* Activations are monotonic: a sum within `error` gives a value between those of the two ends. */
 static td_estimate activate_estimate(td_activation activation, double sum, double error)
 {
     double value = activate(activation, sum);
@@ -55,7 +55,7 @@ static td_status check_inputs(const td_graph *graph, const float *values, const 
     return TD_OK;
 }
 
-/* Inputs are there from the start, everything else is 0. */
+/* Starts with the inputs, and 0 elsewhere. */
 static void start_from_inputs(td_replay *replay, const double *inputs)
 {
     for (uint32_t v = 0; v < replay->graph->vertices; v++)

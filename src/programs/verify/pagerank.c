@@ -2,13 +2,13 @@
  *
  *   1. ranks are numbers, not negative;
  *   2. after a fixed number of iterations: they are those of a replay in doubles;
- *   3. of a run to a tolerance: one exact step moves them by no more than the
+ *   3. after a run to a tolerance: one exact step changes them by no more than the
  *      tolerance, in the L1 norm;
- *   4. and where the mass of the sinks is spread, their sum is 1.
+ *   4. if the mass of the sinks is spread, their sum is 1.
  *
  * On 3: a step contracts distances in the L1 norm by the damping, so if the last
  * iteration changed the ranks by at most the tolerance, the next one would
- * change them by less, synchronous or not; float rounding comes on top. On 4: a
+ * change them by less, synchronous or not; float rounding adds to that. On 4: a
  * step brings the sum nearer to 1 by (1 - damping) of its distance, so 3 bounds
  * that distance. On 2: all terms are positive, so relative errors do not grow.
  */
@@ -21,7 +21,7 @@ typedef struct model {
     const td_graph *graph;
     const td_pagerank_claim *claim;
     const float *ranks;
-    td_estimate *shares;  /* of a replay: what a vertex gives to each of its out-edges; NULL: as the ranks say */
+    td_estimate *shares;  /* replay: the message of each vertex; NULL: computed from the ranks */
     td_estimate dangling; /* mass of the sinks */
     double sinks;
 } model;
@@ -57,7 +57,7 @@ static double sink_term(const void *context, uint32_t v)
     return td_degree(&graph->out, v) == 0;
 }
 
-/* Replaying: a step looks at shares only, so that its ranks take the place of those before. */
+/* Replaying: a step reads shares only, so that it can overwrite the ranks. */
 
 static td_estimate step(const td_replay *replay, uint32_t v) { return step_from(replay->model, v); }
 
@@ -125,10 +125,10 @@ static td_status check_iterations(model *self, td_pool *pool)
     return status;
 }
 
-/* One step from the ranks themselves, added up by words of 64 vertices, so that the sums do not depend on who added. */
+/* One step from the ranks themselves, summed per word of 64 vertices, so that the sums do not depend on the threads. */
 typedef struct stepped {
     double sum, moved, rounding;
-    double farthest; /* that a rank of these vertices moved, and whose */
+    double farthest; /* the largest change among these vertices, and its vertex */
     uint32_t vertex;
 } stepped;
 

@@ -80,7 +80,7 @@ td_status td_over_edges(const td_graph *graph, unsigned lists, td_pool *pool, td
                                  context);
 }
 
-/* Each chunk of vertices has its own part, and the parts are added up in order. */
+/* Each chunk of vertices has a partial sum, and the partial sums are added in order. */
 typedef struct summing {
     td_term_fn term;
     const void *context;
@@ -154,7 +154,7 @@ static td_status visit_waiting(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-/* A page is visited until nobody in it waits; who waits in another one does so for the next pass. */
+/* Visits a page until no vertex in it waits; vertices that wait in earlier pages are visited in the next pass. */
 static td_status drain_pages(td_queue *queue, const td_graph *graph, unsigned lists, td_pool *pool, td_visit_fn visit,
                              void *context)
 {
@@ -230,7 +230,7 @@ static td_status join_lists(void *context, uint64_t begin, uint64_t end, int wor
     const td_adjacency *out = &self->graph->out;
     for (uint64_t v = begin; v < end; v++)
         for (uint64_t e = out->offsets[v]; e < out->offsets[v + 1]; e++) {
-            if (self->graph->symmetric && out->targets[e] > v) break; /* comes again from the other end */
+            if (self->graph->symmetric && out->targets[e] > v) break; /* the other end has the edge too */
             join(self, (uint32_t)v, out->targets[e]);
         }
     return TD_OK;

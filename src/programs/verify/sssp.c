@@ -9,12 +9,12 @@
  *
  * By 2 no distance is too large, by 3 none too small. A tight edge that rises
  * (distance[u] < distance[v]) cannot be part of a cycle, so most vertices prove
- * 3 by one such edge. Only where tight edges stay at one distance (weight 0, or
- * too small for a float to notice) might vertices hold each other up; over
- * those edges the proven vertices are followed by a search.
+ * 3 by one such edge. Tight edges between equal distances (weight 0, or too small to
+ * change a float) may form a cycle; along those edges a search from the proven
+ * vertices decides.
  *
  * Distances in floats: an engine rounds each sum once, or a sum in doubles at
- * the end (then both ends of an edge are rounded). 2 and 3 grant twice that,
+ * the end (then both ends of an edge are rounded). 2 and 3 allow twice that,
  * 2^-22 of the distance; integers are exact.
  */
 #include "programs/verify/verify.h"
@@ -29,13 +29,13 @@
 typedef struct paths {
     const td_graph *graph;
     uint32_t source;
-    const uint32_t *whole; /* distances: one of the two */
+    const uint32_t *whole; /* distances as integers, or below as reals */
     const float *real;
     double tolerance;
     const uint32_t *parents;
     uint64_t *proven; /* vertices known to be reached over tight edges */
     td_queue queue;
-    atomic_bool level_edges; /* some tight edge stays at one distance */
+    atomic_bool level_edges; /* some tight edge joins equal distances */
 } paths;
 
 static inline double distance(const paths *self, uint32_t v)
@@ -72,7 +72,7 @@ static td_status check_distance(const paths *self, uint32_t v)
     return TD_OK;
 }
 
-/* Claims 1 and 2 at u, and what its edges prove towards claim 3. */
+/* Checks claims 1 and 2 at u, and marks the vertices that its edges prove for claim 3. */
 static td_status follow_edges(paths *self, uint32_t u)
 {
     const td_adjacency *out = &self->graph->out;
@@ -177,8 +177,8 @@ static td_status check_parents(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-/* Distances never rise towards the source, so a cycle of parents stays at one
- * distance: each such run is walked once, to its upper end. */
+/* Distances never rise towards the source, so a cycle of parents has one distance: each
+ * chain of parents with equal distances is walked once, to its upper end. */
 static td_status check_chains(const paths *self)
 {
     enum { UNSEEN, ON_THIS_WALK, ENDS_WELL };

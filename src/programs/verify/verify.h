@@ -1,11 +1,11 @@
 /* Checking results without an engine.
  *
- * Each verifier takes the graph and the arrays a program left behind and checks
- * claims that only a right result fulfils, in the manner of GAPBS and Graph500;
+ * Each verifier takes the graph and the arrays of a program's result and checks
+ * claims that only a correct result fulfils, in the manner of GAPBS and Graph500;
  * the claims are listed at the top of the program's file. TD_OK, or TD_VERIFY
  * with one message: the program, the claim that fails, where (original ids) and
- * the values seen. Any other status means that the check itself could not be
- * made (no memory, a claim that makes no sense, a missing in-adjacency).
+ * the values seen. Any other status means that the check itself failed (no memory,
+ * invalid parameters of a claim, a missing in-adjacency).
  *
  * Arrays are indexed by vertex number. An unweighted graph counts as one whose
  * weights are all 1. `pool` may be NULL. The undirected view of a symmetric
@@ -18,7 +18,7 @@
 #include "store/graph.h"
 
 /* Results in floats are compared with a replay in doubles within this, relative
- * (LDBC Graphalytics' rule), plus what float rounding can explain (replay.h). */
+ * (LDBC Graphalytics' rule), plus a bound on float rounding (replay.h). */
 #define TD_RESULT_TOLERANCE 1e-4
 
 /* An unreached vertex has the level UINT32_MAX and the parent TD_NO_VERTEX; the
@@ -78,7 +78,7 @@ typedef struct td_nn_claim {
     td_activation activation;
     const double *inputs; /* NaN: none */
     uint32_t iterations;  /* synchronous ones; 0: run to a fixpoint */
-    double tolerance;     /* the largest change of any value that counted as none; 0 in acyclic networks */
+    double tolerance;     /* the largest change of any value at the fixpoint; 0 in acyclic networks */
 } td_nn_claim;
 
 td_status td_verify_nn(const td_graph *graph, const float *values, const td_nn_claim *claim, td_pool *pool);

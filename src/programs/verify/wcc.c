@@ -2,8 +2,8 @@
  *
  *   1. a label is the number of a vertex, whose id is not larger than the vertex's own;
  *   2. no edge joins two labels;
- *   3. a vertex and the one its label names are in the same component, by an
- *      independent union-find.
+ *   3. a vertex and the vertex named by its label are in the same component, by
+ *      an independent union-find.
  *
  * By 2 a component has one label, by 3 the label is inside the component, by 1
  * it is the smallest vertex there.

@@ -2,9 +2,9 @@
  *
  * Bits run from the most significant of each byte to the least. Every code is
  * decoded from a 64-bit window loaded at the current position: a leading-zero
- * count gives the unary part, a shift the rest, so that no code of the usual
- * lengths needs a loop or a table. Behind the end the stream reads as zeros,
- * which no code accepts: a malformed or cut code gives TD_BITS_BAD, larger than
+ * count gives the unary part, a shift the rest, so that codes of typical lengths
+ * need no loop and no table. After the end the stream reads as zeros, which no code
+ * accepts: a malformed or truncated code gives TD_BITS_BAD, larger than
  * any value a caller allows, so that one comparison checks both.
  *
  * The codes: Boldi and Vigna, "Codes for the World-Wide Web" (zeta), and the

@@ -2,9 +2,8 @@
  * components; it is compiled twice, for WebGraph's default codes, which all
  * published graphs use, as constants, and for any others as variables.
  *
- * Nothing read is trusted: every number is compared with what is still possible
- * before it is used, so that a list never exceeds the vertices, the arcs
- * promised, or the room made for it.
+ * No input is trusted: every number is checked against its bounds before it is used, so
+ * that a list never exceeds the vertices, the stated number of arcs, or its buffer.
  */
 #include "store/formats/bv_decoder.h"
 
@@ -32,8 +31,8 @@ struct td_bv_decoder {
     const char *path;
     const uint64_t *offsets;
     td_bits bits;
-    uint64_t vertex;      /* whose list comes next */
-    uint64_t arcs_left;   /* of those promised, not yet seen by this decoder */
+    uint64_t vertex;      /* the vertex of the next list */
+    uint64_t arcs_left;   /* stated arcs that this decoder has not decoded yet */
     list *window;         /* vertex v's list is window[v & mask] */
     uint64_t mask;
     list extras, residuals; /* parts of the list being decoded */
@@ -76,8 +75,8 @@ static inline td_status make_room(list *l, uint64_t count)
     return TD_OK;
 }
 
-/* Merges two ascending arrays into the first, from the back, so that nothing
- * has to move twice. False if an element stands in both. */
+/* Merges two ascending arrays into the first, from the back, so that no element moves
+ * twice. False if an element is in both. */
 static bool merge(uint32_t *into, uint64_t count, const uint32_t *more, uint64_t more_count)
 {
     bool twice = false;
@@ -98,7 +97,8 @@ static inline void copy_run(uint32_t *to, const uint32_t *from, uint32_t count)
     memcpy(to, from, count * sizeof *to);
 }
 
-/* Blocks to copy and to skip, in turn; what follows the last one is copied if its turn is. */
+/* Blocks alternate between copying and skipping; the rest of the list after the last block continues the
+ * alternation. */
 FOLDED td_status copy_blocks(td_bv_decoder *decoder, td_bits *bits, codes c, uint64_t vertex, const list *from,
                              uint64_t degree, list *into)
 {
@@ -300,9 +300,9 @@ static td_status reference_of(td_bv_decoder *decoder, uint64_t vertex, uint64_t 
     return degree == 0 ? TD_OK : read_reference(decoder, &decoder->bits, decoder->codes, vertex, reference);
 }
 
-/* Which lists must be decoded so that those in the window of `vertex` can be:
- * walks down from it, following references, until none is open. A vertex that
- * waits to be walked over is marked by the count of its slot in the window. */
+/* Finds the lists that must be decoded before the lists in the window of `vertex`: walks
+ * down from it, following references, until none is open. The count of a vertex's slot in
+ * the window marks a vertex that is still to be visited. */
 static td_status find_needed(td_bv_decoder *decoder, uint64_t vertex, uint64_t *count)
 {
     uint64_t open = vertex < decoder->shape.window ? vertex : decoder->shape.window;

@@ -1,9 +1,9 @@
 /* The lists of a BVGraph, one after the other.
  *
  * Boldi and Vigna, "The WebGraph Framework I: Compression Techniques". The list of
- * a vertex is its outdegree, then (if the window is not 0) how far back the
- * vertex is whose list it copies from, with the lengths of the blocks copied and
- * skipped in turn, then intervals of consecutive successors, then the residuals as
+ * a vertex is its outdegree, then (if the window is not 0) the distance back to the
+ * vertex whose list it copies from, with the lengths of the blocks that are alternately
+ * copied and skipped, then intervals of consecutive successors, then the residuals as
  * gaps. The decoder keeps the lists of the last `window` vertices.
  */
 #ifndef TD_STORE_BV_DECODER_H
@@ -12,7 +12,7 @@
 #include "store/edges.h"
 #include "store/formats/bits.h"
 
-/* What the properties say. How long a chain of references may be ("maxrefcount") is of no use here. */
+/* The values of the properties file. The limit on chains of references ("maxrefcount") is not needed here. */
 typedef struct td_bv_shape {
     uint64_t vertices, arcs;
     uint32_t window;
@@ -29,7 +29,7 @@ td_status td_bv_decoder_create(td_bv_decoder **out, const td_bv_shape *shape, co
                                uint64_t bytes, const uint64_t *offsets);
 void td_bv_decoder_destroy(td_bv_decoder *decoder);
 
-/* Goes to a vertex: with offsets, to any. */
+/* Moves to a vertex; needs offsets unless it is the next one. */
 td_status td_bv_decoder_seek(td_bv_decoder *decoder, uint64_t vertex);
 
 /* Appends the arcs of the next `count` vertices to the chunk. */

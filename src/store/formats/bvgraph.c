@@ -1,10 +1,10 @@
 /* WebGraph's BVGraph: x.graph (the lists as a bit stream), x.properties (their
  * codes and counts) and, optional, x.offsets (where each list starts).
  *
- * Lists refer back to earlier ones, so without offsets one thread reads from
- * the first to the last. With them the vertices are cut into blocks, read by all
- * workers; a worker first decodes what the references at its block's start lead
- * to (bv_decoder.c).
+ * Lists refer back to earlier ones, so without offsets one thread reads from the
+ * first to the last. With offsets the vertices are divided into blocks for all
+ * workers; a worker first decodes the lists to which the references at its block's
+ * start lead (bv_decoder.c).
  */
 #include "base/log.h"
 #include "store/formats/bv_decoder.h"
@@ -56,8 +56,8 @@ static void close_files(bv_files *files)
     td_free(files->offsets);
 }
 
-/* The properties decide: the .graph file is bits, and other formats use both
- * suffixes. If there is no memory to look into them, reading will say so. */
+/* Decides by the properties: the .graph file is bits, and other formats use both
+ * suffixes. If there is no memory to read them, reading will report it. */
 static int recognise(const td_probe *probe)
 {
     char path[PATH_MAX];
@@ -72,7 +72,7 @@ static int recognise(const td_probe *probe)
     return ours ? 100 : 0;
 }
 
-/* "RESIDUALS_ZETA" and the like; any code is taken for any component. */
+/* "RESIDUALS_ZETA" and the like; accepts any code for any component. */
 static td_status parse_flag(const char *path, const char *flag, int length, td_bv_shape *shape)
 {
     const struct {
@@ -153,8 +153,8 @@ done:
     return status;
 }
 
-/* No code is shorter than a bit: a file too short for its promise is known
- * before anything is allocated for it. */
+/* A code has at least one bit: a file that is too short for its stated counts is refused
+ * before anything is allocated. */
 static td_status check_length(const bv_files *files, const td_bv_shape *shape)
 {
     uint64_t bits = 8 * td_input_bytes(files->graph_input);
@@ -236,7 +236,7 @@ static td_status decode_block(void *context, uint64_t begin, uint64_t end, int w
     return td_edges_deliver(job->edges, chunk, worker);
 }
 
-/* What only the whole can show: all arcs promised, and nothing behind them but padding. */
+/* Checks the whole: all stated arcs were read, and only padding follows. */
 static td_status check_whole(const decoding *job)
 {
     uint64_t arcs = td_edges_count(job->edges), bits = 8 * td_input_bytes(job->files->graph_input);

@@ -33,9 +33,9 @@ static unsigned count_columns(const char *at, const char *end)
     return columns;
 }
 
-/* What the lines up to the first edge tell. */
+/* The facts from the lines up to the first edge. */
 typedef struct opening {
-    bool header; /* a line of words was passed */
+    bool header; /* a line of words was skipped */
     unsigned columns; /* of the first edge; 0: there is none */
     uint64_t skip;    /* where its line starts */
 } opening;
@@ -65,7 +65,7 @@ static bool begins(const char *line, const char *end, const char *with)
     return (size_t)(end - line) >= length && memcmp(line, with, length) == 0;
 }
 
-/* The lines up to the first edge, read for good. */
+/* The second reading of the lines up to the first edge. */
 typedef struct preface {
     opening facts;
     bool ours; /* Tandem wrote the file */
@@ -225,7 +225,7 @@ static bool looks_like_edge(const char *line, const char *end)
     return td_scan_u64(&line, end, &id) == TD_SCAN_OK && (td_line_ends(line, end) || separates(*line));
 }
 
-/* Any name will do if the content fits; the name alone gets the reader to say what is wrong in which line. */
+/* Accepts any name if the content fits. The name alone is enough too, so that the reader reports the wrong line. */
 static int recognise(const td_probe *probe)
 {
     opening facts = {0};

@@ -1,8 +1,8 @@
 /* The formats Tandem reads and writes, one table (formats.c).
  *
- * A reader turns a file into an edge list; what happens to the edges after that
- * (ids, sorting, both directions) is the builder's business. Formats are
- * recognised by content first, by name second; `--format NAME` overrides.
+ * A reader converts a file to an edge list; the builder does the rest (ids, sorting,
+ * both directions). Formats are recognised by content first, by name second;
+ * `--format NAME` overrides.
  */
 #ifndef TD_STORE_FORMAT_H
 #define TD_STORE_FORMAT_H
@@ -54,29 +54,29 @@ extern const td_format *const td_formats[]; /* ends with NULL */
 
 const td_format *td_format_named(const char *name); /* NULL if there is none */
 
-/* The format of an existing file; TD_FORMAT with what was looked for if none fits. */
+/* The format of an existing file; if none fits, TD_FORMAT with the list of formats. */
 td_status td_format_detect(const char *path, const td_format **out);
 
-/* Reads; what is wrong with a file whose format was recognised, not named, is told with that format. */
+/* Reads a file. If its format was recognised, not named, an error message mentions the format. */
 td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges,
                          td_pool *pool);
 
-/* Reads any graph file: .tg, whose `read` is NULL, is loaded (and rebuilt, if the
- * options ask for anything), all else read and built. */
+/* Reads any graph file: loads a .tg, whose `read` is NULL (and rebuilds it if an option
+ * changes it), reads and builds any other. */
 struct td_build_options;
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool);
 
-/* The format to write: the one named, or the one that the path's suffix names;
- * TD_USAGE listing the formats that can be written if there is none. */
+/* The format to write: the named one, or that of the path's suffix; if there is none,
+ * TD_USAGE with the list of formats that can be written. */
 td_status td_format_for_output(const char *path, const char *format_or_null, const td_format **out);
 
 /* Writes a graph in that format. */
 td_status td_graph_write(const td_graph *graph, const char *path, const char *format_or_null, td_pool *pool);
 
-/* Comments by which Tandem's text files keep what their format cannot say: the
- * vertices without edges of an edge list that begins with the mark, and the first
- * vertex's id in a matrix. Others take them for comments. */
+/* Comments with which Tandem's text files store what their format cannot express: the
+ * vertices without edges in an edge list that begins with the mark, and the first
+ * vertex's id in a matrix. Other programs ignore them. */
 #define TD_EDGE_LIST_MARK "# Tandem edge list"
 #define TD_EDGE_LIST_VERTICES "# vertices"
 #define TD_MATRIX_IDS_FROM "% Tandem: ids from "
@@ -85,7 +85,7 @@ td_status td_graph_write(const td_graph *graph, const char *path, const char *fo
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool);
 td_status td_write_matrix_market(const td_graph *graph, const char *path, td_pool *pool);
 
-/* For formats that number vertices from `first`: a warning if the graph's ids are others. */
+/* For formats that number vertices from `first`: warns if the graph's ids differ. */
 void td_warn_of_lost_ids(const td_graph *graph, const char *path, uint64_t first);
 
 #endif

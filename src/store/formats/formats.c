@@ -1,4 +1,4 @@
-/* The table of formats, and the one way in for a graph of any of them. */
+/* The table of formats, and reading a graph of any of them. */
 #include "store/formats/format.h"
 
 #include "store/builder.h"
@@ -76,8 +76,8 @@ static td_status best_match(const td_probe *probe, const td_format **out)
                    "(--format NAME decides)", probe->path, names);
 }
 
-/* Formats of several files go by the name these have in common, too: then one of
- * the files tells which format it is. NULL if none does. */
+/* A graph of several files may be named by their common stem: then one of the files
+ * determines the format. NULL if none does. */
 static td_status detect_by_part(const char *stem, const td_format **out)
 {
     static const char *const parts[] = {".properties", ".v"};
@@ -124,7 +124,7 @@ static td_status choose(const char *path, const char *name, const td_format **ou
     return td_fail(TD_USAGE, "there is no format '%s'; known are %s", name, names);
 }
 
-/* Files that look like edge lists are mistaken for something else at times. */
+/* An edge list may be mistaken for another format: the message then says which format was recognised. */
 td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges, td_pool *pool)
 {
     td_status status = format->read(path, edges, pool);

@@ -7,8 +7,8 @@
  *     int32    targets[edges], or {int32 target, int32 weight}[edges] in a .wsg
  *     offsets and targets once more, of the incoming edges, if directed
  *
- * The incoming half repeats the outgoing one and is not read, only measured.
- * Vertices are 0..vertices-1: ids of other graphs are lost in writing.
+ * The incoming half repeats the outgoing one; only its length is checked.
+ * Vertices are 0..vertices-1: writing loses other ids.
  */
 #include "base/log.h"
 #include "base/outfile.h"
@@ -153,7 +153,7 @@ static td_status write_body(td_outfile *file, const td_graph *graph, bool weight
     return graph->symmetric ? TD_OK : write_half(file, graph, &graph->in, weighted);
 }
 
-/* Floats are written if they are whole: negative integers are kept as such. */
+/* Floats can be written only if they are integers, which may be negative. */
 static td_status check_weights(const td_graph *graph, const char *path)
 {
     if (graph->weights == TD_WEIGHT_NONE)

@@ -1,7 +1,7 @@
 /* LDBC Graphalytics datasets: x.v lists the vertices, x.e the edges (source,
  * target, properties), x.properties names both files and says whether edges are
  * directed and what their properties are. Without x.properties the pair is read
- * too, as directed; the first edge tells whether there is a weight.
+ * as a directed graph; the first edge decides whether there are weights.
  *
  * A vertex without edges is a vertex; an edge of a vertex that is not listed is
  * an error, so all ids of x.v go into a set before x.e is read.
@@ -25,9 +25,9 @@ static const char *const suffixes[] = {".properties", ".v", ".e", NULL};
 typedef struct dataset {
     char *properties, *vertex_file, *edge_file; /* properties: NULL if there are none */
     bool directed;
-    bool vertex_columns;            /* vertices may have properties behind their ids */
+    bool vertex_columns;            /* vertices may have properties after their ids */
     unsigned columns, weight;       /* properties of an edge; which of them is the weight, from 1, or 0 */
-    bool counted;                   /* the two below are promised */
+    bool counted;                   /* the properties state the two below */
     uint64_t vertices, edges;
 } dataset;
 
@@ -121,8 +121,8 @@ done:
     return status;
 }
 
-/* If there is no memory to look, reading will say so: taken for an edge list,
- * x.e would give another graph. */
+/* Also accepts the file if there is no memory to read the properties, so that reading
+ * reports it: as an edge list, x.e would give another graph. */
 static int recognise(const td_probe *probe)
 {
     bool properties = strcmp(probe->suffix, "properties") == 0, described = false, both = false;
@@ -137,7 +137,7 @@ static td_status missing(const td_properties *properties, const char *key)
     return td_fail(TD_FORMAT, "%s: no property 'graph.NAME.%s'", td_properties_path(properties), key);
 }
 
-/* A file that the properties name, beside them. */
+/* A file named by the properties, in the same folder. */
 static td_status named_file(const td_properties *properties, const char *key, char **out)
 {
     const char *path = td_properties_path(properties), *name = td_properties_match(properties, "graph.", key);
@@ -146,7 +146,7 @@ static td_status named_file(const td_properties *properties, const char *key, ch
     return td_path_print(out, "%.*s%s", td_path_folder(path), path, name);
 }
 
-/* Names separated by commas: how many, and which is the weight: the one called so, else the first. */
+/* Parses names separated by commas: their number, and the column of the weight: the one so named, else the first. */
 static void parse_columns(const char *names, dataset *set)
 {
     while (names != NULL && *names != '\0') {

@@ -1,4 +1,4 @@
-/* A set of 64-bit ids with a known limit, filled and asked by many threads. */
+/* A concurrent set of 64-bit ids with a known limit. */
 #ifndef TD_STORE_ID_SET_H
 #define TD_STORE_ID_SET_H
 
@@ -29,7 +29,7 @@ static inline td_status td_id_set_create(td_id_set *set, uint64_t limit)
 
 static inline void td_id_set_free(td_id_set *set) { td_free((void *)set->places); }
 
-/* False if it was there. */
+/* False if the set had it already. */
 static inline bool td_id_set_add(td_id_set *set, uint64_t id)
 {
     if (id == UINT64_MAX) return !atomic_exchange(&set->has_largest, true);

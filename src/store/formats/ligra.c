@@ -2,9 +2,9 @@
  * m, n offsets, m targets; WeightedAdjacencyGraph adds m weights. Words stand on
  * lines of their own, or not.
  *
- * What a word means depends on how many precede it, so the text is gone through
- * twice: once to count the words of each piece, and once to read them. Targets go
- * straight to their places in the chunks; sources follow when all offsets are known.
+ * The meaning of a word depends on the number of words before it, so the text is read
+ * twice: to count the words of each piece, and to parse them. Targets are written
+ * directly to their places in the chunks; sources follow when all offsets are known.
  */
 #include "store/formats/format.h"
 #include "store/formats/lists.h"

@@ -1,12 +1,12 @@
-/* Whole adjacency lists into chunks, for the formats that store graphs that way. */
+/* Writes whole adjacency lists to chunks, for the formats that store adjacency lists. */
 #ifndef TD_STORE_LISTS_H
 #define TD_STORE_LISTS_H
 
 #include "store/edges.h"
 
-#define TD_LIST_CHUNK (UINT64_C(1) << 17) /* about so many edges make a chunk: enough of them for all workers */
+#define TD_LIST_CHUNK (UINT64_C(1) << 17) /* edges per chunk, about: gives enough chunks for all workers */
 
-/* Room for `more` edges behind those there; grows by halves at least. */
+/* Makes room for `more` edges; grows by half at least. */
 static inline td_status td_chunk_need(td_edge_chunk *chunk, uint64_t more, bool weighted)
 {
     if (__builtin_expect(chunk->room - chunk->count >= more, 1)) return TD_OK;

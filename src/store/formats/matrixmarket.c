@@ -98,7 +98,7 @@ static td_status read_size(header *head, const td_piece *piece, const char *line
     return TD_OK;
 }
 
-/* A comment that tells the ids, if it is one of Tandem's own. */
+/* Reads the first id from a comment of Tandem's own writer. */
 static td_status read_comment(header *head, const td_piece *piece, const char *line, const char *end)
 {
     size_t length = strlen(TD_MATRIX_IDS_FROM);
@@ -215,7 +215,7 @@ done:
     return status;
 }
 
-/* A .mtx without its banner is not taken for an edge list: its size line is no edge. */
+/* Accepts a .mtx without its banner, so that it is not read as an edge list: its size line is not an edge. */
 static int recognise(const td_probe *probe)
 {
     static const char banner[] = "%%MatrixMarket";

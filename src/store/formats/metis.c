@@ -1,14 +1,14 @@
 /* METIS graphs: a header `n m [fmt [ncon]]`, then the neighbours of vertex 1, 2,
  * ... on a line each; lines that start with % are comments, a blank line is a
  * vertex without neighbours. The digits of fmt say, from the right, whether
- * neighbours carry weights, vertices ncon weights, and vertices a size. What
- * vertices carry is passed over.
+ * neighbours have weights, vertices ncon weights, and vertices a size. Weights and
+ * sizes of vertices are skipped.
  *
  * METIS graphs are undirected: each of the m edges is listed from both its ends.
  * Programs also write lists of directed graphs in this form, with m entries in
- * all, and headers with an fmt of 100 that means nothing (GAPBS reads both). Such
- * files are read, with a warning: what decides is that the entries number 2m or
- * m, first with the lines read as fmt says, else with neighbours only.
+ * all, and headers with a meaningless fmt of 100 (GAPBS reads both). Such files are
+ * read with a warning: the number of entries must be 2m or m, either with the lines
+ * read as fmt says or with neighbours only.
  */
 #include "base/log.h"
 #include "store/formats/format.h"
@@ -79,8 +79,8 @@ static td_status read_lists(const char *path, const header *head, const td_verte
     return check_entries(path, head, edges);
 }
 
-/* Once more, without the vertex fields that fmt announced. If that does not fit
- * either, the first failure stands. */
+/* Reads again without the vertex fields that fmt states. If that fails too, reports the
+ * first failure. */
 static td_status read_without_fields(const char *path, const header *head, td_vertex_lines *form, td_input *input,
                                      td_edge_list *edges, td_pool *pool)
 {
@@ -115,7 +115,7 @@ static td_status read_body(const char *path, const header *head, td_vertex_lines
     form->vertex_fields = sizes + (weights ? (unsigned)head->constraints : 0);
     form->weighted = head->format % 10 != 0;
     td_status status = read_lists(path, head, form, input, edges, pool);
-    if (status == TD_FORMAT && form->vertex_fields > 0 && edges->take == NULL) /* else it is too late */
+    if (status == TD_FORMAT && form->vertex_fields > 0 && edges->take == NULL) /* else chunks were consumed already */
         status = read_without_fields(path, head, form, input, edges, pool);
     if (status == TD_OK) say_what_was_read(path, head, form, edges);
     return status;

@@ -1,8 +1,8 @@
 /* Numbers in text, fast and exact.
  *
- * Each function reads the number that starts at *at, never looks at `end` or
- * behind it, and moves *at behind what it read (on TD_SCAN_NONE it stays). What
- * follows the number is the caller's to check. No locale has a say.
+ * Each function reads the number that starts at *at, never reads at or beyond `end`,
+ * and moves *at to the end of the number (not on TD_SCAN_NONE). The caller checks the
+ * character after the number. Independent of the locale.
  */
 #ifndef TD_STORE_NUMBERS_H
 #define TD_STORE_NUMBERS_H
@@ -17,14 +17,14 @@ typedef enum td_scan {
     TD_SCAN_NONE,       /* no number here */
     TD_SCAN_RANGE,      /* too large for its type */
     TD_SCAN_NOT_FINITE, /* nan or inf */
-    TD_SCAN_LONG,       /* a real number of more characters than anybody needs */
+    TD_SCAN_LONG,       /* a real number of too many characters */
 } td_scan;
 
 typedef struct td_number {
     bool negative;
-    bool integer;       /* written without point and exponent; then: */
-    uint64_t magnitude; /* UINT64_MAX also stands for anything above */
-    double value;       /* in either case */
+    bool integer;       /* written without point and exponent */
+    uint64_t magnitude; /* of an integer; UINT64_MAX: that or above */
+    double value;       /* always set */
 } td_number;
 
 static inline bool td_is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
@@ -45,7 +45,7 @@ static inline uint64_t td_eight_digits(uint64_t word)
     return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
 }
 
-/* Digits behind those in *value, one by one. False when it exceeds 64 bits; all are passed over. */
+/* Appends further digits to *value, one by one. False if it exceeds 64 bits; still skips all digits. */
 static inline bool td_scan_more_digits(const char **at, const char *end, uint64_t *value)
 {
     bool fits = true;
@@ -56,8 +56,8 @@ static inline bool td_scan_more_digits(const char **at, const char *end, uint64_
     return fits;
 }
 
-/* Eight characters are looked at together: ids vary in length, and a loop over
- * digits would mispredict its end for almost every one. */
+/* Processes eight characters at once: ids vary in length, and a loop over digits would
+ * mispredict its end for almost every id. */
 static inline td_scan td_scan_u64(const char **at, const char *end, uint64_t *value)
 {
     const char *start = *at;
@@ -79,7 +79,7 @@ static inline td_scan td_scan_u64(const char **at, const char *end, uint64_t *va
     return fits ? TD_SCAN_OK : TD_SCAN_RANGE;
 }
 
-/* Everything td_scan_number does not do in line (numbers.c). */
+/* The slow path of td_scan_number (numbers.c). */
 td_scan td_scan_real(const char **at, const char *end, td_number *number);
 
 /* An integer or a real number: 7, -7, +7, 1.5, .5, 5., 1e-3. Reals are rounded

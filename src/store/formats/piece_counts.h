@@ -1,5 +1,5 @@
-/* A number for each piece of a text, put in by whichever worker reads it, and
- * then made the sum of those before it: which line, or word, a piece starts with. */
+/* A count for each piece of a text, set by the worker that reads the piece; then the
+ * prefix sums: the number of the line, or word, with which each piece starts. */
 #ifndef TD_STORE_PIECE_COUNTS_H
 #define TD_STORE_PIECE_COUNTS_H
 

@@ -50,8 +50,8 @@ static char *print_rare(char *at, float value)
     return at + length + 2;
 }
 
-/* The product is off by less than a unit of double precision: far below what
- * would make another float of the 9 digits. */
+/* The product is off by less than a unit of double precision, which is too little for
+ * the 9 digits to give another float. */
 char *td_print_f32(char *at, float value)
 {
     double size = fabs((double)value);

@@ -1,4 +1,4 @@
-/* Numbers into text, without the C library's detours: writers are bound by this. */
+/* Prints numbers faster than the C library: printing limits the speed of writers. */
 #ifndef TD_STORE_PRINT_H
 #define TD_STORE_PRINT_H
 
@@ -7,11 +7,11 @@
 #define TD_PRINT_U64 20u /* bytes, at most */
 #define TD_PRINT_F32 20u
 
-/* Each returns the place behind the last character; no terminating zero. */
+/* Each returns the end of the text; no terminating zero. */
 char *td_print_u64(char *at, uint64_t value);
 
-/* 9 significant digits, which is what it takes for the same float to come back.
- * There is always a point or an exponent, so that a reader knows a real number. */
+/* 9 significant digits, enough to read back the same float. There is always a point or
+ * an exponent, so that a reader recognises a real number. */
 char *td_print_f32(char *at, float value);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_BYTES = 65535 }; /* what td_input_head is sure to deliver, less one to see that there is no more */
+enum { MAX_BYTES = 65535 }; /* one less than td_input_head delivers, to detect a longer file */
 
 typedef struct entry {
     const char *key, *value;

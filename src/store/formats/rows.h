@@ -1,7 +1,6 @@
-/* Graphs that lie in a file as compressed rows: where each vertex's row ends,
- * the targets of all rows, and perhaps their weights. Rows are checked, then
- * their edges are put into chunks, all of it in parallel. Numbers are little
- * endian and need no alignment. */
+/* Graphs stored as compressed rows: where each vertex's row ends, the targets of all
+ * rows, and perhaps their weights. Rows are checked, then their edges are put into
+ * chunks, both in parallel. Numbers are little endian and need no alignment. */
 #ifndef TD_STORE_ROWS_H
 #define TD_STORE_ROWS_H
 
@@ -25,7 +24,7 @@ typedef struct td_rows {
     unsigned target_bytes, target_step; /* 4 or 8; from one target to the next */
     unsigned weight_bytes, weight_step;
     td_row_weight weight;
-    const char *other_weights, *other_format; /* what weights that do not fit may be, and who reads those; or NULL */
+    const char *other_weights, *other_format; /* for messages: another kind of weights, and its format; or NULL */
 } td_rows;
 
 td_status td_rows_read(const td_rows *rows, td_edge_list *edges, td_pool *pool);

@@ -1,4 +1,4 @@
-/* The slow side of text.h: headers, which are read line by line, and messages. */
+/* The slow paths of text.h: headers, which are read line by line, and messages. */
 #include "store/formats/text.h"
 
 typedef struct walk {

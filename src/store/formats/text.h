@@ -1,5 +1,5 @@
-/* What the readers of text have in common: lines, blanks, the weight column and
- * the words for what is wrong with a number. */
+/* Shared by the readers of text: lines, blanks, the weight column and messages about
+ * wrong numbers. */
 #ifndef TD_STORE_TEXT_H
 #define TD_STORE_TEXT_H
 
@@ -9,12 +9,12 @@
 
 /* Calls `visit` for the lines of the file in order, from the first one on, until
  * it sets *more to false: for headers, however long the comments before them.
- * `end` is where the line's newline stands. *next receives the position of the
- * line behind the last one visited. */
+ * `end` is the position of the line's newline. *next receives the position of the line
+ * after the last one visited. */
 typedef td_status (*td_line_fn)(void *context, const td_piece *piece, const char *line, const char *end, bool *more);
 td_status td_input_lines(td_input *input, td_line_fn visit, void *context, uint64_t *next);
 
-/* A carriage return counts as a blank, so that CRLF needs no care. */
+/* A carriage return counts as a blank, which handles CRLF. */
 static inline bool td_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static inline const char *td_skip_blanks(const char *at, const char *end)
@@ -40,7 +40,7 @@ static inline const char *td_next_line(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* About how many lines a piece has, from its beginning: the room to start with. */
+/* Estimates the number of lines of a piece from its begin, for the initial room. */
 uint64_t td_guess_lines(const td_piece *piece);
 
 /* Room for `count` more edges. */
@@ -50,7 +50,7 @@ static inline td_status td_make_room(td_edge_chunk *chunk, uint64_t count, bool 
     return td_chunk_reserve(chunk, chunk->room + chunk->room / 4 + 64 + count, weighted);
 }
 
-/* Gives room back where the guess was much too high; the builder frees the rest soon. */
+/* Frees unused room if the estimate was much too high; the builder soon frees the rest. */
 static inline td_status td_trim_room(td_edge_chunk *chunk)
 {
     return chunk->count < chunk->room - chunk->room / 8 ? td_chunk_shrink(chunk) : TD_OK;
@@ -60,7 +60,7 @@ static inline td_status td_trim_room(td_edge_chunk *chunk)
 #define TD_WORD_BYTES 48
 char *td_quote_word(char buffer[TD_WORD_BYTES], const char *at, const char *end);
 
-/* Fails with what a scan found at `at`; `what` is "vertex id", "weight", ... */
+/* Fails with a message for the result of a scan at `at`; `what` is "vertex id", "weight", ... */
 td_status td_fail_scan(const td_piece *piece, const char *at, td_scan scan, const char *what);
 
 /* "the header promises 5 entries, 4 follow" */
@@ -69,8 +69,8 @@ td_status td_fail_count(const td_input *input, const char *what, uint64_t promis
 /* Fails because the word at `at` only begins like a number. */
 td_status td_fail_word(const td_piece *piece, const char *at, const char *what);
 
-/* A whole number, any number, and a vertex 1..vertices, made 0-based: whole
- * words all, with *at behind them. */
+/* Read an integer, any number, or a vertex 1..vertices (returned 0-based); the number must
+ * be a whole word, and *at moves to its end. */
 td_status td_read_u64(const td_piece *piece, const char **at, const char *what, uint64_t *value);
 td_status td_read_number(const td_piece *piece, const char **at, const char *what, td_number *number);
 td_status td_fail_vertex(const td_piece *piece, const char *at, uint64_t vertices);
@@ -86,8 +86,8 @@ static inline td_status td_read_vertex(const td_piece *piece, const char **at, u
     return TD_OK;
 }
 
-/* Gives the edge put last this weight, which stands at `at`. Integers are
- * 0..2^32-1, or their negatives; reals must be finite as floats. */
+/* Sets the weight of the last edge, which was read at `at`. Integers are 0..2^32-1, or
+ * their negatives; reals must be finite as floats. */
 td_status td_fail_weight(const td_piece *piece, const char *at, const td_number *weight);
 
 static inline td_status td_put_weight(const td_piece *piece, const char *at, td_edge_chunk *chunk,
@@ -104,7 +104,7 @@ static inline td_status td_put_weight(const td_piece *piece, const char *at, td_
     return TD_OK;
 }
 
-/* Both: the weight at *at, for the edge put last. */
+/* Reads the weight at *at and sets it for the last edge. */
 static inline td_status td_read_weight(const td_piece *piece, const char **at, td_edge_chunk *chunk)
 {
     const char *start = *at;

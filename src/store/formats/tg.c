@@ -1,5 +1,5 @@
-/* The packed file in the table of formats. It holds a finished graph, so there
- * is nothing to build: td_graph_read loads it with td_packed_load. */
+/* The packed file in the table of formats. It contains a built graph:
+ * td_graph_read loads it with td_packed_load. */
 #include "store/formats/format.h"
 #include "store/packed.h"
 
@@ -7,7 +7,7 @@
 
 enum { CERTAIN = 100, BY_NAME = 90 };
 
-/* By name too: a damaged .tg is better refused as such than read as text. */
+/* Also accepts the name: a damaged .tg is refused as such instead of being read as text. */
 static int recognise(const td_probe *probe)
 {
     if (td_packed_recognise(probe->head, probe->head_bytes)) return CERTAIN;

@@ -10,8 +10,8 @@ typedef struct reading {
     const td_vertex_lines *form;
     td_edge_list *edges;
     td_piece_counts lines; /* vertices in each piece */
-    td_piece_counts used;  /* those up to its last line with something on it */
-    bool counted;          /* the lines were counted beforehand: sources are right at once */
+    td_piece_counts used;  /* lines up to the last one that is not blank */
+    bool counted;          /* the lines were counted first, so that sources are final */
     uint64_t total;        /* lines, once they are counted */
 } reading;
 
@@ -124,7 +124,7 @@ static td_status read_piece(void *context, const td_piece *piece, int worker)
     return td_edges_deliver(job->edges, chunk, worker);
 }
 
-/* Every vertex has a line, and no line behind the last one's holds anything. */
+/* Checks that every vertex has a line, and that lines after the last vertex are blank. */
 static td_status check_lines(reading *job, const td_input *input)
 {
     uint64_t used = 0, vertices = job->form->vertices;

@@ -1,9 +1,9 @@
 /* Texts in which line i holds the neighbours of vertex i (METIS, WebGraph ASCII).
  *
- * A worker that gets a piece from the middle does not know which vertex its
- * first line belongs to: it numbers its lines from 0, and when all pieces are
- * read and their lines counted, every piece's sources are moved up. Where chunks
- * are taken as they come, the lines are counted first instead.
+ * A worker does not know the vertex of the first line of its piece: it numbers lines
+ * from 0, and when the lines of all pieces are counted, the sources of every piece are
+ * shifted. If chunks are consumed at once (td_edge_list.take), the lines are counted
+ * first instead.
  */
 #ifndef TD_STORE_VERTEX_LINES_H
 #define TD_STORE_VERTEX_LINES_H
@@ -15,8 +15,8 @@ typedef struct td_vertex_lines {
     uint64_t skip;          /* bytes of the header */
     uint64_t vertices;      /* as many lines are needed; blank ones may follow */
     unsigned first_id;      /* 0 or 1 */
-    unsigned vertex_fields; /* numbers to pass over at the start of each line */
-    bool weighted;          /* a whole number behind each neighbour */
+    unsigned vertex_fields; /* numbers to skip at the start of each line */
+    bool weighted;          /* an integer weight after each neighbour */
     bool comments;          /* lines that start with % do not count */
 } td_vertex_lines;
 

@@ -1,5 +1,4 @@
-/* The one way out for a graph: the format that was named, or that of the
- * file's suffix. */
+/* Writes a graph in the named format, or in that of the file's suffix. */
 #include "store/formats/format.h"
 
 #include "base/words.h"
@@ -20,7 +19,7 @@ static bool lists(const char *suffixes, const char *suffix)
     return false;
 }
 
-/* Fails with "cannot write PATH: BEFORE'WORD'AFTER" and what there is instead. */
+/* Fails with "cannot write PATH: BEFORE'WORD'AFTER" and the list of formats. */
 static td_status unwritable(const char *path, const char *before, const char *word, const char *after)
 {
     char list[512] = "";

@@ -1,5 +1,5 @@
-/* Graphs as text: edge lists and Matrix Market. Workers share the edges out, not
- * the vertices, so that a heavy vertex is no burden of one. */
+/* Graphs as text: edge lists and Matrix Market. Workers divide the edges, not the
+ * vertices, so that they share the list of a high-degree vertex. */
 #include "base/lines.h"
 #include "base/log.h"
 #include "store/formats/format.h"
@@ -17,7 +17,7 @@ typedef struct writing {
     const td_graph *graph;
     td_outfile *file;
     char separator;
-    bool lower_only;  /* no edge to a higher row: the other triangle says the same */
+    bool lower_only;  /* only the lower triangle, without edges to a higher row */
     bool row_numbers; /* from 1, instead of original ids */
 } writing;
 
@@ -72,7 +72,7 @@ static char *print_range(const void *context, uint64_t begin, uint64_t end, char
     return at;
 }
 
-/* Behind the header, which the caller has written. */
+/* Writes the edges after the header, which the caller has written. */
 static td_status write_edges(const writing *self, td_pool *pool)
 {
     return td_lines_write(self->file, pool, self->graph->edges, LINE_ROOM, print_range, self, "writing edges");
@@ -91,21 +91,21 @@ typedef struct counting {
     _Atomic uint64_t count;
 } counting;
 
-/* Whether no edge tells of the vertex. Without in-lists nobody knows whether
- * one that has no list is a target, and naming it once more does no harm. */
-static bool is_untold(const td_graph *graph, uint32_t vertex)
+/* Whether the vertex has no edges. Without in-lists, a vertex without out-edges may be a
+ * target; listing it too does no harm. */
+static bool is_isolated(const td_graph *graph, uint32_t vertex)
 {
     return td_degree(&graph->out, vertex) == 0 && (graph->in.offsets == NULL || td_degree(&graph->in, vertex) == 0);
 }
 
 /* Vertices without edges, in comments that Tandem's reader understands: lines of
  * "# vertices ID ID ID". */
-static td_status write_untold(const td_graph *graph, td_outfile *file)
+static td_status write_isolated(const td_graph *graph, td_outfile *file)
 {
     char line[sizeof TD_EDGE_LIST_VERTICES + IDS_PER_LINE * (TD_PRINT_U64 + 1)], *at = line;
     int ids = 0;
     for (uint32_t v = 0; v < graph->vertices; v++) {
-        if (!is_untold(graph, v)) continue;
+        if (!is_isolated(graph, v)) continue;
         if (ids == 0) at = stpcpy(line, TD_EDGE_LIST_VERTICES);
         *at++ = ' ';
         at = td_print_u64(at, td_graph_id(graph, v));
@@ -127,7 +127,7 @@ td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *p
     TD_TRY(td_outfile_print(self.file, TD_EDGE_LIST_MARK ": %" PRIu32 " vertices, %" PRIu64 " edges%s\n",
                             graph->vertices, graph->edges, graph->symmetric ? ", each in both directions" : ""));
     TD_TRY(td_outfile_print(self.file, "# source target%s\n", graph->weights != TD_WEIGHT_NONE ? " weight" : ""));
-    TD_TRY(write_untold(graph, self.file));
+    TD_TRY(write_isolated(graph, self.file));
     TD_TRY(write_edges(&self, pool));
     TD_TRY(td_outfile_commit(self.file));
 done:
@@ -161,7 +161,7 @@ static td_status count_loops(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
-/* Of a symmetric graph the lower triangle: half of the edges, but every loop. */
+/* Counts the entries; for a symmetric graph those of the lower triangle: half of the edges, but every loop. */
 static td_status count_entries(const td_graph *graph, td_pool *pool, uint64_t *entries)
 {
     counting loops = {.graph = graph};
