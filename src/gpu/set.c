@@ -146,6 +146,7 @@ void td_gpu_let_go(const td_run_options *options, bool failed)
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
     if (cache->state == NULL) return;
+    td_graph_watch_end(&cache->watch); /* a run that stood aside did not take it */
     td_graph_watch_begin(&cache->watch, ((const td_gpu_cached *)cache->state)->graph, graph_gone);
     td_kept_offer(&cache->kept, evict);
 }

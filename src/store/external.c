@@ -88,9 +88,9 @@ static td_status plan_memory(external *self)
     char given[TD_NUMBER_BYTES], needed[TD_NUMBER_BYTES];
     td_refusal refusal = td_memory_refusal(least);
     if (memory < least)
-        return td_refuse(&refusal, "%s of memory are too little to build %s out of memory with %d threads: %s is the "
-                         "least (fewer --threads need less)", td_format_size(given, memory), self->settings->path,
-                         self->workers, td_format_least(needed, least));
+        return td_refuse(&refusal, "building %s out of memory with %d threads needs at least %s (less with fewer "
+                         "--threads); %s given", self->settings->path, self->workers, td_format_least(needed, least),
+                         td_format_size(given, memory));
     self->usable = memory - besides;
     return TD_OK;
 }

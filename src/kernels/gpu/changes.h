@@ -75,7 +75,7 @@ TD_KERNEL(take_changes, td_changes_args)
     uint32_t words = (a.state.vertices + 31) / 32;
     for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane();
-        bool pushes = false;
+        bool active = false;
         if (v < a.state.vertices) {
             uint32_t degree = degree_in(a.state.out_offsets, v);
             program_value value = values[v];
@@ -90,12 +90,12 @@ TD_KERNEL(take_changes, td_changes_args)
 #if PROGRAM_SHARES
                 share += program_share(&c, v, (program_value)change, degree);
 #endif
-                pushes = degree > 0;
+                active = degree > 0;
             }
-            if (pushes) activated_edges += degree;
+            if (active) activated_edges += degree;
         }
-        activated += pushes;
-        uint32_t word = TD_BALLOT(TD_ALL_LANES, pushes);
+        activated += active;
+        uint32_t word = TD_BALLOT(TD_ALL_LANES, active);
         if (td_lane() == 0) a.state.active[w] = word;
     }
     add_tally(&a.state, 0, activated, activated_edges);
