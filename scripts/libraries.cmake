@@ -1,7 +1,8 @@
-# Libraries that reports and descriptions are better with. The build needs their headers alone: the tool loads them when
+# Libraries for reports, descriptions and one partitioner. The build needs their headers alone: the tool loads them when
 # it first needs them (src/base/library.h). One source file knows each, so that a build without it differs there alone.
 option(TANDEM_LIBDW "Name file and line in the emulator's reports with elfutils' libdw, where it is installed" ON)
 option(TANDEM_HWLOC "Describe cores, caches and memory nodes with hwloc, where it is installed" ON)
+option(TANDEM_METIS "Cut graphs into fragments with METIS, where it is installed" ON)
 
 # tandem_loaded_library(NAME HEADER SOURCE): where the header is found, sets TANDEM_HAVE_NAME and
 # defines it for the source.
@@ -18,4 +19,5 @@ function(tandem_loaded_library name header source)
 endfunction()
 tandem_loaded_library(LIBDW elfutils/libdwfl.h src/device/emulator/debug_lines.c)
 tandem_loaded_library(HWLOC hwloc/distances.h src/base/processors.c) # a header of hwloc 2
+tandem_loaded_library(METIS metis.h src/layout/partition_metis.c)
 target_link_libraries(tandem_flags INTERFACE ${CMAKE_DL_LIBS})
