@@ -224,7 +224,7 @@ td_status td_gpu_init(td_gpu_job *job)
     td_state *from = job->run->resumed;
     if (from != NULL) TD_CHECK(restore(job, from));
     TD_CHECK(td_gpu_reset(job));
-    td_init_args args = {.state = job->state, .resumed = from != NULL};
+    td_init_args args = {.state = job->state, .end_vertex = job->graph->vertices, .resumed = from != NULL};
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->init, job->graph->vertices, &args));
     TD_CHECK(td_gpu_read(job, 0));
     job->state.context.global = from != NULL ? from->global : job->control->tally.share;

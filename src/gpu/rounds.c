@@ -260,7 +260,7 @@ static td_peel_args peel_args(const td_gpu_job *job, uint32_t left)
 
 td_status td_gpu_leave_all(td_gpu_job *job)
 {
-    td_peel_args args = peel_args(job, 0);
+    td_peel_args args = peel_args(job, job->graph->vertices);
     return td_gpu_launch(job, job->stream, &job->kernels->fill_left, job->graph->vertices, &args);
 }
 
@@ -319,7 +319,8 @@ double td_gpu_delta(const td_graph *graph, double delta)
 td_far_args td_gpu_far_args(const td_gpu_job *job)
 {
     return (td_far_args){.state = job->state, .far = job->arrays.far[0], .far_map = job->arrays.far_map,
-                         .one_over_delta = job->one_over_delta, .bound = job->bound};
+                         .one_over_delta = job->one_over_delta, .bound = job->bound,
+                         .end_vertex = job->graph->vertices};
 }
 
 td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)

@@ -121,7 +121,7 @@ static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
     TD_CHECK(td_gpu_set_open(options, keeper->engine, &set));
     if (serves(cache, keeper, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
-    if (set->count > 1)
+    if (set->count > 1 && !keeper->many)
         td_warn("the %s engine uses one GPU: of --devices %s it is %s", keeper->engine, set->devices,
                 set->gpu[0]->name);
     TD_CHECK(new_layout(keeper, graph, set, &cache->state));

@@ -41,6 +41,7 @@ typedef struct td_gpu_keeper {
     uint64_t bytes;
     td_status (*open)(void *cached, td_device *device);
     void (*release)(void *cached); /* what a failed opening left, too */
+    bool many;                     /* the engine uses all GPUs of the set, not only the first */
 } td_gpu_keeper;
 
 /* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */

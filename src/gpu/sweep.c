@@ -47,7 +47,8 @@ td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list)
     TD_CHECK(td_gpu_reset(job));
     for (uint32_t i = 0; i < job->samples; i++) {
         for (uint32_t share = 0; share < 2; share++) {
-            td_sample_args args = {.state = job->state, .list = list, .step = i, .share = share};
+            td_sample_args args = {.state = job->state, .list = list, .step = i, .share = share,
+                                   .end_vertex = job->graph->vertices};
             TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->sample, job->graph->vertices, &args));
             if (i > 0 || share > 0) TD_CHECK(td_gpu_vertex_steps(job));
         }

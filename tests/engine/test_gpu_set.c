@@ -32,7 +32,7 @@ static void on_read(void *context, td_status status, uint64_t rows)
 static td_status launch(worker *self)
 {
     td_gpu_job *job = &self->job;
-    td_init_args args = {.state = job->state};
+    td_init_args args = {.state = job->state, .end_vertex = job->graph->vertices};
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_gpu_launch(job, self->stream, &job->kernels->init, job->graph->vertices, &args));
     return td_gpu_read_begin(job, 0, on_read, self);

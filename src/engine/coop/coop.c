@@ -170,7 +170,7 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_coop_declare_arrays(self));
     TD_CHECK(td_gpu_send_inputs(gpu));
     TD_CHECK(td_gpu_reset(gpu));
-    td_init_args args = {.state = *state};
+    td_init_args args = {.state = *state, .end_vertex = state->vertices};
     TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->init, n, &args));
     TD_CHECK(td_gpu_clear_map(gpu, state->active));
     TD_CHECK(td_gpu_clear_map(gpu, state->next_active));

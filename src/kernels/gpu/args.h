@@ -20,6 +20,9 @@ enum {
     TD_GPU_LEVELS = 128,       /* levels of pending changes, by size */
     TD_GPU_SIGN_SUMS = TD_GPU_LEVELS + 1, /* sums per sign: one per level, and one for vertices without edges */
     TD_GPU_LEVEL_SUMS = 2 * TD_GPU_SIGN_SUMS, /* positive changes, then negative ones */
+    TD_GPU_FRAGMENTS = 16,     /* maximum of fragments of a graph */
+    TD_GPU_CHUNKS = 1024,      /* chunks of a fragment's vertices whose active edges are counted */
+    TD_GPU_DEGREES = 33,       /* classes of degrees: 0, then one per power of two */
 };
 
 /* How a push distributes the edges of the frontier over threads. */
@@ -86,6 +89,8 @@ typedef struct td_gpu_control {
     uint32_t barrier;             /* the word of the grid barrier */
     uint64_t kept_count, aside_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* kept_count before the current part of the lists */
+    uint64_t active_vertices, active_edges; /* several GPUs: the frontier of the fragments that this one owns */
+    uint32_t lengths[TD_GPU_FRAGMENTS]; /* entries of the outbox for each fragment */
     uint64_t left_edges;          /* edges of the frontier that a lean loop ended with */
     td_gpu_row rows[TD_GPU_ROUNDS];
 } td_gpu_control;
@@ -115,9 +120,18 @@ typedef struct td_gpu_part {
     uint8_t weight_bytes;         /* of an edge, beside its target */
 } td_gpu_part;
 
-/* First values. */
+/* The fragments of a graph that several GPUs share: fragment k has the vertices first[k] .. first[k + 1] - 1, which fill
+ * whole words of bitmaps. */
+typedef struct td_gpu_fragments {
+    uint32_t count;
+    uint32_t first[TD_GPU_FRAGMENTS + 1];
+    uint32_t owned;               /* bit k: this GPU owns fragment k */
+} td_gpu_fragments;
+
+/* First values of the vertices first_vertex .. end_vertex - 1; both are multiples of 32, or the last vertex's end. */
 typedef struct td_init_args {
     td_gpu_state state;
+    uint32_t first_vertex, end_vertex;
     uint8_t resumed;              /* values and active vertices come from a checkpoint */
 } td_init_args;
 
@@ -201,7 +215,10 @@ typedef struct td_push_args {
     td_gpu_list list;
     uint64_t *pieces;             /* pieces of high-degree vertices: vertex and number of the piece */
     uint32_t *far_map;            /* priorities: bitmap of the deferred vertices */
-    void *sums;                   /* linear programs: the sums that pushed changes are added to */
+    void *sums;                   /* linear programs: the sums that pushed changes are added to; several GPUs, programs
+                                   * other than TD_SUM_MIN: the sums for vertices of other GPUs */
+    const td_gpu_fragments *fragments; /* several GPUs: the vertices that this one owns; 0: all. Edges of the next
+                                        * frontier are then counted by `measure`, not here */
     double one_over_delta;
     uint32_t high_degree;         /* degree from which a list is cut into pieces */
     uint8_t lean;                 /* small degrees: loops decide by the number of vertices, not of edges */
@@ -245,6 +262,7 @@ typedef struct td_far_args {
     uint32_t *far, *far_map;
     double one_over_delta;
     uint32_t bound;
+    uint32_t first_vertex, end_vertex;
 } td_far_args;
 
 /* Peeling: the remaining vertices. */
@@ -253,6 +271,7 @@ typedef struct td_peel_args {
     uint32_t *left, *next_left;
     uint32_t *queue;              /* vertices removed at this level */
     uint32_t count;               /* remaining vertices */
+    uint32_t first_vertex;        /* the first of them, before the first level */
 } td_peel_args;
 
 /* Parents, after the run of a TD_SUM_MIN program. */
@@ -293,6 +312,107 @@ typedef struct td_merge_args {
     uint32_t first_vertex, end_vertex;
 } td_merge_args;
 
+/* Several GPUs (fragments.h): one outbox per fragment, whose entries begin at the fragment's first vertex. */
+typedef struct td_pack_args {
+    td_gpu_state state;
+    const td_gpu_fragments *fragments;
+    uint32_t *far_map;            /* priorities: deferred vertices, or 0 */
+    void *sums;                   /* programs other than TD_SUM_MIN: the sums for vertices of other GPUs */
+    uint32_t *vertices;
+    void *values;                 /* of these vertices; sums for programs other than TD_SUM_MIN */
+} td_pack_args;
+
+/* What another GPU sent. */
+typedef struct td_gpu_box {
+    const uint32_t *vertices;
+    const void *values;
+    const uint32_t *length;       /* in the control of the GPU that sent it, or a copy */
+} td_gpu_box;
+
+typedef struct td_take_args {
+    td_gpu_state state;
+    uint32_t *far_map;
+    double one_over_delta;
+    uint32_t bound;
+    uint32_t count;               /* boxes */
+    td_gpu_box box[TD_GPU_FRAGMENTS];
+} td_take_args;
+
+/* What the host must know of the frontier to divide it. */
+typedef struct td_gpu_frontier_tally {
+    uint64_t chunk[TD_GPU_CHUNKS]; /* active edges of every chunk of the fragment's vertices */
+    uint64_t vertices[TD_GPU_DEGREES], edges[TD_GPU_DEGREES]; /* by class of degrees */
+    uint64_t other_edges;         /* of the active vertices, against the direction of the push */
+    uint32_t least, most, other_least, other_most; /* degrees */
+    uint64_t value;               /* first-hit programs: the value of an active vertex */
+} td_gpu_frontier_tally;
+
+typedef struct td_measure_args {
+    td_gpu_state state;
+    const uint32_t *map;          /* the frontier */
+    const uint64_t *other_offsets; /* of the lists against the direction of the push, or 0 */
+    uint32_t *changed;            /* bitmap that collects the vertices of all frontiers, or 0 */
+    td_gpu_frontier_tally *tally; /* 0: only numbers of vertices and edges */
+    void *value;                  /* first-hit programs: tally->value */
+    uint32_t first_vertex, end_vertex, chunk_words;
+} td_measure_args;
+
+/* Where to cut a fragment's frontier: for every wanted number of active edges the first vertex that has at least as many
+ * before it. */
+typedef struct td_frontier_cuts {
+    uint32_t vertex[TD_GPU_FRAGMENTS];
+    uint64_t before[TD_GPU_FRAGMENTS]; /* active edges before it */
+} td_frontier_cuts;
+
+typedef struct td_cut_args {
+    const uint32_t *map;
+    const uint64_t *offsets;
+    const td_gpu_frontier_tally *tally;
+    td_frontier_cuts *cuts;
+    uint64_t wanted[TD_GPU_FRAGMENTS];
+    uint32_t count, first_vertex, end_vertex, chunk_words;
+} td_cut_args;
+
+/* Values or messages of owned vertices, for the mirrors of other GPUs. */
+typedef struct td_mirror_args {
+    td_gpu_state state;
+    const uint32_t *changed;      /* the vertices to list; 0: those whose message differs from the one before */
+    const uint32_t *boundary;     /* vertices that other fragments refer to */
+    uint32_t *vertices;
+    void *messages;
+    uint32_t *length;
+    uint32_t first_vertex, end_vertex;
+    uint8_t twice;                /* receivers: also into next_messages */
+} td_mirror_args;
+
+/* First-hit programs: the mirrors of active vertices, all of which have one value. */
+typedef struct td_adopt_args {
+    td_gpu_state state;
+    const td_gpu_fragments *fragments;
+    uint64_t value;               /* the bits of a program_value */
+} td_adopt_args;
+
+/* The vertices that a fragment's lists refer to. */
+typedef struct td_targets_args {
+    const uint32_t *targets;
+    uint64_t edges;
+    uint32_t *map;
+} td_targets_args;
+
+/* Sweeps: what another GPU's sweep found, for all vertices. */
+typedef struct td_join_args {
+    td_gpu_state state;
+    const void *labels;           /* the other's values */
+} td_join_args;
+
+/* Forests: the best edges of components, sent (pack_best) and received (take_best). */
+typedef struct td_best_args {
+    td_gpu_state state;
+    uint32_t *vertices;
+    uint64_t *keys;               /* both halves */
+    uint32_t *length;
+} td_best_args;
+
 /* Sweeps over edges. */
 typedef struct td_sweep_args {
     td_gpu_state state;
@@ -314,6 +434,7 @@ typedef struct td_sample_args {
     td_gpu_state state;
     td_gpu_list list;
     uint32_t step, share;
+    uint32_t first_vertex, end_vertex;
 } td_sample_args;
 
 /* The vertices that a sweep visits. */
@@ -339,7 +460,7 @@ typedef struct td_labels_args {
 /* The edges that a round adds to the forest. */
 typedef struct td_collect_args {
     td_gpu_state state;
-    uint64_t *edges;
+    uint64_t *edges;              /* 0: another GPU collects the same edges */
 } td_collect_args;
 
 /* Sweeps over edges kept on the device. */

@@ -12,6 +12,19 @@ TD_DEVICE td_context kernel_context(const td_gpu_state *state)
 
 TD_DEVICE uint32_t degree_in(const uint64_t *offsets, uint32_t v) { return (uint32_t)(offsets[v + 1] - offsets[v]); }
 
+/* The fragment of a vertex, and whether this GPU owns it. */
+TD_DEVICE uint32_t fragment_of(const td_gpu_fragments *fragments, uint32_t v)
+{
+    uint32_t k = 0;
+    while (v >= fragments->first[k + 1]) k++;
+    return k;
+}
+
+TD_DEVICE bool is_owned(const td_gpu_fragments *fragments, uint32_t v)
+{
+    return fragments == 0 || (fragments->owned >> fragment_of(fragments, v) & 1u) != 0;
+}
+
 /* The part of a vertex's list that a launch processes. */
 typedef struct list_part {
     uint64_t begin, end;
@@ -148,11 +161,12 @@ TD_KERNEL(init, td_init_args)
     program_value *values = (program_value *)a.state.values;
     uint64_t activated = 0, activated_edges = 0, open = 0, open_edges = 0;
     double share = 0;
-    uint32_t words = (a.state.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint32_t words = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
+         w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane();
         bool starts = false;
-        if (v < a.state.vertices) {
+        if (v < a.end_vertex) {
             uint32_t degree = degree_in(a.state.out_offsets, v);
             program_value value = a.resumed ? values[v] : program_init(&c, v, degree);
             values[v] = value;

@@ -38,6 +38,7 @@
 
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
 #endif
+#include "kernels/gpu/fragments.h"
 
 #define KERNEL(name) .name = {{#name, (const void *)name}, (const name##_argument *)0}
 
@@ -47,7 +48,7 @@ extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 #endif
 const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires */
-    KERNEL(init), KERNEL(useful), KERNEL(decompress),
+    KERNEL(init), KERNEL(useful), KERNEL(decompress), KERNEL(mark_targets),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if !PROGRAM_FUSED
@@ -77,11 +78,20 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #if PROGRAM_PEELS
     KERNEL(peel), KERNEL(fill_left),
 #endif
+#if PROGRAM_FUSED
+    KERNEL(pack), KERNEL(take), KERNEL(measure), KERNEL(cut_frontier),
+#endif
+#if PROGRAM_FIRST_HIT
+    KERNEL(adopt),
+#endif
+    KERNEL(list_mirrored), KERNEL(take_mirrored),
 #else
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
     KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
-    KERNEL(collect),
+    KERNEL(collect), KERNEL(pack_best), KERNEL(take_best),
+#else
+    KERNEL(join),
 #endif
 #if PROGRAM_LIGHT_FIRST
     KERNEL(sweep_kept), KERNEL(move_kept), KERNEL(close_move), KERNEL(close_part),

@@ -27,5 +27,5 @@ TD_KERNEL(peel, td_peel_args)
 /* Before the first level all vertices remain. */
 TD_KERNEL(fill_left, td_peel_args)
 {
-    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) a.left[v] = v;
+    for (uint32_t i = td_global_thread(); i < a.count; i += td_global_threads()) a.left[i] = a.first_vertex + i;
 }

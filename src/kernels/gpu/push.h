@@ -29,6 +29,7 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
  * vertices is enough, and the read would only lengthen every round. */
 TD_DEVICE void expect(const td_push_args *a, push_round *r, uint32_t v)
 {
+    if (a->fragments != 0) return; /* v may have its list on another GPU */
     if (a->lean) TD_PREFETCH(&a->list.offsets[v]);
     else r->next_edges += degree_in(a->state.push_offsets, v);
 }
@@ -70,6 +71,9 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const pus
 {
     program_value *values = (program_value *)a->state.values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
+#if PROGRAM_SUM != TD_SUM_MIN
+    bool sent[PUSH_BATCH];
+#endif
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
         if (batch->is[k])
@@ -87,12 +91,19 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const pus
         changed[k] = program_activates(c, fresh[k], old[k]);
         if (changed[k]) old[k] = TD_MIN(&values[targets[k]], fresh[k]);
 #else
-        fresh[k] = swap_in(&values[targets[k]], c, targets[k], sum[k], &old[k]);
+        sent[k] = !is_owned(a->fragments, targets[k]);
+        if (sent[k]) accumulate((program_accum *)a->sums + targets[k], sum[k]);
+        else fresh[k] = swap_in(&values[targets[k]], c, targets[k], sum[k], &old[k]);
         changed[k] = true;
 #endif
     }
     TD_UNROLL
-    for (int k = 0; k < PUSH_BATCH; k++) changed[k] = changed[k] && program_activates(c, fresh[k], old[k]);
+    for (int k = 0; k < PUSH_BATCH; k++) {
+#if PROGRAM_SUM != TD_SUM_MIN
+        if (batch->is[k] && sent[k]) continue; /* the owner decides */
+#endif
+        changed[k] = changed[k] && program_activates(c, fresh[k], old[k]);
+    }
 }
 
 /* Marks the queued and the deferred targets in their bitmaps and drops those that were marked already. */

@@ -154,8 +154,9 @@ TD_KERNEL(push_extracted, td_push_extracted_args)
 /* Writes the deferred vertices as the far list of the loops. */
 TD_KERNEL(list_far, td_far_args)
 {
-    uint32_t words = (a.state.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint32_t words = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
+         w += td_global_threads() / TD_WARP) {
         uint32_t word = a.far_map[w];
         warp_append(a.far, &a.state.control->far_count[0], word >> td_lane() & 1u, w * 32 + td_lane());
     }
@@ -166,8 +167,9 @@ TD_KERNEL(far_lowest, td_far_args)
 {
     const td_context c = kernel_context(&a.state);
     const program_value *values = (const program_value *)a.state.values;
-    uint32_t least = 0xffffffffu, words = (a.state.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint32_t least = 0xffffffffu, words = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
+         w += td_global_threads() / TD_WARP) {
         if ((a.far_map[w] >> td_lane() & 1u) == 0) continue;
         uint32_t priority = priority_of(a.one_over_delta, &c, values[w * 32 + td_lane()]);
         if (priority > a.bound && priority < least) least = priority;
@@ -185,9 +187,10 @@ TD_KERNEL(far_split, td_far_args)
 {
     const td_context c = kernel_context(&a.state);
     const program_value *values = (const program_value *)a.state.values;
-    uint32_t words = (a.state.vertices + 31) / 32, bound = a.state.control->far_lowest;
+    uint32_t words = (a.end_vertex + 31) / 32, bound = a.state.control->far_lowest;
     uint64_t left = 0, near_count = 0, near_edges = 0;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
+         w += td_global_threads() / TD_WARP) {
         uint32_t word = a.far_map[w], v = w * 32 + td_lane();
         if (word == 0) continue;
         bool is = (word >> td_lane() & 1u) != 0;

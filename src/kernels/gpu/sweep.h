@@ -124,7 +124,7 @@ TD_KERNEL(sweep_pieces, td_sweep_args)
 TD_KERNEL(sample, td_sample_args)
 {
     uint64_t edges = 0;
-    for (uint32_t u = td_global_thread(); u < a.state.vertices; u += td_global_threads()) {
+    for (uint32_t u = a.first_vertex + td_global_thread(); u < a.end_vertex; u += td_global_threads()) {
         uint64_t e = a.list.offsets[u] + a.step;
         bool early = u / TD_WARP % TD_GPU_SHARE == 0;
         if (early != (a.share == 0) || e >= a.list.offsets[u + 1]) continue;
@@ -174,7 +174,7 @@ TD_KERNEL(collect, td_collect_args)
     program_value *values = (program_value *)a.state.values;
     for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
         uint64_t edge = program_edge(&a.state.context, &values[v]);
-        if (edge != UINT64_MAX) a.edges[TD_ADD(&a.state.control->edge_count, 1u)] = edge;
+        if (edge != UINT64_MAX && a.edges != 0) a.edges[TD_ADD(&a.state.control->edge_count, 1u)] = edge;
         program_reset(&a.state.context, &values[v]);
     }
 }

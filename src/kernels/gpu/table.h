@@ -16,6 +16,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(init, td_init_args);
     TD_GPU_KERNEL(useful, td_useful_args);
     TD_GPU_KERNEL(decompress, td_decompress_args);
+    TD_GPU_KERNEL(mark_targets, td_targets_args);
     /* gas */
     TD_GPU_KERNEL(pull, td_pull_args);
     TD_GPU_KERNEL(apply, td_apply_args);
@@ -46,6 +47,13 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(far_split, td_far_args);
     TD_GPU_KERNEL(peel, td_peel_args);
     TD_GPU_KERNEL(fill_left, td_peel_args);
+    TD_GPU_KERNEL(pack, td_pack_args);
+    TD_GPU_KERNEL(take, td_take_args);
+    TD_GPU_KERNEL(measure, td_measure_args);
+    TD_GPU_KERNEL(cut_frontier, td_cut_args);
+    TD_GPU_KERNEL(adopt, td_adopt_args);
+    TD_GPU_KERNEL(list_mirrored, td_mirror_args);
+    TD_GPU_KERNEL(take_mirrored, td_mirror_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
@@ -55,6 +63,9 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(draw, td_labels_args);
     TD_GPU_KERNEL(label_all, td_labels_args);
     TD_GPU_KERNEL(collect, td_collect_args);
+    TD_GPU_KERNEL(pack_best, td_best_args);
+    TD_GPU_KERNEL(take_best, td_best_args);
+    TD_GPU_KERNEL(join, td_join_args);
     TD_GPU_KERNEL(sweep_kept, td_kept_args);
     TD_GPU_KERNEL(move_kept, td_kept_args);
     TD_GPU_KERNEL(close_move, td_kept_args);

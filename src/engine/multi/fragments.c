@@ -1,0 +1,344 @@
+/* Fragments: the lists of consecutive vertices, each on its own GPU, loaded once and cached for the runs that follow. */
+#include "engine/multi/multi.h"
+
+#include "base/alloc.h"
+#include "layout/lists.h"
+
+#include <string.h>
+
+/* Releasing. */
+
+static void free_lists(td_device *device, td_multi_lists *lists)
+{
+    td_device_free(device, lists->offsets);
+    td_device_free(device, lists->targets);
+    td_device_free(device, lists->weights);
+    td_gpu_free_head_arrays(device, &lists->heads);
+    *lists = (td_multi_lists){0};
+}
+
+static void free_fragments(td_multi_graph *held)
+{
+    for (int i = 0; i < held->count; i++) {
+        td_multi_fragment *fragment = &held->fragment[i];
+        if (fragment->device == NULL) continue;
+        if (held->same) fragment->pull = (td_multi_lists){0};
+        free_lists(fragment->device, &fragment->push);
+        free_lists(fragment->device, &fragment->pull);
+        td_device_free(fragment->device, fragment->out);
+        td_device_free(fragment->device, fragment->boundary);
+        fragment->out = NULL;
+        fragment->boundary = NULL;
+    }
+    if (held->is_cut) td_partition_free(&held->partition);
+    held->is_cut = held->same = held->has_push = held->has_pull = held->has_heads = held->has_weights = false;
+}
+
+static void release(void *state)
+{
+    td_multi_graph *held = state;
+    if (held == NULL) return;
+    for (int i = 0; i < held->count; i++)
+        if (held->fragment[i].stream != NULL) (void)td_stream_synchronize(held->fragment[i].stream);
+    free_fragments(held);
+    for (int i = 0; i < held->count; i++) td_stream_close(held->fragment[i].stream);
+    td_free(held);
+}
+
+static td_status open_streams(void *state, td_device *device)
+{
+    td_multi_graph *held = state;
+    const td_gpu_set *set = held->gpu.set;
+    (void)device;
+    held->count = set->count;
+    for (int i = 0; i < set->count; i++) {
+        held->fragment[i].device = set->gpu[i];
+        TD_CHECK(td_stream_open(set->gpu[i], &held->fragment[i].stream));
+    }
+    return TD_OK;
+}
+
+const td_gpu_keeper td_multi_keeper = {"multi", sizeof(td_multi_graph), open_streams, release, .many = true};
+
+/* What a run needs of a fragment. */
+
+td_multi_need td_multi_needs(const td_multi_job *self)
+{
+    const td_gpu_job *job = &self->gpu[0].job;
+    bool gas = td_gpu_is_gas(job), fused = job->traits->fused;
+    td_multi_need need = {.both = job->both, .sweep = !gas, .push = !gas || fused,
+                          .weight_bytes = td_gpu_weight_bytes(job)};
+    bool pulls = gas && (!fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised));
+    need.pull = pulls;
+    need.same = need.push && pulls && (job->both || job->graph->symmetric);
+    need.heads = td_gpu_accumulates(job->traits, pulls, job->prioritised, job->run->async);
+    return need;
+}
+
+enum { SPARE_EDGES = 32 }; /* so that four edges from a multiple of four on can be read at once */
+
+static td_status declare_lists(td_gpu_memory *memory, const td_multi_need *need, bool heads, uint64_t vertices,
+                               uint64_t edges, td_multi_lists *lists)
+{
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &lists->offsets, vertices + 1, sizeof(uint64_t),
+                            "a fragment's offsets"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->targets, edges + SPARE_EDGES, sizeof(uint32_t),
+                            "a fragment's edges"));
+    if (need->weight_bytes > 0)
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->weights, edges, need->weight_bytes,
+                                "a fragment's weights"));
+    return heads ? td_gpu_declare_heads(memory, &lists->heads, edges, vertices) : TD_OK;
+}
+
+td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
+                                    uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment)
+{
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &fragment->out, vertices + 1, sizeof(uint64_t),
+                            "a fragment's offsets"));
+    if (need->push)
+        TD_CHECK(declare_lists(memory, need, need->same && need->heads, vertices, push_edges, &fragment->push));
+    if (need->pull && !need->same)
+        TD_CHECK(declare_lists(memory, need, need->heads, vertices, pull_edges, &fragment->pull));
+    return td_gpu_declare(memory, TD_FOR_LISTS, &fragment->boundary, words, sizeof(uint32_t), "boundary vertices");
+}
+
+/* Collecting a fragment's lists at the host. With the graph's own numbers they are a stretch of its arrays. */
+
+typedef struct collector {
+    const td_partition *partition;
+    const td_adjacency *from;
+    uint32_t first;
+    const uint64_t *places; /* of the fragment's lists, from 0 */
+    uint32_t *targets;
+    char *weights;
+    size_t weight_bytes;
+} collector;
+
+static uint32_t vertex_of(const td_partition *partition, uint64_t number)
+{
+    return partition->order != NULL ? partition->order[number] : (uint32_t)number;
+}
+
+static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const collector *self = context;
+    (void)worker;
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t v = vertex_of(self->partition, self->first + i);
+        uint64_t at = self->from->offsets[v], degree = self->from->offsets[v + 1] - at, to = self->places[i];
+        for (uint64_t e = 0; e < degree; e++) self->targets[to + e] = self->partition->place[self->from->targets[at + e]];
+        if (self->weight_bytes > 0)
+            memcpy(self->weights + to * self->weight_bytes, (const char *)self->from->weights + at * self->weight_bytes,
+                   degree * self->weight_bytes);
+    }
+    return TD_OK;
+}
+
+/* Where the lists of a fragment begin, from 0 on; the longest of them. */
+static void find_places(const td_partition *partition, const td_adjacency *from, uint32_t first, uint32_t end,
+                        uint64_t *places, uint64_t *longest)
+{
+    places[0] = *longest = 0;
+    for (uint64_t v = first; v < end; v++) {
+        uint64_t degree = td_degree(from, vertex_of(partition, v));
+        places[v - first + 1] = places[v - first] + degree;
+        if (degree > *longest) *longest = degree;
+    }
+}
+
+static void *shifted(void *array, uint64_t elements, size_t bytes)
+{
+    return (void *)((uintptr_t)array - elements * bytes);
+}
+
+static uint64_t place_of(const void *places, uint64_t v) { return ((const uint64_t *)places)[v]; }
+
+static td_status send_heads(td_multi_fragment *fragment, td_multi_lists *lists, const uint64_t *places)
+{
+    td_status status = TD_OK;
+    td_gpu_heads found = {0};
+    TD_TRY(td_gpu_find_heads(&found, place_of, places, fragment->end - fragment->first));
+    for (uint64_t i = 0; i < found.count; i++) found.lists[i] += fragment->first;
+    TD_TRY(td_gpu_send_heads(fragment->stream, &lists->heads, &found));
+    lists->segments = (td_gpu_segments){lists->heads.bits, lists->heads.lists, lists->heads.before, lists->edges};
+    lists->pieces = found.pieces;
+done:
+    if (status != TD_OK) (void)td_stream_synchronize(fragment->stream);
+    td_gpu_free_heads(&found);
+    return status;
+}
+
+/* Sends the lists. Edges of sweeps have the graph's numbers, which name them in a forest; others are numbered from 0. */
+static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_multi_lists *lists,
+                            const td_adjacency *from, size_t weight_bytes, bool sweep)
+{
+    td_status status = TD_OK;
+    const td_partition *partition = &self->held->partition;
+    uint64_t n = fragment->end - fragment->first, *places = NULL;
+    collector collected = {.partition = partition, .from = from, .first = fragment->first,
+                           .weight_bytes = weight_bytes};
+    TD_TRY(TD_NEW(&places, n + 1, "a fragment's offsets"));
+    find_places(partition, from, fragment->first, fragment->end, places, &lists->longest);
+    lists->edges = places[n];
+    const uint32_t *targets;
+    const char *weights;
+    if (partition->order == NULL) {
+        targets = from->targets + from->offsets[fragment->first];
+        weights = weight_bytes > 0 ? (const char *)from->weights + from->offsets[fragment->first] * weight_bytes : NULL;
+    } else {
+        collected.places = places;
+        TD_TRY(TD_NEW(&collected.targets, lists->edges + 1, "a fragment's edges"));
+        if (weight_bytes > 0)
+            TD_TRY(td_new_bytes(&collected.weights, lists->edges + 1, weight_bytes, "a fragment's weights"));
+        TD_TRY(td_pool_for(self->options->pool, n, 4096, collect_lists, &collected));
+        targets = collected.targets;
+        weights = collected.weights;
+    }
+    TD_TRY(td_stream_copy(fragment->stream, lists->targets, targets, lists->edges * sizeof *targets, TD_TO_DEVICE));
+    if (weight_bytes > 0)
+        TD_TRY(td_stream_copy(fragment->stream, lists->weights, weights, lists->edges * weight_bytes, TD_TO_DEVICE));
+    if (lists->heads.lists != NULL) TD_TRY(send_heads(fragment, lists, places));
+    uint64_t base = sweep ? from->offsets[fragment->first] : 0;
+    for (uint64_t i = 0; i <= n; i++) places[i] += base;
+    TD_TRY(td_stream_copy(fragment->stream, lists->offsets, places, (n + 1) * sizeof *places, TD_TO_DEVICE));
+    TD_TRY(td_stream_synchronize(fragment->stream));
+    lists->view = (td_gpu_list){shifted(lists->offsets, fragment->first, sizeof(uint64_t)),
+                                shifted(lists->targets, base, sizeof(uint32_t)),
+                                weight_bytes > 0 ? shifted(lists->weights, base, weight_bytes) : NULL};
+done:
+    if (status != TD_OK) (void)td_stream_synchronize(fragment->stream);
+    td_free(places);
+    td_free(collected.targets);
+    td_free(collected.weights);
+    return status;
+}
+
+static td_status send_out(td_multi_job *self, td_multi_fragment *fragment)
+{
+    uint64_t n = fragment->end - fragment->first, *places, longest;
+    TD_CHECK(TD_NEW(&places, n + 1, "a fragment's offsets"));
+    find_places(&self->held->partition, &self->graph->out, fragment->first, fragment->end, places, &longest);
+    td_status status = td_stream_copy(fragment->stream, fragment->out, places, (n + 1) * sizeof *places, TD_TO_DEVICE);
+    td_status finished = td_stream_synchronize(fragment->stream);
+    td_free(places);
+    fragment->out_offsets = shifted(fragment->out, fragment->first, sizeof(uint64_t));
+    return status != TD_OK ? status : finished;
+}
+
+static uint64_t edges_of(const td_partition *partition, const td_adjacency *from, uint32_t first, uint32_t end)
+{
+    uint64_t edges = 0;
+    if (partition->order == NULL) return from->offsets[end] - from->offsets[first];
+    for (uint64_t v = first; v < end; v++) edges += td_degree(from, partition->order[v]);
+    return edges;
+}
+
+static td_status load_fragment(td_multi_job *self, int i, const td_multi_need *need, const td_adjacency *push,
+                               const td_adjacency *pull)
+{
+    td_multi_graph *held = self->held;
+    const td_partition *partition = &held->partition;
+    td_multi_fragment *fragment = &held->fragment[i];
+    fragment->first = partition->first[i];
+    fragment->end = partition->first[i + 1];
+    uint64_t push_edges = need->push ? edges_of(partition, push, fragment->first, fragment->end) : 0;
+    uint64_t pull_edges = need->pull ? edges_of(partition, pull, fragment->first, fragment->end) : 0;
+    TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, fragment->end - fragment->first,
+                                       ((uint64_t)self->graph->vertices + 31) / 32, push_edges, pull_edges, fragment));
+    TD_CHECK(send_out(self, fragment));
+    if (need->push) TD_CHECK(send_lists(self, fragment, &fragment->push, push, need->weight_bytes, need->sweep));
+    if (need->pull && !need->same)
+        TD_CHECK(send_lists(self, fragment, &fragment->pull, pull, need->weight_bytes, need->sweep));
+    if (need->same) fragment->pull = fragment->push;
+    return TD_OK;
+}
+
+/* Boundary vertices: every GPU marks the targets of its edges, and owners collect the marks in their ranges. */
+
+static td_status mark_targets(td_multi_gpu *gpu, uint32_t *map)
+{
+    td_gpu_job *job = &gpu->job;
+    const td_multi_lists *lists[] = {&gpu->fragment->push, &gpu->fragment->pull};
+    TD_CHECK(td_gpu_clear_map(job, map));
+    for (int i = 0; i < 2; i++) {
+        td_targets_args args = {.targets = lists[i]->targets, .edges = lists[i]->edges, .map = map};
+        if (lists[i]->edges > 0)
+            TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->mark_targets, lists[i]->edges, &args));
+    }
+    return TD_OK;
+}
+
+/* The host adds the marks up: a bit per vertex and GPU, once per layout. */
+static td_status find_boundaries(td_multi_job *self)
+{
+    td_status status = TD_OK;
+    uint64_t words = ((uint64_t)self->graph->vertices + 31) / 32;
+    uint32_t *all = NULL, *one = NULL;
+    TD_TRY(TD_NEW_ZEROED(&all, words, "boundary vertices"));
+    TD_TRY(TD_NEW(&one, words, "boundary vertices"));
+    TD_EACH_GPU(self, gpu) TD_TRY(mark_targets(gpu, gpu->fragment->boundary));
+    TD_EACH_GPU(self, gpu) {
+        TD_TRY(td_stream_copy(gpu->job.stream, one, gpu->fragment->boundary, words * sizeof *one, TD_TO_HOST));
+        TD_TRY(td_stream_synchronize(gpu->job.stream));
+        uint64_t first = gpu->fragment->first / 32, end = ((uint64_t)gpu->fragment->end + 31) / 32;
+        for (uint64_t w = 0; w < words; w++)
+            if (w < first || w >= end) all[w] |= one[w];
+    }
+    TD_EACH_GPU(self, gpu) {
+        TD_TRY(td_stream_copy(gpu->job.stream, gpu->fragment->boundary, all, words * sizeof *all, TD_TO_DEVICE));
+        TD_TRY(td_stream_synchronize(gpu->job.stream));
+    }
+done:
+    td_free(all);
+    td_free(one);
+    return status;
+}
+
+static bool serves(const td_multi_graph *held, const td_multi_settings *set, const td_multi_need *need)
+{
+    return held->is_cut && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
+           held->sweep == need->sweep && held->has_push >= need->push && held->has_pull >= need->pull &&
+           held->has_weights == (need->weight_bytes > 0) && held->has_heads >= need->heads;
+}
+
+static td_status load_all(td_multi_job *self, const td_multi_need *need)
+{
+    td_status status = TD_OK;
+    td_multi_graph *held = self->held;
+    const td_graph *graph = self->graph;
+    td_adjacency both = {0};
+    const td_adjacency *push = &graph->out, *pull = graph->symmetric ? &graph->out : &graph->in;
+    if (need->both) {
+        TD_TRY(td_lists_join(graph, need->weight_bytes > 0, &both, self->options->pool));
+        push = pull = &both;
+    }
+    held->same = need->same;
+    for (int i = 0; i < held->count; i++) TD_TRY(load_fragment(self, i, need, push, pull));
+    TD_TRY(find_boundaries(self));
+    held->both = need->both;
+    held->sweep = need->sweep;
+    held->has_push = need->push;
+    held->has_pull = need->pull;
+    held->has_heads = need->heads;
+    held->has_weights = need->weight_bytes > 0;
+done:
+    td_lists_free(&both);
+    return status;
+}
+
+td_status td_multi_load(td_multi_job *self)
+{
+    td_multi_graph *held = self->held;
+    const td_multi_settings *set = &self->set;
+    td_multi_need need = td_multi_needs(self);
+    if (serves(held, set, &need)) return TD_OK;
+    free_fragments(held);
+    td_partition_wish wish = {.kind = set->partition, .parts = held->count, .seed = set->seed,
+                              .out = need.push || self->graph->symmetric, .in = need.pull && !self->graph->symmetric};
+    if (need.both) wish.out = wish.in = true;
+    TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));
+    held->is_cut = true;
+    held->kind = set->partition;
+    held->seed = set->seed;
+    return load_all(self, &need);
+}

@@ -1,0 +1,66 @@
+/* Programs without a frontier: every iteration gather-sums along all lists of every fragment, and the new messages go to
+ * the mirrors. */
+#include "engine/multi/multi.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+static td_status gather_fragment(td_multi_gpu *gpu, td_multi_fragment *fragment)
+{
+    td_gpu_job *job = &gpu->job;
+    td_gpu_state state = td_multi_state(gpu, fragment);
+    uint32_t count = fragment->end - fragment->first;
+    td_pull_args args = {.state = state, .list = fragment->pull.view, .segments = fragment->pull.segments,
+                         .end_piece = fragment->pull.pieces, .sums = job->arrays.sums};
+    if (fragment->pull.pieces > 0)
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull, fragment->pull.pieces * 32, &args));
+    td_apply_args apply = {.state = state, .sums = job->arrays.sums, .first_vertex = fragment->first,
+                           .end_vertex = fragment->end};
+    return count > 0 ? td_gpu_launch(job, job->stream, &job->kernels->apply, count, &apply) : TD_OK;
+}
+
+/* The counters of all GPUs, in their order. */
+static void add_changes(const td_multi_job *self, double *change, double *share)
+{
+    *change = *share = 0;
+    for (int i = 0; i < self->count; i++) {
+        const td_gpu_tally *tally = &self->gpu[i].job.control->tally;
+        if (self->traits->measure == TD_MEASURE_MAX)
+            *change = tally->change <= *change ? *change : tally->change; /* NaN stays */
+        else *change += tally->change;
+        *share += tally->share;
+    }
+}
+
+static td_status gather(td_multi_job *self)
+{
+    uint64_t began = td_clock_ns();
+    double change, share;
+    self->row = (td_row){.direction = "pull", .active_vertices = self->graph->vertices,
+                         .active_edges = td_gpu_view_edges(td_multi_first(self))};
+    self->row.edges = self->row.active_edges;
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(gather_fragment(gpu, fragment));
+    TD_CHECK(td_multi_wait(self));
+    add_changes(self, &change, &share);
+    TD_CHECK(td_gpu_judge(td_multi_first(self), change, share));
+    TD_EACH_GPU(self, gpu) {
+        gpu->job.state.context.global = share;
+        td_gpu_turn_values(&gpu->job);
+    }
+    TD_CHECK(td_multi_share_messages(self));
+    self->row.change = change;
+    return td_multi_end_iteration(self, began);
+}
+
+td_status td_multi_gather(td_multi_job *self)
+{
+    td_gpu_job *first = td_multi_first(self);
+    TD_CHECK(td_multi_init(self));
+    while (first->state.context.iteration < first->limit && !self->run->converged) {
+        TD_CHECK(gather(self));
+        TD_CHECK(td_multi_checkpoint(self));
+    }
+    return TD_OK;
+}

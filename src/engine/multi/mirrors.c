@@ -1,0 +1,143 @@
+/* Mirrors: the values, messages and active vertices of owners, sent to the other GPUs before a pull. */
+#include "engine/multi/multi.h"
+
+#include <string.h>
+
+static char *array_at(const td_multi_gpu *gpu, size_t place)
+{
+    char *array;
+    memcpy(&array, (const char *)&gpu->job.state + place, sizeof array);
+    return array;
+}
+
+/* Copies the owners' ranges of an array to all other GPUs. `shift`: vertices per element, as a power of two. */
+static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift)
+{
+    TD_CHECK(td_multi_all_wait(self));
+    TD_EACH_OWNED(self, owner, fragment) {
+        uint64_t first = (uint64_t)fragment->first >> shift;
+        uint64_t end = ((uint64_t)fragment->end + (UINT64_C(1) << shift) - 1) >> shift;
+        if (first == end) continue;
+        TD_EACH_GPU(self, gpu) {
+            if (gpu == owner) continue;
+            char *to = array_at(gpu, place) + first * bytes;
+            const char *from = array_at(owner, place) + first * bytes;
+            TD_CHECK(td_stream_copy_peer(gpu->job.stream, gpu->job.device, to, owner->job.device, from,
+                                         (end - first) * bytes));
+            self->exchange.bytes += (end - first) * bytes;
+        }
+    }
+    return td_multi_all_wait(self);
+}
+
+td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes) { return share(self, place, bytes, 0); }
+
+td_status td_multi_share_active(td_multi_job *self)
+{
+    return share(self, offsetof(td_gpu_state, active), sizeof(uint32_t), 5);
+}
+
+/* Mirrors that changed: a list from each owner, which every other GPU reads. */
+
+static td_mirror_args mirror_args(const td_multi_gpu *gpu)
+{
+    return (td_mirror_args){.state = gpu->job.state, .changed = gpu->changed, .vertices = gpu->mirror_vertices,
+                            .messages = gpu->mirror_messages, .length = &gpu->job.state.control->given};
+}
+
+static td_status list_changed(td_multi_job *self)
+{
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_OWNED(self, gpu, fragment) {
+        td_mirror_args args = mirror_args(gpu);
+        args.boundary = fragment->boundary;
+        args.first_vertex = fragment->first;
+        args.end_vertex = fragment->end;
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->list_mirrored,
+                               td_gpu_words(&gpu->job) * 32, &args));
+    }
+    return td_multi_wait(self);
+}
+
+/* Brings a list into the memory of the GPU that takes it, unless its kernels can read it where it is. The other GPU's
+ * outboxes are not in use between two iterations. */
+static td_status bring(td_multi_job *self, td_multi_gpu *to, const td_multi_gpu *from, td_mirror_args *args)
+{
+    td_gpu_mailbox *box = &self->exchange.box[td_multi_index(self, to)];
+    uint64_t length = from->job.control->given;
+    td_device *here = to->job.device, *there = from->job.device;
+    if (box->reads[td_multi_index(self, from)]) return TD_OK;
+    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_vertices, there, args->vertices,
+                                 length * sizeof(uint32_t)));
+    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_values, there, args->messages,
+                                 length * to->job.traits->message_bytes));
+    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_length, there, args->length, sizeof(uint32_t)));
+    args->vertices = box->in_vertices;
+    args->messages = box->in_values;
+    args->length = box->in_length;
+    return TD_OK;
+}
+
+static td_status take_list(td_multi_job *self, td_multi_gpu *to, const td_multi_gpu *from, bool twice)
+{
+    uint64_t length = from->job.control->given;
+    td_mirror_args args = mirror_args(from);
+    if (length == 0) return TD_OK;
+    args.state = to->job.state;
+    args.twice = twice;
+    TD_CHECK(bring(self, to, from, &args));
+    self->exchange.messages += length;
+    self->exchange.bytes += length * (sizeof(uint32_t) + to->job.traits->message_bytes);
+    return td_gpu_launch(&to->job, to->job.stream, &to->job.kernels->take_mirrored, length, &args);
+}
+
+static td_status take_lists(td_multi_job *self, bool twice)
+{
+    TD_EACH_GPU(self, gpu)
+        TD_EACH_GPU(self, other)
+            if (gpu != other) TD_CHECK(take_list(self, gpu, other, twice));
+    return td_multi_all_wait(self);
+}
+
+/* Whether the lists have fewer bytes than all owned vertices' messages. */
+static bool lists_are_less(const td_multi_job *self)
+{
+    uint64_t listed = 0, entry = sizeof(uint32_t) + self->traits->message_bytes;
+    for (int i = 0; i < self->count; i++) listed += self->gpu[i].job.control->given;
+    return listed * entry < self->graph->vertices * self->traits->message_bytes;
+}
+
+td_status td_multi_update_mirrors(td_multi_job *self)
+{
+    if (!self->mirrors_stale) return TD_OK;
+    self->mirrors_stale = false;
+    TD_CHECK(list_changed(self));
+    TD_CHECK(lists_are_less(self) ? take_lists(self, false)
+                                  : td_multi_share_ranges(self, offsetof(td_gpu_state, values),
+                                                          self->traits->value_bytes));
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->changed));
+    return TD_OK;
+}
+
+/* After an iteration that pulled: `messages` are the new ones, `next_messages` those before. A list of what changed since
+ * the last iteration updates a buffer whose mirrors are those of the last iteration. Both buffers are such after lists
+ * were taken into both; after whole ranges the other one is older. */
+td_status td_multi_share_messages(td_multi_job *self)
+{
+    const size_t place = offsetof(td_gpu_state, messages), other = offsetof(td_gpu_state, next_messages);
+    bool twice = self->gpu[0].job.state.messages != self->gpu[0].job.state.next_messages;
+    size_t bytes = self->traits->message_bytes;
+    if (!twice) return td_multi_share_ranges(self, place, bytes);
+    TD_CHECK(list_changed(self));
+    bool lists = lists_are_less(self);
+    if (lists && self->both_buffers) return take_lists(self, true);
+    TD_CHECK(td_multi_share_ranges(self, place, bytes));
+    self->both_buffers = lists;
+    if (!lists) return TD_OK;
+    TD_EACH_GPU(self, gpu) { /* from now on lists will do: the mirrors of the other buffer, which the next iteration
+                              * writes its own vertices' messages to, too */
+        uint64_t all = self->graph->vertices * bytes;
+        TD_CHECK(td_stream_copy(gpu->job.stream, array_at(gpu, other), array_at(gpu, place), all, TD_ON_DEVICE));
+    }
+    return TD_OK;
+}

@@ -1,0 +1,163 @@
+/* The multi engine: several GPUs share a graph (GUM, ICDE'23).
+ *
+ * The graph is cut into one fragment per GPU (layout/partition.h). A GPU has the adjacency lists of its fragment's
+ * vertices and one value for every vertex: its own vertices', and mirrors of all others. So that any GPU can process any
+ * vertex's list, mirrors are not limited to the targets of a GPU's own edges. An iteration is
+ *
+ *     measure the active edges of every fragment
+ *     decide which GPUs take part and which shares of which fragments they process (decide.h)
+ *     process: push along the lists of active vertices, or pull along those of all
+ *     exchange: updates of mirrors go to their owners (pushes), or values of owners to mirrors (pulls)
+ *
+ * and the host waits once for the counters of all GPUs, which work at the same time. */
+#ifndef TD_ENGINE_MULTI_H
+#define TD_ENGINE_MULTI_H
+
+#include "engine/engine.h"
+#include "gpu/exchange.h"
+#include "gpu/rounds.h"
+#include "layout/partition.h"
+#include "run/numbering.h"
+
+_Static_assert((int)TD_GPU_FRAGMENTS == (int)TD_FRAGMENTS && (int)TD_GPU_FRAGMENTS == (int)TD_GPUS, "one per GPU");
+
+typedef struct td_multi_settings {
+    td_partition_kind partition;
+    uint64_t seed;
+    td_direction direction;
+    bool copies;             /* GPUs do not follow each other's pointers */
+    bool steals;
+    uint64_t high_degree;
+    double delta;
+    uint32_t samples;
+} td_multi_settings;
+td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
+
+/* One adjacency of a fragment, on the fragment's GPU. */
+typedef struct td_multi_lists {
+    void *offsets, *targets, *weights;
+    td_gpu_list view;        /* indexed by vertex, and by edge: of sweeps the graph's edges, otherwise the fragment's */
+    uint64_t edges, longest;
+    td_gpu_head_arrays heads; /* gather-sums */
+    td_gpu_segments segments;
+    uint64_t pieces;
+} td_multi_lists;
+
+typedef struct td_multi_fragment {
+    td_device *device;
+    td_stream *stream;
+    uint32_t first, end;
+    td_multi_lists push, pull;
+    void *out;
+    const uint64_t *out_offsets; /* indexed by vertex */
+    uint32_t *boundary;      /* bitmap: the vertices that other fragments refer to, as far as this one owns them */
+} td_multi_fragment;
+
+/* The layout that is cached between the runs of a graph. */
+typedef struct td_multi_graph {
+    td_gpu_cached gpu;
+    int count;
+    td_partition partition;
+    bool is_cut;
+    td_partition_kind kind;
+    uint64_t seed;
+    bool both, sweep, same, has_push, has_pull, has_heads, has_weights;
+    td_multi_fragment fragment[TD_FRAGMENTS];
+} td_multi_graph;
+
+/* One GPU in a run. */
+typedef struct td_multi_gpu {
+    td_gpu_job job;
+    td_multi_fragment *fragment; /* its own; it may own others, or none */
+    uint32_t *changed;       /* bitmap: owned vertices that changed since mirrors were last updated */
+    uint32_t *mirror_vertices; /* what mirrors are updated with */
+    void *mirror_messages;
+    td_gpu_frontier_tally *tally, *seen; /* of its fragment's frontier; the host's copy */
+    td_frontier_cuts *cuts;
+    void *labels;            /* sweeps: what another GPU found */
+    td_event *done;
+    uint64_t vertices, edges; /* of the frontier of the fragments that it owns */
+    uint32_t left;           /* peeling */
+    uint64_t processed;      /* edges of this iteration */
+} td_multi_gpu;
+
+typedef struct td_multi_job {
+    td_run *run;
+    const td_run_options *options;
+    const td_graph *graph;
+    const td_cpu_kernels *traits;
+    td_multi_settings set;
+    td_multi_graph *held;
+    td_numbering numbering;
+    td_renumbered renumbered;
+    int count;
+    td_multi_gpu gpu[TD_FRAGMENTS];
+    td_gpu_exchange exchange;
+    td_loop *loop;
+    int waiting;             /* GPUs whose counters are under way */
+    td_status failed;        /* of a completion */
+    td_gpu_frontier now;     /* of all GPUs together */
+    bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
+    bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
+    td_row row;
+} td_multi_job;
+
+#define TD_EACH_GPU(self, g) for (td_multi_gpu *g = (self)->gpu; g < (self)->gpu + (self)->count; g++)
+
+/* The fragments that a GPU owns, one after another; NULL: none follows. */
+static inline td_multi_fragment *td_multi_next_owned(td_multi_job *self, const td_multi_gpu *gpu,
+                                                     const td_multi_fragment *after)
+{
+    uint32_t owned = self->exchange.box[gpu - self->gpu].fragments.owned;
+    for (int k = after == NULL ? 0 : (int)(after - self->held->fragment) + 1; k < self->count; k++)
+        if (owned >> k & 1u) return &self->held->fragment[k];
+    return NULL;
+}
+#define TD_EACH_OWNED(self, g, f)                                                                     \
+    TD_EACH_GPU(self, g)                                                                              \
+        for (td_multi_fragment *f = td_multi_next_owned(self, g, NULL); f != NULL;                    \
+             f = td_multi_next_owned(self, g, f))
+
+static inline int td_multi_index(const td_multi_job *self, const td_multi_gpu *gpu) { return (int)(gpu - self->gpu); }
+static inline td_gpu_job *td_multi_first(td_multi_job *self) { return &self->gpu[0].job; }
+
+/* fragments.c: the layout. */
+extern const td_gpu_keeper td_multi_keeper;
+typedef struct td_multi_need {
+    bool push, pull, heads, both, sweep;
+    bool same;               /* pushes and pulls go along the same lists */
+    uint64_t weight_bytes;
+} td_multi_need;
+td_multi_need td_multi_needs(const td_multi_job *self);
+td_status td_multi_load(td_multi_job *self);
+td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
+                                    uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
+
+/* wait.c: counters of all GPUs. */
+td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
+td_status td_multi_reset(td_multi_job *self);
+td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
+td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
+td_status td_multi_measure(td_multi_job *self, bool next); /* queues it: of next_active, or of active */
+void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
+td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+
+/* mirrors.c: values of owners, to the mirrors. */
+td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes); /* of a pointer in td_gpu_state */
+td_status td_multi_share_active(td_multi_job *self);
+td_status td_multi_update_mirrors(td_multi_job *self);
+td_status td_multi_share_messages(td_multi_job *self);
+
+/* The schedules. */
+td_status td_multi_rounds(td_multi_job *self);
+td_status td_multi_peel(td_multi_job *self);
+td_status td_multi_priorities(td_multi_job *self);
+td_status td_multi_gather(td_multi_job *self);
+td_status td_multi_sweeps(td_multi_job *self);
+
+/* state.c: first values, checkpoints, results. */
+td_status td_multi_init(td_multi_job *self);
+td_status td_multi_checkpoint(td_multi_job *self);
+td_status td_multi_hand_over(td_multi_job *self);
+
+#endif

@@ -1,0 +1,285 @@
+/* Rounds of programs with a frontier: push, pull, near and far vertices, peeling. */
+#include "engine/multi/multi.h"
+
+#include "base/clock.h"
+
+/* Push. */
+
+static td_gpu_part range_of(uint32_t first, uint32_t end)
+{
+    return (td_gpu_part){.end_edge = UINT64_MAX, .first_vertex = first, .end_vertex = end};
+}
+
+/* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
+ * its active vertices with its values, and the targets are updated here. */
+static td_status push_range(td_multi_job *self, td_multi_gpu *gpu, td_multi_gpu *owner, td_multi_fragment *fragment,
+                            uint32_t first, uint32_t end)
+{
+    td_gpu_job *job = &gpu->job;
+    td_gpu_part part = range_of(first, end);
+    if (first >= end) return TD_OK;
+    td_push_part_args args = td_gpu_push_part_args(job, fragment->push.view, &part);
+    args.push.state = td_multi_state(gpu, fragment);
+    args.push.state.active = owner->job.state.active;
+    args.push.state.messages = owner->job.state.messages;
+    args.push.fragments = self->exchange.box[td_multi_index(self, gpu)].on_device;
+    job->has_high_degree = fragment->push.longest >= job->high_degree;
+    return td_gpu_push_part(job, job->stream, &args);
+}
+
+static td_status next_frontier(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) {
+        td_gpu_swap(&gpu->job.state.active, &gpu->job.state.next_active);
+        TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->job.state.next_active));
+    }
+    return TD_OK;
+}
+
+static td_status push(td_multi_job *self)
+{
+    uint64_t began = td_clock_ns();
+    self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
+    td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_OWNED(self, gpu, fragment)
+        TD_CHECK(push_range(self, gpu, gpu, fragment, fragment->first, fragment->end));
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_pack(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    if (td_gpu_exchange_copies(&self->exchange)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_take(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(td_multi_wait(self));
+    TD_EACH_GPU(self, gpu) {
+        gpu->processed = gpu->job.control->tally.edges;
+        self->row.edges += gpu->processed;
+        for (int k = 0; k < self->count; k++) self->exchange.messages += gpu->job.control->lengths[k];
+    }
+    td_multi_add_up(self);
+    self->mirrors_stale = true;
+    TD_CHECK(next_frontier(self));
+    return td_multi_end_iteration(self, began);
+}
+
+/* Pull. */
+
+static td_status pull_fragment(td_multi_gpu *gpu, td_multi_fragment *fragment)
+{
+    td_gpu_job *job = &gpu->job;
+    td_gpu_state state = td_multi_state(gpu, fragment);
+    uint32_t count = fragment->end - fragment->first;
+    if (count == 0) return TD_OK;
+    if (state.first_hit) {
+        td_hit_args args = {.state = state, .list = fragment->pull.view,
+                            .part = range_of(fragment->first, fragment->end), .late = job->arrays.late};
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
+        return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
+                                    (uint64_t)job->device->properties.multiprocessors, 0, &args);
+    }
+    td_pull_args args = {.state = state, .list = fragment->pull.view, .segments = fragment->pull.segments,
+                         .end_piece = fragment->pull.pieces, .sums = job->arrays.sums};
+    if (fragment->pull.pieces > 0)
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull, fragment->pull.pieces * 32, &args));
+    td_apply_args apply = {.state = state, .sums = job->arrays.sums, .first_vertex = fragment->first,
+                           .end_vertex = fragment->end};
+    return td_gpu_launch(job, job->stream, &job->kernels->apply, count, &apply);
+}
+
+/* The mirrors of active vertices of a first-hit program have all the same value, so that bitmaps are all that is sent. */
+static td_status adopt_active(td_multi_job *self)
+{
+    uint64_t value = 0;
+    TD_EACH_GPU(self, gpu) {
+        if (gpu->vertices == 0) continue;
+        TD_CHECK(td_stream_copy(gpu->job.stream, &value, &gpu->tally->value, sizeof value, TD_TO_HOST));
+        TD_CHECK(td_stream_synchronize(gpu->job.stream));
+        break;
+    }
+    TD_EACH_GPU(self, gpu) {
+        td_adopt_args args = {.state = gpu->job.state, .value = value,
+                              .fragments = self->exchange.box[td_multi_index(self, gpu)].on_device};
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->adopt, td_gpu_words(&gpu->job) * 32,
+                               &args));
+    }
+    return TD_OK;
+}
+
+static td_status pull(td_multi_job *self)
+{
+    uint64_t began = td_clock_ns();
+    bool first_hit = self->gpu[0].job.state.first_hit;
+    self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
+    td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    TD_CHECK(td_multi_share_active(self));
+    TD_CHECK(first_hit ? adopt_active(self) : td_multi_update_mirrors(self));
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(pull_fragment(gpu, fragment));
+    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(td_multi_wait(self));
+    TD_EACH_OWNED(self, gpu, fragment) self->row.edges += first_hit ? 0 : fragment->pull.edges;
+    TD_EACH_GPU(self, gpu) {
+        gpu->processed = gpu->job.control->tally.edges;
+        self->row.edges += gpu->processed;
+    }
+    td_multi_add_up(self);
+    self->mirrors_stale = true;
+    TD_CHECK(next_frontier(self));
+    return td_multi_end_iteration(self, began);
+}
+
+static td_status go_on(td_multi_job *self)
+{
+    TD_CHECK(td_gpu_chooses_push(td_multi_first(self), &self->now) ? push(self) : pull(self));
+    return td_multi_checkpoint(self);
+}
+
+td_status td_multi_rounds(td_multi_job *self)
+{
+    td_gpu_job *first = td_multi_first(self);
+    TD_CHECK(td_multi_init(self));
+    while (self->now.vertices > 0 && first->state.context.iteration < first->limit) TD_CHECK(go_on(self));
+    self->run->converged = self->now.vertices == 0;
+    return TD_OK;
+}
+
+/* Peeling. */
+
+static td_peel_args peel_args(const td_multi_gpu *gpu, uint32_t count)
+{
+    return (td_peel_args){.state = gpu->job.state, .left = gpu->job.arrays.left, .next_left = gpu->job.arrays.next_left,
+                          .queue = gpu->job.arrays.queue[0], .count = count};
+}
+
+static td_status leave_all(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) {
+        gpu->left = gpu->fragment->end - gpu->fragment->first;
+        td_peel_args args = peel_args(gpu, gpu->left);
+        args.first_vertex = gpu->fragment->first;
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->fill_left, gpu->left, &args));
+    }
+    return TD_OK;
+}
+
+/* Of the vertices left, those of this level become the frontier. */
+static td_status next_level(td_multi_job *self, uint64_t *lowest)
+{
+    *lowest = UINT64_MAX;
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_GPU(self, gpu) {
+        td_peel_args args = peel_args(gpu, gpu->left);
+        args.state = td_multi_state(gpu, gpu->fragment);
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->peel, gpu->left, &args));
+    }
+    TD_CHECK(td_multi_wait(self));
+    self->now = (td_gpu_frontier){.mapped = true};
+    TD_EACH_GPU(self, gpu) {
+        const td_gpu_control *control = gpu->job.control;
+        gpu->left = control->left_count;
+        td_gpu_swap(&gpu->job.arrays.left, &gpu->job.arrays.next_left);
+        gpu->vertices = control->slot[0].count;
+        gpu->edges = control->slot[0].edges;
+        self->now.vertices += gpu->vertices;
+        self->now.edges += gpu->edges;
+        if (control->tally.lowest < *lowest) *lowest = control->tally.lowest;
+        TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->job.state.active));
+        td_queue_args args = {.state = gpu->job.state, .queue = gpu->job.arrays.queue[0],
+                              .count = control->slot[0].count};
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->map_queue, gpu->vertices, &args));
+    }
+    return TD_OK;
+}
+
+static uint64_t all_left(const td_multi_job *self)
+{
+    uint64_t left = 0;
+    for (int i = 0; i < self->count; i++) left += self->gpu[i].left;
+    return left;
+}
+
+td_status td_multi_peel(td_multi_job *self)
+{
+    td_gpu_job *first = td_multi_first(self);
+    bool within = self->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
+    uint64_t lowest = UINT64_MAX;
+    TD_CHECK(td_multi_init(self));
+    TD_CHECK(leave_all(self));
+    for (; all_left(self) > 0; within = false) {
+        if (!within) TD_CHECK(next_level(self, &lowest));
+        bool any = within || self->now.vertices > 0;
+        while (self->now.vertices > 0 && first->state.context.iteration < first->limit) TD_CHECK(go_on(self));
+        if (first->state.context.iteration >= first->limit) return TD_OK;
+        uint32_t phase = any ? first->state.context.phase + 1 : (uint32_t)lowest;
+        TD_EACH_GPU(self, gpu) gpu->job.state.context.phase = phase;
+    }
+    self->run->converged = true;
+    return TD_OK;
+}
+
+/* Priorities: one bucket for all GPUs. */
+
+static td_far_args far_args(const td_multi_gpu *gpu, const td_multi_fragment *fragment)
+{
+    td_far_args args = td_gpu_far_args(&gpu->job);
+    args.state = td_multi_state(gpu, fragment);
+    args.first_vertex = fragment->first;
+    args.end_vertex = fragment->end;
+    return args;
+}
+
+static td_status find_lowest(td_multi_job *self, uint32_t *lowest)
+{
+    *lowest = UINT32_MAX;
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_OWNED(self, gpu, fragment) {
+        td_far_args args = far_args(gpu, fragment);
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->far_lowest,
+                               ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
+    }
+    TD_CHECK(td_multi_wait(self));
+    TD_EACH_GPU(self, gpu)
+        if (gpu->job.control->far_lowest < *lowest) *lowest = gpu->job.control->far_lowest;
+    return TD_OK;
+}
+
+/* The deferred vertices of the lowest priority on any GPU become the frontier. */
+static td_status next_bucket(td_multi_job *self, bool *more)
+{
+    uint32_t lowest;
+    TD_CHECK(find_lowest(self, &lowest));
+    *more = lowest != UINT32_MAX;
+    if (!*more) return TD_OK;
+    TD_CHECK(td_multi_reset(self));
+    TD_EACH_GPU(self, gpu) {
+        gpu->job.control->far_lowest = lowest;
+        TD_CHECK(td_stream_copy(gpu->job.stream, &gpu->job.state.control->far_lowest, &gpu->job.control->far_lowest,
+                                sizeof lowest, TD_TO_DEVICE));
+    }
+    TD_EACH_OWNED(self, gpu, fragment) {
+        td_far_args args = far_args(gpu, fragment);
+        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->far_split,
+                               ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
+    }
+    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(td_multi_wait(self));
+    TD_EACH_GPU(self, gpu) gpu->job.bound = lowest;
+    td_multi_add_up(self);
+    return next_frontier(self);
+}
+
+td_status td_multi_priorities(td_multi_job *self)
+{
+    double one_over_delta = 1 / td_gpu_delta(self->graph, self->set.delta);
+    TD_EACH_GPU(self, gpu) gpu->job.one_over_delta = one_over_delta;
+    TD_CHECK(td_multi_init(self));
+    for (bool more = true; more;) {
+        if (self->now.vertices == 0) {
+            TD_CHECK(next_bucket(self, &more));
+            continue;
+        }
+        TD_CHECK(push(self));
+        self->run->rows[self->run->row_count - 1].direction = "near";
+        TD_CHECK(td_multi_checkpoint(self));
+    }
+    self->run->converged = true;
+    return TD_OK;
+}

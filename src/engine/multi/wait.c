@@ -1,0 +1,96 @@
+/* Counters of all GPUs: they work at the same time, and the host waits for all of them in one place. */
+#include "engine/multi/multi.h"
+
+#include "base/clock.h"
+
+static void on_counters(void *context, td_status status, uint64_t rows)
+{
+    td_multi_job *self = context;
+    (void)rows;
+    if (status != TD_OK && self->failed == TD_OK) self->failed = status;
+    if (--self->waiting == 0) td_loop_stop(self->loop);
+}
+
+td_status td_multi_reset(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_reset(&gpu->job));
+    return TD_OK;
+}
+
+td_status td_multi_wait(td_multi_job *self)
+{
+    self->failed = TD_OK;
+    self->waiting = self->count;
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_read_begin(&gpu->job, 0, on_counters, self));
+    TD_CHECK(td_loop_run(self->loop));
+    return self->failed;
+}
+
+static td_status record(td_multi_gpu *gpu)
+{
+    if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
+    gpu->done = NULL;
+    return td_stream_record(gpu->job.stream, &gpu->done);
+}
+
+td_status td_multi_all_wait(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) TD_CHECK(record(gpu));
+    TD_EACH_GPU(self, gpu)
+        TD_EACH_GPU(self, other)
+            if (gpu != other) TD_CHECK(td_stream_wait(gpu->job.stream, other->done));
+    return TD_OK;
+}
+
+td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment)
+{
+    td_gpu_state state = gpu->job.state;
+    state.out_offsets = fragment->out_offsets;
+    state.push_offsets = fragment->push.view.offsets != NULL ? fragment->push.view.offsets : fragment->out_offsets;
+    return state;
+}
+
+static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragment *fragment, bool next)
+{
+    uint64_t words = ((uint64_t)fragment->end - fragment->first + 31) / 32;
+    td_measure_args args = {.state = td_multi_state(gpu, fragment),
+                            .map = next ? gpu->job.state.next_active : gpu->job.state.active,
+                            .changed = gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
+                            .chunk_words = (uint32_t)((words + TD_GPU_CHUNKS - 1) / TD_GPU_CHUNKS)};
+    if (words == 0) return TD_OK;
+    if (gpu->tally != NULL && fragment == gpu->fragment) {
+        args.tally = gpu->tally;
+        args.value = &gpu->tally->value;
+        args.other_offsets = fragment->pull.view.offsets;
+        TD_CHECK(td_stream_fill(gpu->job.stream, gpu->tally, 0, sizeof *gpu->tally));
+        TD_CHECK(td_stream_fill(gpu->job.stream, &gpu->tally->least, 0xff, sizeof gpu->tally->least));
+        TD_CHECK(td_stream_fill(gpu->job.stream, &gpu->tally->other_least, 0xff, sizeof gpu->tally->other_least));
+    }
+    (void)self;
+    return td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->measure, words * 32, &args);
+}
+
+td_status td_multi_measure(td_multi_job *self, bool next)
+{
+    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(measure(self, gpu, fragment, next));
+    return TD_OK;
+}
+
+void td_multi_add_up(td_multi_job *self)
+{
+    self->now = (td_gpu_frontier){.mapped = true};
+    TD_EACH_GPU(self, gpu) {
+        gpu->vertices = gpu->job.control->active_vertices;
+        gpu->edges = gpu->job.control->active_edges;
+        self->now.vertices += gpu->vertices;
+        self->now.edges += gpu->edges;
+    }
+}
+
+td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
+{
+    td_gpu_job *first = td_multi_first(self);
+    td_status status = td_gpu_end_iteration(first, &self->row, began, td_seconds_since(began));
+    TD_EACH_GPU(self, gpu) gpu->job.state.context.iteration = first->state.context.iteration;
+    return status;
+}
