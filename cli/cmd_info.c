@@ -2,10 +2,11 @@
  *
  * A packed file is mapped, and only its header, its offsets and its ids are read and verified, so
  * that the command takes no time; counts that need every edge (loops, parallel edges, the digest)
- * need --check. Any other file is read whole. */
+ * need --check. Any other file is read whole, and so is a packed one for --partition. */
 #include "command.h"
 #include "graph_text.h"
 #include "info_needs.h"
+#include "info_partition.h"
 #include "output.h"
 #include "outside.h"
 #include "report.h"
@@ -25,7 +26,7 @@
 
 typedef struct info_settings {
     td_common common;
-    const char *format;
+    const char *format, *partition;
     bool check;
 } info_settings;
 
@@ -34,6 +35,8 @@ typedef struct info_settings {
 static const td_arg_option options[] = {
     OPTION("check", FLAG, check, NULL, "verify all checksums and properties, and count loops and parallel edges"),
     OPTION("format", TEXT, format, "F", "format of the file (default: recognised)"),
+    OPTION("partition", TEXT, partition, "P:N", "cut the graph into N fragments (1 to 16) by seg, random or metis, and "
+           "count edges, cut edges and mirrors"),
     {0},
 };
 
@@ -47,6 +50,8 @@ typedef struct inspection {
     td_graph_stats stats;
     uint64_t digest;
     double seconds;
+    const char *cut_by; /* --partition, or NULL */
+    td_partition_info cut;
 } inspection;
 
 /* The checksums of a section include the zeros that follow it in the mapping. */
@@ -63,6 +68,10 @@ static td_status open_packed(inspection *job)
     td_packed *file = NULL;
     TD_CHECK(td_packed_open(&file, job->path));
     job->file = *td_packed_describe(file);
+    if (job->cut_by != NULL) { /* needs every edge; loading verifies all that it reads */
+        TD_TRY(td_packed_load(&job->graph, job->path, job->pool));
+        goto done;
+    }
     TD_TRY(td_packed_map(&job->graph, job->path));
     TD_TRY(td_packed_load_checksums(file));
     TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, job->graph->out.offsets));
@@ -109,6 +118,7 @@ static td_status inspect(inspection *job, const info_settings *s)
     } else {
         TD_CHECK(td_graph_stats_degrees(job->graph, job->pool, &job->stats));
     }
+    if (job->cut_by != NULL) TD_CHECK(td_info_partition(job->graph, job->cut_by, &s->common, &job->cut));
     job->seconds = td_seconds_since(start);
     return TD_OK;
 }
@@ -363,18 +373,21 @@ static td_status show(const inspection *job, const td_common *common, td_report 
         print_sections(job);
         TD_CHECK(td_print_needs(job->graph, &job->file, job->pool));
         print_needs(job);
+        if (job->cut_by != NULL) td_print_partition(&job->cut, job->cut_by, job->graph);
     }
     if (common->json == NULL) return TD_OK;
     TD_CHECK(td_report_begin(out, common->json, "info", td_pool_threads(job->pool)));
     report(&out->json, job);
+    if (job->cut_by != NULL) td_partition_json(&out->json, &job->cut, job->cut_by);
     return td_needs_json(&out->json, job->graph, &job->file, job->pool);
 }
 
 static td_status run_info(const td_args *args, void *settings)
 {
     const info_settings *s = settings;
-    inspection job = {.path = args->words[0]};
+    inspection job = {.path = args->words[0], .cut_by = s->partition};
     td_report out = {0};
+    if (s->partition != NULL) TD_CHECK(td_info_check_partition(s->partition));
     TD_CHECK(td_report_check_target(&s->common, job.path));
     TD_CHECK(td_standard_input_take(&job.path, NULL, NULL));
     td_status status = inspect(&job, s);
@@ -395,8 +408,11 @@ const td_command td_cmd_info = {
     .run = run_info,
     .details = "A .tg file is mapped, not read whole, unless --check is given. The checksum identifies the file's "
                "contents: packing the same graph twice gives the same. The digest identifies the graph: it is the "
-               "same in every format.",
+               "same in every format. --partition reads the whole file and adds a table of what an engine on several "
+               "GPUs would divide: per fragment its vertices, its edges (entries of its vertices' lists, out and in), "
+               "those whose other end is in another fragment, and mirrors, which are the distinct other ends.",
     .examples = "tandem info web.tg\n"
                 "tandem info web.tg --check\n"
+                "tandem info web.tg --partition seg:8\n"
                 "tandem info --json soc-Epinions1.txt.xz",
 };

@@ -201,6 +201,36 @@ typedef struct td_edge {
 /* Every call reads a block or two if the graph is on disk; use td_result_edge for the edges of a forest. */
 TD_API td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out);
 
+/* Partitions: a graph cut into fragments, one per GPU, each with a range of the vertices and their lists. A partition is
+ * written as a partitioner and a number of fragments: "seg:8" (ranges of vertex numbers with equal edges), "random:8"
+ * (random vertices, in equal edges) or "metis:8" (few cut edges; needs the library METIS). */
+
+enum { TD_PARTITION_MOST = 16 }; /* fragments */
+
+typedef struct td_fragment_info {
+    uint32_t vertices;
+    uint64_t edges;   /* entries of its vertices' out- and in-lists; of a symmetric graph, of the one list */
+    uint64_t cut;     /* the part of them whose other end is in another fragment */
+    uint64_t mirrors; /* distinct vertices of other fragments among those ends */
+} td_fragment_info;
+
+typedef struct td_partition_info {
+    size_t size;      /* sizeof(td_partition_info), set by the caller */
+    int parts;
+    uint64_t edges, cut, mirrors; /* sums over the fragments: an edge of a directed graph counts at both of its ends */
+    double cut_share; /* of the edges */
+    double balance;   /* the most edges of a fragment over their mean; 1 without edges */
+    double seconds;   /* to make the partition and to count */
+    td_fragment_info fragments[TD_PARTITION_MOST];
+} td_partition_info;
+
+/* Whether a partition is written well and its partitioner is at hand; TD_USAGE or TD_UNSUPPORTED otherwise. */
+TD_API td_status td_partition_check(const char *partition);
+
+/* Cuts a graph in memory, counts and forgets the cut. `seed` is for random and metis; 1 is the tool's. */
+TD_API td_status td_graph_partition_info(td_session *session, const td_graph *graph, const char *partition,
+                                         uint64_t seed, td_partition_info *out);
+
 /* Running programs. */
 
 TD_API const char *td_program_name(int index);            /* NULL after the last one */

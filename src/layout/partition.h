@@ -25,8 +25,8 @@ typedef enum td_partition_kind {
 } td_partition_kind;
 
 enum {
-    TD_FRAGMENTS = 16,      /* the most of a partition */
-    TD_FRAGMENT_ALIGN = 32, /* vertices of a word of a GPU's bitmap, which belongs to one fragment */
+    TD_FRAGMENTS = TD_PARTITION_MOST, /* 16 */
+    TD_FRAGMENT_ALIGN = 32,           /* vertices of a word of a GPU's bitmap, which belongs to one fragment */
 };
 
 typedef struct td_partition_wish {

@@ -2,10 +2,14 @@
  * every test graph, for every partitioner and number of fragments. */
 #include "programs/graphs.h"
 
+#include "base/clock.h"
 #include "layout/partition.h"
 #include "store/gen.h"
 
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sys/wait.h>
 
 #ifdef TANDEM_HAVE_METIS
 enum { KINDS = TD_PARTITIONS };
@@ -388,15 +392,35 @@ TEST(metis_is_refused_where_its_graph_lacks_a_direction_or_memory)
     td_graph_destroy(graph);
 }
 
+static void *cancel_soon(void *unused)
+{
+    (void)unused;
+    usleep(20000);
+    td_cancel_request();
+    return NULL;
+}
+
+/* METIS takes a second for this graph, or more; nothing of it is left behind. */
 TEST(a_cancelled_call_ends_metis)
 {
-    td_graph *graph = generated(&skewed, NULL);
+    td_gen_spec spec = {.kind = "rmat", .scale = 16, .degree = 16, .seed = 1, .rewire = -1};
+    td_graph *graph = generated(&spec, NULL);
     td_partition partition;
-    td_cancel_request();
-    td_status status = td_partition_make(&partition, graph, &(td_partition_wish){.kind = TD_PARTITION_METIS, .parts = 4},
-                                         NULL);
+    pthread_t thread;
+    td_partition_wish wish = {.kind = TD_PARTITION_METIS, .parts = 8};
+    uint64_t start = td_clock_ns();
+    partition = partition_of(graph, &wish, NULL);
+    td_partition_free(&partition);
+    double whole = td_seconds_since(start);
+    start = td_clock_ns();
+    CHECK_EQ(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    td_status status = td_partition_make(&partition, graph, &wish, NULL);
+    double seconds = td_seconds_since(start);
+    pthread_join(thread, NULL);
     td_cancel_clear();
     CHECK_EQ(status, TD_CANCELLED);
+    if (seconds > 0.7 * whole) TEST_FAIL("cancelled after 0.02 s, ended after %g s of %g", seconds, whole);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
     td_graph_destroy(graph);
 }
 
