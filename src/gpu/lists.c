@@ -53,7 +53,7 @@ static td_status open_stream(void *state, td_device *device)
     return td_stream_open(device, &held->stream);
 }
 
-const td_gpu_keeper td_gpu_graph_keeper = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release};
+const td_gpu_keeper td_gpu_graph_keeper = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release, false};
 
 /* Lists. */
 

@@ -453,8 +453,10 @@ td_status td_partition_make(td_partition *out, const td_graph *graph, const td_p
     TD_TRY(choose_lists(&self, wish));
     self.partition.all_edges = graph->edges * (uint64_t)self.list_count;
     TD_TRY(cut_by_kind(&self, wish));
-    TD_TRY(measure(&self));
-    self.partition.balance = balance_of(&self);
+    if (!wish->ranges_only) {
+        TD_TRY(measure(&self));
+        self.partition.balance = balance_of(&self);
+    }
     *out = self.partition;
     self.partition = (td_partition){0};
 done:

@@ -34,6 +34,7 @@ typedef struct td_partition_wish {
     int parts;             /* 1 .. TD_FRAGMENTS */
     const double *weights; /* the edges that each fragment should have, relative to the others; NULL: equal */
     uint64_t seed;         /* of random and metis */
+    bool ranges_only;      /* edges, cut, mirrors and balance are not counted, which takes a pass over all edges */
     bool out, in;          /* the lists that the run uses and whose entries count as edges; neither: all that the graph
                             * has */
 } td_partition_wish;

@@ -302,4 +302,4 @@ static td_status open_streams(void *state, td_device *device)
     return td_stream_open(device, &held->incoming);
 }
 
-const td_gpu_keeper td_coop_keeper = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release};
+const td_gpu_keeper td_coop_keeper = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release, false};

@@ -110,7 +110,7 @@ typedef struct collector {
     uint32_t first;
     const uint64_t *places; /* of the fragment's lists, from 0 */
     uint32_t *targets;
-    char *weights;
+    void *weights;
     size_t weight_bytes;
 } collector;
 
@@ -128,7 +128,7 @@ static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int 
         uint64_t at = self->from->offsets[v], degree = self->from->offsets[v + 1] - at, to = self->places[i];
         for (uint64_t e = 0; e < degree; e++) self->targets[to + e] = self->partition->place[self->from->targets[at + e]];
         if (self->weight_bytes > 0)
-            memcpy(self->weights + to * self->weight_bytes, (const char *)self->from->weights + at * self->weight_bytes,
+            memcpy((char *)self->weights + to * self->weight_bytes, (const char *)self->from->weights + at * self->weight_bytes,
                    degree * self->weight_bytes);
     }
     return TD_OK;
@@ -334,6 +334,7 @@ td_status td_multi_load(td_multi_job *self)
     if (serves(held, set, &need)) return TD_OK;
     free_fragments(held);
     td_partition_wish wish = {.kind = set->partition, .parts = held->count, .seed = set->seed,
+                              .ranges_only = true,
                               .out = need.push || self->graph->symmetric, .in = need.pull && !self->graph->symmetric};
     if (need.both) wish.out = wish.in = true;
     TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));

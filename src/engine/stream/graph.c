@@ -441,7 +441,7 @@ static td_status open_streams(void *state, td_device *device)
     return td_stream_open(device, &held->copies);
 }
 
-const td_gpu_keeper td_streaming_keeper = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release};
+const td_gpu_keeper td_streaming_keeper = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release, false};
 
 td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape)
 {

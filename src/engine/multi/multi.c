@@ -1,0 +1,349 @@
+#include "engine/multi/multi.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "cpu/cpu.h"
+#include "gpu/bytes.h"
+
+#include <string.h>
+
+enum { SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SETTINGS };
+
+static const td_setting settings[] = {
+    [SET_PARTITION] = {"partition", TD_SETTING_CHOICE, 0, 0, 0, "seg|random|metis",
+                       "how the graph is cut into fragments, one per GPU: ranges of vertices with equal edges, vertices at "
+                       "random, few cut edges (METIS)"},
+    [SET_SEED] = {"seed", TD_SETTING_WHOLE, 1, 0, 1e15, NULL, "of partition=random and partition=metis"},
+    [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
+                       "direction of iterations; auto chooses one for each"},
+    [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",
+                      "how updates reach other GPUs: auto lets kernels read them in the other GPU's memory where they "
+                      "can; copies copies them first"},
+    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
+                         "degree from which a vertex's list is cut into pieces for all warps"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
+    [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
+                     "wcc: edges of every vertex processed before the largest component is skipped; 0: skip none"},
+    [SETTINGS] = {0},
+};
+
+static bool uses(const td_program *program, const char *setting)
+{
+    const td_cpu_kernels *k = program->cpu;
+    bool gas = program->info->kind == TD_KIND_GAS;
+    if (strcmp(setting, "direction") == 0) return gas;
+    if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
+    if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "samples") == 0) return k->samples;
+    return true;
+}
+
+static bool applies(const td_settings *given, const char *setting)
+{
+    double set[SETTINGS];
+    if (strcmp(setting, "seed") != 0) return true;
+    return td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK || set[SET_PARTITION] != TD_PARTITION_SEG;
+}
+
+td_status td_multi_read_settings(const td_settings *given, td_multi_settings *out)
+{
+    static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(given, "multi", settings, set, NULL));
+    *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
+                               .direction = directions[(int)set[SET_DIRECTION]], .copies = set[SET_EXCHANGE] == 1,
+                               .high_degree = (uint64_t)set[SET_HIGH_DEGREE], .delta = set[SET_DELTA],
+                               .samples = (uint32_t)set[SET_SAMPLES]};
+    return TD_OK;
+}
+
+/* What of the request the settings contradict. */
+
+static bool keeps_numbers(const td_program *program, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    bool under_way = options->has_iterations || options->checkpoint != NULL || options->resume != NULL;
+    return !info->renumbers || (info->vertex_values && under_way);
+}
+
+static td_status check(const td_program *program, const td_run_options *options, const td_multi_settings *set)
+{
+    const td_program_info *info = program->info;
+    bool fused = program->cpu[TD_WEIGHT_NONE].fused, gas = info->kind == TD_KIND_GAS;
+    if (!gas && info->rule != TD_RULE_PARENTS && info->rule != TD_RULE_FOREST)
+        return td_fail(TD_UNSUPPORTED, "%s: the multi engine knows how to join what sweeps on several GPUs found only for "
+                       "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); --engine resident runs it", info->name);
+    if (set->partition != TD_PARTITION_SEG && keeps_numbers(program, options))
+        return td_fail(TD_USAGE, "multi.partition=%s: %s needs the graph's own vertex numbers%s; allowed is seg",
+                       td_partition_name(set->partition), info->name,
+                       info->renumbers ? " under an iteration limit and with checkpoints" : "");
+    if (set->direction == TD_DIRECTION_PUSH && gas && !fused)
+        return td_fail(TD_USAGE,
+                       "multi.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
+                       info->name);
+    if (set->delta > 0 && (options->has_iterations || set->direction != TD_DIRECTION_AUTO))
+        return td_fail(TD_USAGE, "multi.delta is the width of a bucket of sssp's distances, which an iteration limit and "
+                                 "multi.direction replace by rounds");
+    return TD_OK;
+}
+
+/* Arrays. */
+
+static void fill_job(td_gpu_job *job, const td_multi_settings *set)
+{
+    job->direction = set->direction;
+    job->high_degree = (uint32_t)set->high_degree;
+    job->delta = set->delta;
+    job->samples = set->samples;
+    job->balance = TD_BALANCE_WARP;
+    job->prioritised = td_gpu_prioritises(job);
+}
+
+static size_t entry_bytes(const td_gpu_job *job)
+{
+    if (!td_gpu_is_gas(job)) return job->traits->edge != NULL ? 2 * sizeof(uint64_t) : sizeof(uint32_t);
+    size_t accum = job->traits->sum == TD_SUM_MIN ? 0 : job->traits->accum_bytes, most = job->traits->value_bytes;
+    if (job->traits->message_bytes > most) most = job->traits->message_bytes;
+    return accum > most ? accum : most;
+}
+
+static td_status declare_frontier(td_multi_gpu *gpu, uint64_t edges)
+{
+    td_gpu_job *job = &gpu->job;
+    uint64_t n = job->graph->vertices, words = td_gpu_words(job);
+    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
+    TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new(job, &gpu->changed, words, sizeof(uint32_t), "changed vertices"));
+    TD_CHECK(td_gpu_new(job, &gpu->tally, 1, sizeof *gpu->tally, "degrees of the frontier"));
+    TD_CHECK(td_gpu_new(job, &gpu->cuts, 1, sizeof *gpu->cuts, "cuts of the frontier"));
+    if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &job->arrays.late, n, sizeof(uint32_t), "late vertices"));
+    if (job->traits->schedule == TD_SCHEDULE_PEEL) {
+        TD_CHECK(td_gpu_new(job, &job->arrays.queue[0], n, sizeof(uint32_t), "queue of vertices"));
+        TD_CHECK(td_gpu_new(job, &job->arrays.left, n, sizeof(uint32_t), "vertices left"));
+        TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
+    }
+    if (!job->prioritised) return TD_OK;
+    return td_gpu_new(job, &job->arrays.far_map, words, sizeof(uint32_t), "deferred vertices");
+}
+
+static td_status declare_sweep(td_multi_gpu *gpu, bool first, uint64_t edges)
+{
+    td_gpu_job *job = &gpu->job;
+    uint64_t n = job->graph->vertices;
+    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
+    TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(job, &job->arrays.drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
+    if (job->traits->edge == NULL)
+        return td_gpu_new(job, &gpu->labels, n, job->traits->value_bytes, "components of another GPU");
+    if (!first) return TD_OK;
+    TD_CHECK(td_gpu_new(job, &job->arrays.edges, n, sizeof(uint64_t), "edges of the forest"));
+    return td_gpu_new(job, &job->arrays.labels, n, sizeof(uint32_t), "labels");
+}
+
+/* `edges`: the most that a launch of this GPU may process, those of any fragment. */
+static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
+                                bool inbox, uint64_t edges)
+{
+    td_gpu_job *job = &gpu->job;
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_gpu_declare_values(job));
+    TD_CHECK(td_gpu_exchange_declare(box, job, entry_bytes(job), inbox));
+    if (!td_gpu_is_gas(job)) return declare_sweep(gpu, first, edges);
+    TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
+    if (need->pull) {
+        TD_CHECK(td_gpu_new(job, &gpu->mirror_vertices, n, sizeof(uint32_t), "updates of mirrors"));
+        TD_CHECK(td_gpu_new(job, &gpu->mirror_messages, n, job->traits->message_bytes, "updates of mirrors"));
+    }
+    if (job->traits->fused) TD_CHECK(declare_frontier(gpu, edges));
+    bool sums = need->heads || (job->traits->fused && job->traits->sum != TD_SUM_MIN);
+    return sums ? td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums") : TD_OK;
+}
+
+/* Setting up. */
+
+static td_status open_jobs(td_multi_job *self, td_run *run)
+{
+    td_multi_graph *held = self->held;
+    self->count = self->exchange.count = held->count;
+    for (int i = 0; i < self->count; i++) {
+        td_multi_gpu *gpu = &self->gpu[i];
+        TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
+        TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
+        fill_job(&gpu->job, &self->set);
+        gpu->fragment = &held->fragment[i];
+        self->exchange.box[i].job = &gpu->job;
+    }
+    return TD_OK;
+}
+
+static void fill_state(td_multi_job *self, td_gpu_job *job)
+{
+    td_gpu_state *state = &job->state;
+    state->context = self->run->context;
+    state->vertices = self->graph->vertices;
+    state->weights = self->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : self->graph->weights;
+    state->symmetric = self->graph->symmetric;
+    state->async = self->run->async;
+    state->first_hit = self->traits->first_hit && !self->run->async;
+    job->sampled = self->set.samples;
+}
+
+static uint64_t most_edges(const td_multi_graph *held)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < held->count; i++)
+        if (held->fragment[i].push.edges > most) most = held->fragment[i].push.edges;
+    return most;
+}
+
+static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_multi_need *need, bool inbox)
+{
+    int index = td_multi_index(self, gpu);
+    td_gpu_mailbox *box = &self->exchange.box[index];
+    td_gpu_job *job = &gpu->job;
+    fill_state(self, job);
+    TD_CHECK(declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
+    box->fragments.count = (uint32_t)self->count;
+    memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
+    TD_CHECK(td_gpu_exchange_own(box, 1u << index));
+    TD_CHECK(td_gpu_send_inputs(job));
+    TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
+    TD_CHECK(td_gpu_clear_map(job, job->arrays.far_map));
+    TD_CHECK(td_gpu_clear_map(job, gpu->changed));
+    if (job->arrays.sums != NULL) TD_CHECK(td_gpu_clear_sums(job, job->arrays.sums));
+    return td_stream_synchronize(job->stream);
+}
+
+static td_status set_up(td_multi_job *self, td_run *run)
+{
+    TD_CHECK(td_gpu_hold(&td_multi_keeper, self->graph, self->options, &self->held));
+    self->loop = self->held->gpu.set->loop;
+    TD_CHECK(open_jobs(self, run));
+    self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
+    TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
+    TD_CHECK(td_multi_load(self));
+    const td_partition *partition = &self->held->partition;
+    self->numbering = (td_numbering){partition->vertices, partition->order, partition->place};
+    TD_CHECK(td_numbering_enter(&self->numbering, run, self->traits->value_bytes, &self->renumbered,
+                                self->options->pool));
+    td_multi_need need = td_multi_needs(self);
+    bool inbox = td_gpu_exchange_copies(&self->exchange);
+    TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
+    return TD_OK;
+}
+
+static void tear_down(td_multi_job *self, bool failed)
+{
+    if (self->held != NULL) {
+        TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
+        td_gpu_exchange_close(&self->exchange);
+        TD_EACH_GPU(self, gpu) {
+            if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
+            td_gpu_job_close(&gpu->job);
+        }
+    }
+    td_gpu_let_go(self->options, failed);
+}
+
+static td_status run_schedule(td_multi_job *self)
+{
+    td_run *run = self->run;
+    run->converged = run->resumed != NULL && run->resumed->converged;
+    if (run->converged) return td_multi_init(self); /* a checkpoint of a run that was through */
+    if (run->program->info->kind == TD_KIND_SWEEP) return td_multi_sweeps(self);
+    if (!self->traits->fused) return td_multi_gather(self);
+    if (self->gpu[0].job.prioritised) return td_multi_priorities(self);
+    return self->traits->schedule == TD_SCHEDULE_PEEL ? td_multi_peel(self) : td_multi_rounds(self);
+}
+
+static td_status run_multi(const td_plan *plan, td_run *run)
+{
+    td_status status = TD_OK;
+    const td_run_options *options = &plan->options;
+    uint64_t began = td_clock_ns();
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    td_multi_job *self;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
+    self->run = run;
+    self->options = options;
+    self->graph = run->graph;
+    self->traits = &run->program->cpu[kind];
+    TD_TRY(td_multi_read_settings(options->settings, &self->set));
+    TD_TRY(set_up(self, run));
+    run->prepare_seconds += td_seconds_since(began);
+    uint64_t run_began = td_clock_ns();
+    TD_EACH_GPU(self, gpu) gpu->job.run_began = run_began;
+    td_gpu_start_counting(td_multi_first(self));
+    TD_TRY(run_schedule(self));
+    td_checkpoints_finish(run);
+    run->seconds = td_seconds_since(run_began);
+    td_gpu_stop_counting(td_multi_first(self));
+    td_numbering_leave(run, &self->renumbered);
+    TD_TRY(td_multi_hand_over(self));
+    if (options->parents) TD_TRY(td_cpu_parents(run, options));
+done:
+    td_numbering_leave(run, &self->renumbered);
+    tear_down(self, status != TD_OK);
+    td_free(self);
+    return status;
+}
+
+/* The plan. */
+
+/* Edges of a fragment's lists before they are cut: those of ranges with equal edges differ by less than a list. */
+static td_status count_bytes(td_plan *plan, const td_multi_settings *set, int count, td_gpu_memory *out)
+{
+    td_run run;
+    td_multi_job *self;
+    td_status status = TD_OK;
+    td_multi_fragment fragment = {0};
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
+    self->count = count;
+    td_multi_gpu *gpu = &self->gpu[0];
+    TD_TRY(td_gpu_job_measure(&gpu->job, &run, plan->program, plan->graph, &plan->options));
+    fill_job(&gpu->job, set);
+    td_multi_need need = td_multi_needs(self);
+    uint64_t n = plan->graph->vertices, parts = (uint64_t)count, edges = td_gpu_view_edges(&gpu->job) / parts + 1;
+    TD_TRY(td_multi_declare_fragment(&gpu->job.memory, &need, n / parts + 1, (n + 31) / 32, edges, edges, &fragment));
+    td_gpu_mailbox box = {0};
+    TD_TRY(declare_arrays(gpu, &box, &need, true, set->copies, edges));
+    *out = gpu->job.memory;
+done:
+    td_free(self);
+    return status;
+}
+
+static td_status plan_multi(td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    td_multi_settings set;
+    td_gpu_memory need;
+    td_gpu_set *gpus;
+    TD_CHECK(td_gpu_check_vertices(plan->graph, "multi"));
+    TD_CHECK(td_multi_read_settings(options->settings, &set));
+    TD_CHECK(check(plan->program, options, &set));
+    TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
+    if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU --engine resident does the same with less");
+    TD_CHECK(count_bytes(plan, &set, gpus->count, &need));
+    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) * 2;
+    td_plan_on_device(plan, gpus->gpu[0], need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],
+                      need.bytes[TD_FOR_PROGRAM], false);
+    td_plan_count(plan, "gpus", (uint64_t)gpus->count);
+    return TD_OK;
+}
+
+const td_engine td_multi_engine = {
+    .name = "multi",
+    .summary = "several GPUs: one fragment of the graph each, updates exchanged every iteration",
+    .device = "several GPUs: cuda:0,cuda:1, slices (cuda:0/8) or emulated ones (emu:8)",
+    .uses_devices = TD_USES_GPU,
+    .needs_gpu = true,
+    .settings = settings,
+    .uses = uses,
+    .applies = applies,
+    .plan = plan_multi,
+    .run = run_multi,
+};
