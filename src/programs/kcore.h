@@ -78,6 +78,6 @@ static const td_setting program_parameters[] = {
 static const td_program_info program_info = {
     .name = "kcore", .summary = "core number of every vertex", .result = "core",
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
-    .rule = TD_RULE_DEGREES, .order_free = true,
+    .rule = TD_RULE_DEGREES, .order_free = true, .renumbers = true,
     .forward_choice = 1 + KCORE_DEGREE, .parameters = program_parameters,
 };

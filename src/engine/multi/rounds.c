@@ -249,13 +249,9 @@ static td_status next_bucket(td_multi_job *self, bool *more)
     *more = lowest != UINT32_MAX;
     if (!*more) return TD_OK;
     TD_CHECK(td_multi_reset(self));
-    TD_EACH_GPU(self, gpu) {
-        gpu->job.control->far_lowest = lowest;
-        TD_CHECK(td_stream_copy(gpu->job.stream, &gpu->job.state.control->far_lowest, &gpu->job.control->far_lowest,
-                                sizeof lowest, TD_TO_DEVICE));
-    }
     TD_EACH_OWNED(self, gpu, fragment) {
         td_far_args args = far_args(gpu, fragment);
+        args.next_bound = lowest;
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->far_split,
                                ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
     }

@@ -262,6 +262,7 @@ typedef struct td_far_args {
     uint32_t *far, *far_map;
     double one_over_delta;
     uint32_t bound;
+    uint32_t next_bound;          /* far_split: the bound of the next step; 0: control->far_lowest */
     uint32_t first_vertex, end_vertex;
 } td_far_args;
 

@@ -187,7 +187,8 @@ TD_KERNEL(far_split, td_far_args)
 {
     const td_context c = kernel_context(&a.state);
     const program_value *values = (const program_value *)a.state.values;
-    uint32_t words = (a.end_vertex + 31) / 32, bound = a.state.control->far_lowest;
+    uint32_t words = (a.end_vertex + 31) / 32;
+    uint32_t bound = a.next_bound != 0 ? a.next_bound : a.state.control->far_lowest;
     uint64_t left = 0, near_count = 0, near_edges = 0;
     for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
          w += td_global_threads() / TD_WARP) {
