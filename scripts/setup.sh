@@ -5,8 +5,8 @@
 # and says so. TANDEM_NO_INSTALL=1 refuses that and prints the packages instead.
 # Elsewhere it only prints. It ends with success when the build can go on: a C
 # compiler, cmake and make or ninja are mandatory; a missing library costs the
-# compressed formats that need it, some speed of the disk, or detail of a report,
-# nothing else. Nothing missing: no word, no network, a tenth of a second.
+# compressed formats that need it, some speed of the disk, detail of a report or of
+# a test, nothing else. Nothing missing: no word, no network, a tenth of a second.
 set -u
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -49,14 +49,15 @@ look() {
     cmake_new_enough || mandatory+=(cmake)
     have make || have ninja || mandatory+=(make)
     have ninja || optional+=(ninja-build)
-    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h" \
-        -lz -lzstd -llzma -luring && return
+    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h glpk.h" \
+        -lz -lzstd -llzma -luring -lglpk && return
     compiles zlib.h -lz || optional+=(zlib1g-dev)
     compiles zstd.h -lzstd || optional+=(libzstd-dev)
     compiles lzma.h -llzma || optional+=(liblzma-dev)
     compiles liburing.h -luring || optional+=(liburing-dev)
     compiles elfutils/libdwfl.h || optional+=(libdw-dev)
     compiles hwloc.h || optional+=(libhwloc-dev)
+    compiles glpk.h -lglpk || optional+=(libglpk-dev)
 }
 
 # The command that may install packages, in $as_root; fails if there is no way.
@@ -91,7 +92,7 @@ print_packages() {
     say "missing: ${all[*]}"
     say "on Debian 12: apt-get install --no-install-recommends ${all[*]}"
     say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib," \
-        "zstd, liblzma, liburing, elfutils (libdw) and hwloc 2"
+        "zstd, liblzma, liburing, elfutils (libdw), hwloc 2 and GLPK"
 }
 
 note_optional() {
@@ -105,6 +106,7 @@ note_optional() {
         liburing-dev) say "no liburing: graphs on disk are read by threads" ;;
         libdw-dev) say "no libdw: the emulator's reports name the function instead of file and line" ;;
         libhwloc-dev) say "no hwloc: 'tandem devices' tells no cores and caches" ;;
+        libglpk-dev) say "no GLPK: one test has no second opinion" ;;
         esac
     done
 }
