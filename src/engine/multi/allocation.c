@@ -35,7 +35,7 @@ typedef struct tableau {
     int z;                              /* the position of z */
 } tableau;
 
-static td_status check(int n, const double *load, const double *cost)
+td_status td_allocation_check(int n, const double *load, const double *cost)
 {
     if (n < 1 || n > MOST) return td_fail(TD_INVALID, "an allocation for %d GPUs; 1 to %d are allowed", n, MOST);
     for (int i = 0; i < n; i++) {
@@ -301,7 +301,7 @@ td_status td_allocation_prove(int n, const double *load, const double *cost, dou
 {
     int start[MOST] = {0}, column[MOST] = {0};
     tableau t;
-    TD_CHECK(check(n, load, cost));
+    TD_CHECK(td_allocation_check(n, load, cost));
     memset(share, 0, (size_t)(n * n) * sizeof *share);
     if (proof != NULL) *proof = (td_allocation_proof){.price = {1}};
     t.rows = t.columns = t.z = 0;

@@ -21,6 +21,9 @@ enum { TD_MULTI_GPUS = 16 }; /* the most GPUs of a group */
  * cost that is negative or not a number, and an active fragment that no GPU may process. */
 td_status td_allocation_solve(int n, const double *load, const double *cost, double *share, double *longest);
 
+/* The checks alone. */
+td_status td_allocation_check(int n, const double *load, const double *cost);
+
 /* Evidence of the optimum. For any prices w_j >= 0 that sum to 1, sum_i l_i min_j w_j c_ij is a lower bound of the
  * maximum (weak duality); with the prices of the last basis the bound equals it. */
 typedef struct td_allocation_proof {
