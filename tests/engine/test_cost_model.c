@@ -244,6 +244,25 @@ TEST(predictions_stay_within_what_was_seen)
         double cost = td_cost_predict(&model, &m);
         CHECK(cost >= model.least && cost <= model.most);
     }
+    td_frontier_metrics limit, beyond; /* a metric beyond the samples counts as their limit */
+    for (int k = 0; k < TD_METRICS; k++) {
+        for (int i = 0; i < TD_METRICS; i++) limit.value[i] = i < TD_GINI ? expm1(model.low[i]) : model.low[i];
+        limit.value[k] = k < TD_GINI ? expm1(model.high[k]) : model.high[k];
+        beyond = limit;
+        beyond.value[k] *= 3;
+        CHECK(fabs(td_cost_predict(&model, &beyond) / td_cost_predict(&model, &limit) - 1) < 1e-9);
+    }
+}
+
+/* One sample a million times as cheap as the others has rows a million times as long. */
+TEST(an_outlier_does_not_make_the_descent_diverge)
+{
+    td_cost_training how = td_cost_usual;
+    how.degree = 1;
+    draw(samples, 1000, 19, smooth_cost);
+    samples[333].seconds *= 1e-6;
+    CHECK_OK(td_cost_train(samples, 1000, &how, &model));
+    for (int k = 0; k < td_cost_terms(1); k++) CHECK(fabs(model.weight[k]) < 10 * model.most);
 }
 
 /* Few samples, all alike, or metrics that never vary leave most weights open. */
@@ -377,6 +396,11 @@ TEST(forged_models_are_refused_by_line)
     refused("model 1", "model 2", ":1: '2' instead of version 1");
     refused("tandem-cost-model", "tandem-cost-samples", ":1: 'tandem-cost-samples' instead of 'tandem-cost-model'");
     refused("label a", "label \x01", ":2: the label has a control character");
+    text[strlen(text) / 2] = '\0'; /* in a line of weights */
+    test_write_file(test_path("zero"), text, text_bytes);
+    CHECK_STATUS(td_cost_model_read(&other, test_path("zero")), TD_FORMAT);
+    CHECK_CONTAINS(td_last_message(), "a byte of zero");
+    load(test_path("model"));
     refused("kind polynomial", "kind forest", ":3: 'forest' instead of polynomial or tree");
     refused("samples 300", "samples 0", ":4: '0' instead of a whole number");
     refused("error ", "error nan #", ":5: 'error' has");

@@ -119,7 +119,11 @@ TEST(a_lost_gpu_belongs_to_no_group)
     CHECK_OK(td_reduction_tree_make(8, bandwidth, lost, &t));
     CHECK_EQ(t.most, 6);
     check_tree(&t, lost);
-    CHECK_EQ(t.owner[6][0] == t.owner[6][5], 0); /* spread, since no link leads to them */
+    CHECK_EQ(t.owner[6][0] == t.owner[6][5], 0);
+    /* Its memory is gone, so that its fast link to GPU 2 does not count. */
+    double fast[9] = {0, 1e9, 9e9, 1e9, 0, 1e9, 9e9, 1e9, 0};
+    CHECK_OK(td_reduction_tree_make(3, fast, lost, &t));
+    CHECK_EQ(t.owner[2][0], 1);
 }
 
 TEST(any_network_gives_a_tree)
