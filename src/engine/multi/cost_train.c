@@ -3,8 +3,8 @@
  * The relative squared error of a polynomial, (g(W) - t)^2 / t^2, is the squared error of w . p / t against 1, with the
  * weights w and the products p of metrics. Products are strongly correlated, which makes plain gradient descent crawl:
  * so the rows p / t are first made uncorrelated, by the Cholesky factor of their mean outer product (plus a ridge), and
- * the descent runs in these coordinates, where every direction converges alike. Its result is the mean over the second
- * half of the epochs, which removes the noise of the last samples. */
+ * the descent runs in these coordinates, where every direction converges alike. Its steps become shorter from epoch to
+ * epoch, which removes the noise of the last samples. */
 #include "engine/multi/cost_inside.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ typedef struct training {
     int terms;
     double *rows;    /* [count][terms] */
     double *factor;  /* [terms][terms], lower triangle */
-    double *weight, *mean;
+    double *weight;
     uint32_t *order;
 } training;
 
@@ -172,16 +172,13 @@ static double mean_square(const training *t)
 
 static void descend(training *t)
 {
-    int epochs = t->how->epochs, averaged = 0;
+    int epochs = t->how->epochs;
     double first_rate = 0.5 / mean_square(t);
     for (uint64_t i = 0; i < t->count; i++) t->order[i] = (uint32_t)i;
     for (int epoch = 0; epoch < epochs; epoch++) {
-        double rate = first_rate / (1 + 8.0 * epoch / epochs);
+        double rate = first_rate / (1 + 30.0 * epoch / epochs);
         shuffle(t, (uint64_t)epoch);
         for (uint64_t i = 0; i < t->count; i++) step(t, t->rows + t->order[i] * (uint64_t)t->terms, rate);
-        if (epoch < epochs / 2) continue;
-        averaged++;
-        for (int k = 0; k < t->terms; k++) t->mean[k] += (t->weight[k] - t->mean[k]) / averaged;
     }
 }
 
@@ -196,15 +193,14 @@ static td_status train_polynomial(training *t)
     TD_CHECK(TD_NEW(&t->rows, t->count * terms, "samples of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->factor, terms * terms, "weights of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->weight, terms, "weights of the cost model"));
-    TD_CHECK(TD_NEW_ZEROED(&t->mean, terms, "weights of the cost model"));
     TD_CHECK(TD_NEW(&t->order, t->count, "samples of the cost model"));
     make_rows(t);
     correlate(t);
     factorise(t);
     for (uint64_t i = 0; i < t->count; i++) uncorrelate(t, t->rows + i * terms);
     descend(t);
-    correlate_back(t, t->mean);
-    for (int k = 0; k < t->terms; k++) t->model->weight[k] = t->mean[k] * t->model->most;
+    correlate_back(t, t->weight);
+    for (int k = 0; k < t->terms; k++) t->model->weight[k] = t->weight[k] * t->model->most;
     return TD_OK;
 }
 
@@ -326,7 +322,6 @@ done:
     td_free(t.rows);
     td_free(t.factor);
     td_free(t.weight);
-    td_free(t.mean);
     td_free(t.order);
     return status;
 }
