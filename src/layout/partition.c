@@ -328,8 +328,7 @@ static td_status find_owners(job *self, uint64_t seed, uint8_t *owner)
     return TD_OK;
 }
 
-/* With fewer than 32 vertices a fragment, rounding would undo whatever METIS finds, and METIS fails where it has fewer
- * vertices than parts: such graphs are cut into ranges. */
+/* With fewer than 32 vertices a fragment, rounding would undo whatever METIS finds: such a graph is cut into ranges. */
 static td_status cut_by_metis(job *self, uint64_t seed)
 {
     td_partition *partition = &self->partition;
@@ -337,7 +336,7 @@ static td_status cut_by_metis(job *self, uint64_t seed)
     uint8_t *owner = NULL;
     td_status status = TD_OK;
     TD_TRY(td_metis_check());
-    if (partition->vertices < (uint32_t)partition->parts * TD_FRAGMENT_ALIGN) {
+    if (partition->parts == 1 || partition->vertices < (uint32_t)partition->parts * TD_FRAGMENT_ALIGN) {
         find_boundaries(self);
         return TD_OK;
     }
