@@ -53,8 +53,8 @@ td_status td_partition_parse(const char *text, td_partition_kind *kind, int *par
     td_partition_kind found = TD_PARTITIONS;
     const char *colon = strchr(text, ':');
     if (colon == NULL)
-        return td_fail(TD_USAGE, "'%s' has no number of fragments; write a partitioner (seg, random, metis), a colon and "
-                       "the number: seg:8", text);
+        return td_fail(TD_USAGE, "'%s' has no number of fragments; write a partitioner (seg, random, metis), a colon "
+                       "and the number: seg:8", text);
     snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
     TD_CHECK(td_partition_named(name, &found));
     if (td_parse_u64(colon + 1, &count) != TD_OK || count < 1 || count > TD_FRAGMENTS)

@@ -1,7 +1,7 @@
 /* METIS runs in a child process. It takes over the handlers of SIGTERM and SIGABRT while it works, prints to standard
- * output, draws from the process's rand() and has no way to be stopped: in a child, none of this reaches the caller, and
- * a cancelled call kills it. The child reads the graph that the parent made, and leaves the parts in memory that both
- * share. */
+ * output, draws from the process's rand() and has no way to be stopped: in a child, none of this reaches the caller,
+ * and a cancelled call kills it. The child reads the graph that the parent made, and leaves the parts in memory that
+ * both share. */
 #include "layout/partition_metis.h"
 
 #include "base/account.h"
@@ -211,8 +211,8 @@ static td_status read_parts(const task *self, const answer *shared, uint8_t *own
 {
     for (idx_t v = 0; v < self->vertices; v++) {
         if (shared->parts[v] < 0 || shared->parts[v] >= self->parts)
-            return td_fail(TD_INTERNAL, "METIS gives vertex %" PRId64 " to part %" PRId64 " of %" PRId64 "; use seg or random",
-                           (int64_t)v, (int64_t)shared->parts[v], (int64_t)self->parts);
+            return td_fail(TD_INTERNAL, "METIS gives vertex %" PRId64 " to part %" PRId64 " of %" PRId64 "; use seg or "
+                           "random", (int64_t)v, (int64_t)shared->parts[v], (int64_t)self->parts);
         owner[v] = (uint8_t)shared->parts[v];
     }
     return TD_OK;

@@ -1,5 +1,5 @@
-/* Fragments: what td_partition_make counts is counted again here, edge by edge; every claim of partition.h is checked on
- * every test graph, for every partitioner and number of fragments. */
+/* Fragments: what td_partition_make counts is counted again here, edge by edge; every claim of partition.h is checked
+ * on every test graph, for every partitioner and number of fragments. */
 #include "programs/graphs.h"
 
 #include "base/clock.h"
@@ -256,7 +256,8 @@ TEST(every_boundary_is_the_nearest_to_its_share_of_the_edges)
         for (int parts = 2; parts <= 16; parts++) {
             td_partition partition = cut(graph, TD_PARTITION_SEG, parts);
             for (int k = 1; k < parts; k++) {
-                double wish = floor((double)partition.all_edges * k / parts + 1e-6), nearest = INFINITY, here = INFINITY;
+                double wish = floor((double)partition.all_edges * k / parts + 1e-6), nearest = INFINITY;
+                double here = INFINITY;
                 for (uint32_t v = 0; v <= graph->vertices; v += 32) {
                     uint64_t before = graph->out.offsets[v] + (graph->symmetric ? 0 : graph->in.offsets[v]);
                     nearest = fmin(nearest, fabs((double)before - wish));
@@ -459,8 +460,8 @@ TEST(a_graph_beyond_the_numbers_of_metis_is_refused)
 {
     td_graph huge = {.vertices = 1200000000, .symmetric = true};
     td_partition partition;
-    td_status status = td_partition_make(&partition, &huge, &(td_partition_wish){.kind = TD_PARTITION_METIS, .parts = 4},
-                                         NULL);
+    td_partition_wish wish = {.kind = TD_PARTITION_METIS, .parts = 4};
+    td_status status = td_partition_make(&partition, &huge, &wish, NULL);
     if (status == TD_NO_MEMORY) SKIP("too little memory for the owners of its vertices");
     CHECK_EQ(status, TD_LIMIT);
     CHECK_CONTAINS(td_last_message(), "32-bit numbers: it takes at most 536,870,911 vertices");
@@ -509,8 +510,8 @@ TEST(metis_is_refused_with_the_name_of_its_package)
     td_partition partition;
     td_partition_kind kind;
     int parts;
-    CHECK_STATUS(td_partition_make(&partition, graph, &(td_partition_wish){.kind = TD_PARTITION_METIS, .parts = 4}, NULL),
-                 TD_UNSUPPORTED);
+    td_partition_wish wish = {.kind = TD_PARTITION_METIS, .parts = 4};
+    CHECK_STATUS(td_partition_make(&partition, graph, &wish, NULL), TD_UNSUPPORTED);
     CHECK_CONTAINS(td_last_message(), "libmetis-dev");
     CHECK_STATUS(td_partition_parse("metis:4", &kind, &parts), TD_UNSUPPORTED);
     CHECK_CONTAINS(td_last_message(), "libmetis-dev");
@@ -524,7 +525,8 @@ TEST(metis_is_refused_with_the_name_of_its_package)
 TEST(a_partition_is_written_as_a_partitioner_and_a_number)
 {
     static const struct { const char *text, *part; } bad[] = {
-        {"seg", "seg:8"}, {"", "seg:8"}, {"8", "seg:8"}, {"foo:2", "unknown partitioner 'foo'; allowed are seg, random"},
+        {"seg", "seg:8"}, {"", "seg:8"}, {"8", "seg:8"},
+        {"foo:2", "unknown partitioner 'foo'; allowed are seg, random"},
         {":2", "unknown partitioner ''"}, {"Seg:2", "unknown partitioner 'Seg'"}, {"seg:", "1 to 16"},
         {"seg:0", "'0' fragments; allowed are 1 to 16"}, {"seg:17", "1 to 16"}, {"seg:2x", "'2x' fragments"},
         {"seg:-1", "1 to 16"}, {"seg: 2", "1 to 16"}, {"seg:2:2", "1 to 16"}, {"random:4294967297", "1 to 16"},
@@ -558,7 +560,8 @@ TEST(numbers_of_fragments_and_weights_that_mean_nothing_are_refused)
         CHECK_STATUS(td_partition_make(&partition, graph, &(td_partition_wish){.parts = 2, .weights = bad[i]}, NULL),
                      TD_INVALID);
     CHECK_OK(td_graph_generate(&out_only, &skewed, &(td_build_options){.out_only = true}, NULL));
-    CHECK_STATUS(td_partition_make(&partition, out_only, &(td_partition_wish){.parts = 2, .in = true}, NULL), TD_INVALID);
+    CHECK_STATUS(td_partition_make(&partition, out_only, &(td_partition_wish){.parts = 2, .in = true}, NULL),
+                 TD_INVALID);
     CHECK_EQ(partition.parts, -7);
     check_partition(out_only, &(td_partition_wish){.kind = TD_PARTITION_RANDOM, .parts = 2}, NULL);
     td_graph_destroy(out_only);
@@ -572,9 +575,9 @@ TEST(every_failing_allocation_is_an_error_without_a_leak)
         uint64_t held = td_memory().now, nth = 1;
         for (;; nth++) {
             td_partition partition = {0};
+            td_partition_wish wish = {.kind = (td_partition_kind)kind, .parts = 4};
             td_alloc_fail_at(nth);
-            td_status status =
-                td_partition_make(&partition, graph, &(td_partition_wish){.kind = (td_partition_kind)kind, .parts = 4}, NULL);
+            td_status status = td_partition_make(&partition, graph, &wish, NULL);
             td_alloc_fail_at(0);
             td_partition_free(&partition);
             CHECK_EQ(td_memory().now, held);
