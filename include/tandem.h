@@ -201,9 +201,9 @@ typedef struct td_edge {
 /* Every call reads a block or two if the graph is on disk; use td_result_edge for the edges of a forest. */
 TD_API td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out);
 
-/* Partitions: a graph cut into fragments, one per GPU, each with a range of the vertices and their lists. A partition is
- * written as a partitioner and a number of fragments: "seg:8" (ranges of vertex numbers with equal edges), "random:8"
- * (random vertices, in equal edges) or "metis:8" (few cut edges; needs the library METIS). */
+/* Partitions: a graph cut into fragments, one per GPU, each with a range of the vertices and their lists. A partition
+ * is written as a partitioner and a number of fragments: "seg:8" (ranges of vertex numbers with equal edges),
+ * "random:8" (random vertices, in equal edges) or "metis:8" (few cut edges; needs the library METIS). */
 
 enum { TD_PARTITION_MOST = 16 }; /* fragments */
 

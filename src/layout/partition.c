@@ -53,8 +53,8 @@ td_status td_partition_parse(const char *text, td_partition_kind *kind, int *par
     td_partition_kind found = TD_PARTITIONS;
     const char *colon = strchr(text, ':');
     if (colon == NULL)
-        return td_fail(TD_USAGE, "'%s' has no number of fragments; write a partitioner (seg, random, metis), a colon and "
-                       "the number: seg:8", text);
+        return td_fail(TD_USAGE, "'%s' has no number of fragments; write a partitioner (seg, random, metis), a colon "
+                       "and the number: seg:8", text);
     snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
     TD_CHECK(td_partition_named(name, &found));
     if (td_parse_u64(colon + 1, &count) != TD_OK || count < 1 || count > TD_FRAGMENTS)
@@ -328,8 +328,7 @@ static td_status find_owners(job *self, uint64_t seed, uint8_t *owner)
     return TD_OK;
 }
 
-/* With fewer than 32 vertices a fragment, rounding would undo whatever METIS finds, and METIS fails where it has fewer
- * vertices than parts: such graphs are cut into ranges. */
+/* With fewer than 32 vertices a fragment, rounding would undo whatever METIS finds: such a graph is cut into ranges. */
 static td_status cut_by_metis(job *self, uint64_t seed)
 {
     td_partition *partition = &self->partition;
@@ -337,7 +336,7 @@ static td_status cut_by_metis(job *self, uint64_t seed)
     uint8_t *owner = NULL;
     td_status status = TD_OK;
     TD_TRY(td_metis_check());
-    if (partition->vertices < (uint32_t)partition->parts * TD_FRAGMENT_ALIGN) {
+    if (partition->parts == 1 || partition->vertices < (uint32_t)partition->parts * TD_FRAGMENT_ALIGN) {
         find_boundaries(self);
         return TD_OK;
     }

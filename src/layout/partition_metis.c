@@ -1,7 +1,7 @@
 /* METIS runs in a child process. It takes over the handlers of SIGTERM and SIGABRT while it works, prints to standard
- * output, draws from the process's rand() and has no way to be stopped: in a child, none of this reaches the caller, and
- * a cancelled call kills it. The child reads the graph that the parent made, and leaves the parts in memory that both
- * share. */
+ * output, draws from the process's rand() and has no way to be stopped: in a child, none of this reaches the caller,
+ * and a cancelled call kills it. The child reads the graph that the parent made, and leaves the parts in memory that
+ * both share. */
 #include "layout/partition_metis.h"
 
 #include "base/account.h"
@@ -29,6 +29,9 @@
 /* Bytes that METIS takes per byte of the graph that it gets, its coarser graphs included: 4 on meshes, 13.5 on rmat
  * (docs/lab/layout.md). */
 enum { METIS_FACTOR = 14, GRAIN = 1 << 12 };
+
+/* The sum of all weights: METIS multiplies it by a tolerance. */
+#define WEIGHT_MOST ((uint64_t)IDX_MAX / 2)
 
 #define FUNCTIONS(F) F(METIS_SetDefaultOptions) F(METIS_PartGraphKway)
 #define POINTER(name) __typeof__(name) *name;
@@ -118,12 +121,12 @@ static td_status fill_neighbours(void *context, uint64_t begin, uint64_t end, in
     return TD_OK;
 }
 
-static td_status too_large(uint64_t count, const char *what)
+static td_status too_large(uint64_t count, uint64_t most, const char *what)
 {
     char seen[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];
     return td_fail(TD_LIMIT, "METIS as installed has %d-bit numbers: it takes at most %s %s, and the graph has %s; use "
                    "seg or random, or a METIS with 64-bit numbers", (int)IDXTYPEWIDTH,
-                   td_format_count(allowed, (uint64_t)IDX_MAX), what, td_format_count(seen, count));
+                   td_format_count(allowed, most), what, td_format_count(seen, count));
 }
 
 static td_status make_graph(task *self, td_pool *pool)
@@ -133,8 +136,8 @@ static td_status make_graph(task *self, td_pool *pool)
     if (!graph->symmetric && graph->in.offsets == NULL)
         return td_fail(TD_INVALID, "the graph was built without its in-adjacency, which METIS needs; build it anew, "
                        "without --out-only, or use seg or random");
-    if (n >= (uint64_t)IDX_MAX / 2) return too_large(2 * n, "vertices, counted twice,");
-    while ((entries >> self->shift) + n > (uint64_t)IDX_MAX / 2) self->shift++;
+    if (n > WEIGHT_MOST / 2) return too_large(n, WEIGHT_MOST / 2, "vertices");
+    while ((entries >> self->shift) + n > WEIGHT_MOST) self->shift++;
     self->vertices = (idx_t)n;
     TD_CHECK(TD_NEW(&self->offsets, n + 1, "graph for METIS"));
     TD_CHECK(TD_NEW(&self->weights, n, "graph for METIS"));
@@ -142,7 +145,8 @@ static td_status make_graph(task *self, td_pool *pool)
     self->offsets[0] = 0;
     for (uint64_t v = 0; v < n; v++) {
         sum += (uint64_t)self->offsets[v + 1];
-        if (sum > (uint64_t)IDX_MAX) return too_large(2 * graph->edges, "pairs of neighbours, counted in both directions,");
+        if (sum > (uint64_t)IDX_MAX)
+            return too_large(2 * graph->edges, (uint64_t)IDX_MAX, "edges, each counted in both directions,");
         self->offsets[v + 1] = (idx_t)sum;
     }
     TD_CHECK(TD_NEW(&self->targets, sum, "graph for METIS"));
@@ -207,8 +211,8 @@ static td_status read_parts(const task *self, const answer *shared, uint8_t *own
 {
     for (idx_t v = 0; v < self->vertices; v++) {
         if (shared->parts[v] < 0 || shared->parts[v] >= self->parts)
-            return td_fail(TD_INTERNAL, "METIS gives vertex %" PRId64 " to part %" PRId64 " of %" PRId64 "; use seg or random",
-                           (int64_t)v, (int64_t)shared->parts[v], (int64_t)self->parts);
+            return td_fail(TD_INTERNAL, "METIS gives vertex %" PRId64 " to part %" PRId64 " of %" PRId64 "; use seg or "
+                           "random", (int64_t)v, (int64_t)shared->parts[v], (int64_t)self->parts);
         owner[v] = (uint8_t)shared->parts[v];
     }
     return TD_OK;
@@ -242,8 +246,10 @@ td_status td_metis_cut(const td_graph *graph, const td_adjacency *const *lists, 
     task self = {.graph = graph, .lists = lists, .list_count = list_count, .parts = (idx_t)parts,
                  .seed = (idx_t)(seed & 0x7fffffff)};
     for (int k = 0; k < parts; k++) self.shares[k] = (real_t)shares[k];
-    memset(owner, 0, graph->vertices);
-    if (parts == 1 || graph->vertices == 0) return TD_OK;
+    if (parts == 1) {
+        memset(owner, 0, graph->vertices);
+        return TD_OK;
+    }
     TD_TRY(make_graph(&self, pool));
     TD_TRY(ask_metis(&self, owner));
 done:

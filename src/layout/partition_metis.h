@@ -8,9 +8,9 @@
 td_status td_metis_check(void);
 
 /* Writes the owner of every vertex, 0 .. parts - 1. `shares` are the parts' shares of the edges, all above 0; a vertex
- * weighs the entries of its lists in `lists`, and one. METIS partitions the undirected simple graph, which takes 4 bytes
- * per distinct pair of neighbours and direction and 8 per vertex (twice that if METIS has 64-bit numbers), and METIS
- * itself up to 14 times as much; both count against the memory budget. */
+ * weighs the entries of its lists in `lists`, and one. METIS partitions the undirected simple graph, which takes 4
+ * bytes per distinct pair of neighbours and direction and 8 per vertex (twice that if METIS has 64-bit numbers), and
+ * METIS itself up to 14 times as much; both count against the memory budget. */
 td_status td_metis_cut(const td_graph *graph, const td_adjacency *const *lists, int list_count, int parts,
                        const double *shares, uint64_t seed, uint8_t *owner, td_pool *pool);
 

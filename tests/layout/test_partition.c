@@ -1,5 +1,5 @@
-/* Fragments: what td_partition_make counts is counted again here, edge by edge; every claim of partition.h is checked on
- * every test graph, for every partitioner and number of fragments. */
+/* Fragments: what td_partition_make counts is counted again here, edge by edge; every claim of partition.h is checked
+ * on every test graph, for every partitioner and number of fragments. */
 #include "programs/graphs.h"
 
 #include "base/clock.h"
@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 
 #ifdef TANDEM_HAVE_METIS
+#if __has_include(<metis.h>)
+#include <metis.h>
+#endif
 enum { KINDS = TD_PARTITIONS };
 #else
 enum { KINDS = TD_PARTITION_METIS };
@@ -41,7 +44,10 @@ static void check_ranges(const td_partition *partition, const td_graph *graph, c
         CHECK(partition->first[k] <= partition->first[k + 1]);
     }
     CHECK_EQ(partition->order == NULL, partition->place == NULL);
-    if (wish->kind == TD_PARTITION_SEG) CHECK(partition->order == NULL);
+    bool own = wish->kind == TD_PARTITION_SEG ||
+               (wish->kind == TD_PARTITION_METIS &&
+                (wish->parts == 1 || graph->vertices < 32 * (uint32_t)wish->parts)); /* too small for METIS */
+    CHECK_EQ(partition->order == NULL, own);
     for (uint32_t v = 0; v < graph->vertices && partition->place != NULL; v++) {
         CHECK(partition->place[v] < graph->vertices);
         CHECK_EQ(partition->order[partition->place[v]], v);
@@ -242,6 +248,31 @@ TEST(ranges_have_their_share_of_the_edges_up_to_a_block_of_32_vertices)
     }
 }
 
+/* No other multiple of 32 has a number of edges before it that is nearer to the share. */
+TEST(every_boundary_is_the_nearest_to_its_share_of_the_edges)
+{
+    for (int i = 0; i < TEST_GRAPHS; i++) {
+        td_graph *graph = test_graph(i, TEST_UNWEIGHTED, NULL);
+        for (int parts = 2; parts <= 16; parts++) {
+            td_partition partition = cut(graph, TD_PARTITION_SEG, parts);
+            for (int k = 1; k < parts; k++) {
+                double wish = floor((double)partition.all_edges * k / parts + 1e-6), nearest = INFINITY;
+                double here = INFINITY;
+                for (uint32_t v = 0; v <= graph->vertices; v += 32) {
+                    uint64_t before = graph->out.offsets[v] + (graph->symmetric ? 0 : graph->in.offsets[v]);
+                    nearest = fmin(nearest, fabs((double)before - wish));
+                    if (v == partition.first[k]) here = fabs((double)before - wish);
+                }
+                if (here > nearest + 1) /* the share is rounded */
+                    TEST_FAIL("%s: boundary %d of %d is %g edges off, not %g", test_graphs[i].name, k, parts, here,
+                              nearest);
+            }
+            td_partition_free(&partition);
+        }
+        td_graph_destroy(graph);
+    }
+}
+
 static td_graph *generated(const td_gen_spec *spec, td_pool *pool)
 {
     td_graph *graph = NULL;
@@ -348,6 +379,36 @@ TEST(metis_cuts_less_of_a_mesh_than_ranges_whatever_its_numbers)
     }
 }
 
+/* Of METIS's parts, 16 vertices at each end may move; moving any 16 instead of the best cuts 2,032 here. */
+TEST(vertices_that_move_to_round_a_boundary_are_those_that_cost_least)
+{
+    td_gen_spec spec = {.kind = "grid", .width = 80, .rewire = -1, .shuffle = true};
+    td_graph *graph = generated(&spec, NULL);
+    td_partition partition = cut(graph, TD_PARTITION_METIS, 16);
+    CHECK(partition.all_cut < 1700);
+    td_partition_free(&partition);
+    td_graph_destroy(graph);
+}
+
+/* METIS gets every pair of neighbours once in each direction, so that parallel edges cost no memory. */
+TEST(the_graph_for_metis_has_no_parallel_edges)
+{
+    enum { N = 2000, COPIES = 200 };
+    static uint32_t ends[N * COPIES][2];
+    for (uint32_t e = 0; e < N * COPIES; e++) {
+        ends[e][0] = e % N;
+        ends[e][1] = (e % N + 1) % N;
+    }
+    td_graph *graph = test_graph_of(N, (const uint32_t(*)[2])ends, NULL, N * COPIES, false);
+    uint64_t held = td_memory().now;
+    td_memory_reset_peak();
+    td_partition partition = cut(graph, TD_PARTITION_METIS, 4);
+    CHECK(td_memory().peak - held < 1 << 20);
+    CHECK(partition.all_cut < 40 * COPIES);
+    td_partition_free(&partition);
+    td_graph_destroy(graph);
+}
+
 /* Unit weights would give one part several times the edges of another (docs/lab/layout.md). */
 TEST(metis_balances_the_edges_of_a_skewed_graph)
 {
@@ -392,6 +453,23 @@ TEST(metis_is_refused_where_its_graph_lacks_a_direction_or_memory)
     td_graph_destroy(graph);
 }
 
+#if IDXTYPEWIDTH == 32
+
+/* A graph of so many vertices is refused before any of its arrays is looked at. */
+TEST(a_graph_beyond_the_numbers_of_metis_is_refused)
+{
+    td_graph huge = {.vertices = 1200000000, .symmetric = true};
+    td_partition partition;
+    td_partition_wish wish = {.kind = TD_PARTITION_METIS, .parts = 4};
+    td_status status = td_partition_make(&partition, &huge, &wish, NULL);
+    if (status == TD_NO_MEMORY) SKIP("too little memory for the owners of its vertices");
+    CHECK_EQ(status, TD_LIMIT);
+    CHECK_CONTAINS(td_last_message(), "32-bit numbers: it takes at most 536,870,911 vertices");
+    CHECK_CONTAINS(td_last_message(), "1,200,000,000; use seg or random");
+}
+
+#endif
+
 static void *cancel_soon(void *unused)
 {
     (void)unused;
@@ -432,8 +510,8 @@ TEST(metis_is_refused_with_the_name_of_its_package)
     td_partition partition;
     td_partition_kind kind;
     int parts;
-    CHECK_STATUS(td_partition_make(&partition, graph, &(td_partition_wish){.kind = TD_PARTITION_METIS, .parts = 4}, NULL),
-                 TD_UNSUPPORTED);
+    td_partition_wish wish = {.kind = TD_PARTITION_METIS, .parts = 4};
+    CHECK_STATUS(td_partition_make(&partition, graph, &wish, NULL), TD_UNSUPPORTED);
     CHECK_CONTAINS(td_last_message(), "libmetis-dev");
     CHECK_STATUS(td_partition_parse("metis:4", &kind, &parts), TD_UNSUPPORTED);
     CHECK_CONTAINS(td_last_message(), "libmetis-dev");
@@ -447,7 +525,8 @@ TEST(metis_is_refused_with_the_name_of_its_package)
 TEST(a_partition_is_written_as_a_partitioner_and_a_number)
 {
     static const struct { const char *text, *part; } bad[] = {
-        {"seg", "seg:8"}, {"", "seg:8"}, {"8", "seg:8"}, {"foo:2", "unknown partitioner 'foo'; allowed are seg, random"},
+        {"seg", "seg:8"}, {"", "seg:8"}, {"8", "seg:8"},
+        {"foo:2", "unknown partitioner 'foo'; allowed are seg, random"},
         {":2", "unknown partitioner ''"}, {"Seg:2", "unknown partitioner 'Seg'"}, {"seg:", "1 to 16"},
         {"seg:0", "'0' fragments; allowed are 1 to 16"}, {"seg:17", "1 to 16"}, {"seg:2x", "'2x' fragments"},
         {"seg:-1", "1 to 16"}, {"seg: 2", "1 to 16"}, {"seg:2:2", "1 to 16"}, {"random:4294967297", "1 to 16"},
@@ -481,7 +560,8 @@ TEST(numbers_of_fragments_and_weights_that_mean_nothing_are_refused)
         CHECK_STATUS(td_partition_make(&partition, graph, &(td_partition_wish){.parts = 2, .weights = bad[i]}, NULL),
                      TD_INVALID);
     CHECK_OK(td_graph_generate(&out_only, &skewed, &(td_build_options){.out_only = true}, NULL));
-    CHECK_STATUS(td_partition_make(&partition, out_only, &(td_partition_wish){.parts = 2, .in = true}, NULL), TD_INVALID);
+    CHECK_STATUS(td_partition_make(&partition, out_only, &(td_partition_wish){.parts = 2, .in = true}, NULL),
+                 TD_INVALID);
     CHECK_EQ(partition.parts, -7);
     check_partition(out_only, &(td_partition_wish){.kind = TD_PARTITION_RANDOM, .parts = 2}, NULL);
     td_graph_destroy(out_only);
@@ -495,9 +575,9 @@ TEST(every_failing_allocation_is_an_error_without_a_leak)
         uint64_t held = td_memory().now, nth = 1;
         for (;; nth++) {
             td_partition partition = {0};
+            td_partition_wish wish = {.kind = (td_partition_kind)kind, .parts = 4};
             td_alloc_fail_at(nth);
-            td_status status =
-                td_partition_make(&partition, graph, &(td_partition_wish){.kind = (td_partition_kind)kind, .parts = 4}, NULL);
+            td_status status = td_partition_make(&partition, graph, &wish, NULL);
             td_alloc_fail_at(0);
             td_partition_free(&partition);
             CHECK_EQ(td_memory().now, held);
