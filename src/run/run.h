@@ -40,6 +40,13 @@ typedef struct td_row {
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
     double gpu_idle_seconds, cpu_idle_seconds;
     double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
+    /* Of engines that share a graph over several GPUs: edges that other GPUs than their owners processed, and why there
+     * are none; updates of other GPUs' vertices and what was sent for them; seconds that the GPU that took longest was
+     * expected to take and took; the share of their time for which GPUs waited for it. */
+    const char *steal;
+    uint64_t edges_stolen, messages, bytes_exchanged;
+    uint32_t gpus;
+    double predicted_seconds, longest_seconds, idle_share, decide_seconds;
     double useful_over_moved; /* of engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&

@@ -6,20 +6,6 @@
 
 #include <math.h>
 
-static td_status gather_fragment(td_multi_gpu *gpu, td_multi_fragment *fragment)
-{
-    td_gpu_job *job = &gpu->job;
-    td_gpu_state state = td_multi_state(gpu, fragment);
-    uint32_t count = fragment->end - fragment->first;
-    td_pull_args args = {.state = state, .list = fragment->pull.view, .segments = fragment->pull.segments,
-                         .end_piece = fragment->pull.pieces, .sums = job->arrays.sums};
-    if (fragment->pull.pieces > 0)
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull, fragment->pull.pieces * 32, &args));
-    td_apply_args apply = {.state = state, .sums = job->arrays.sums, .first_vertex = fragment->first,
-                           .end_vertex = fragment->end};
-    return count > 0 ? td_gpu_launch(job, job->stream, &job->kernels->apply, count, &apply) : TD_OK;
-}
-
 /* The counters of all GPUs, in their order. */
 static void add_changes(const td_multi_job *self, double *change, double *share)
 {
@@ -40,9 +26,13 @@ static td_status gather(td_multi_job *self)
     self->row = (td_row){.direction = "pull", .active_vertices = self->graph->vertices,
                          .active_edges = td_gpu_view_edges(td_multi_first(self))};
     self->row.edges = self->row.active_edges;
+    TD_CHECK(td_multi_divide(self, TD_WORK_GATHER));
     TD_CHECK(td_multi_reset(self));
-    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(gather_fragment(gpu, fragment));
+    for (int i = 0; i < self->balance.parts; i++) TD_CHECK(td_multi_gather_part(self, &self->balance.part[i]));
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
+    TD_CHECK(td_multi_apply(self));
     TD_CHECK(td_multi_wait(self));
+    td_multi_settle(self);
     add_changes(self, &change, &share);
     TD_CHECK(td_gpu_judge(td_multi_first(self), change, share));
     TD_EACH_GPU(self, gpu) {

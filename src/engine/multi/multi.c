@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SETTINGS };
+enum {
+    SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_STEALING, SET_COST, SET_T1, SET_T2, SET_HIGH_DEGREE,
+    SET_DELTA, SET_SAMPLES, SETTINGS,
+};
 
 static const td_setting settings[] = {
     [SET_PARTITION] = {"partition", TD_SETTING_CHOICE, 0, 0, 0, "seg|random|metis",
@@ -21,6 +24,14 @@ static const td_setting settings[] = {
     [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",
                       "how updates reach other GPUs: auto lets kernels read them in the other GPU's memory where they "
                       "can; copies copies them first"},
+    [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                      "frontier stealing: GPUs with less work process edges of the others (GUM)"},
+    [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform",
+                  "what an edge costs on each GPU: as the iterations before took, with the links; or all the same"},
+    [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
+                "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
+    [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
+                "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
@@ -43,8 +54,10 @@ static bool uses(const td_program *program, const char *setting)
 static bool applies(const td_settings *given, const char *setting)
 {
     double set[SETTINGS];
-    if (strcmp(setting, "seed") != 0) return true;
-    return td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK || set[SET_PARTITION] != TD_PARTITION_SEG;
+    bool thief = strcmp(setting, "cost") == 0 || strcmp(setting, "t1") == 0 || strcmp(setting, "t2") == 0;
+    if (td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK) return true;
+    if (strcmp(setting, "seed") == 0) return set[SET_PARTITION] != TD_PARTITION_SEG;
+    return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
 
 td_status td_multi_read_settings(const td_settings *given, td_multi_settings *out)
@@ -54,6 +67,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     TD_CHECK(td_settings_resolve(given, "multi", settings, set, NULL));
     *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
                                .direction = directions[(int)set[SET_DIRECTION]], .copies = set[SET_EXCHANGE] == 1,
+                               .steals = set[SET_STEALING] == 1, .cost = (td_multi_cost)set[SET_COST],
+                               .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = TD_ADAPTIVE,
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES]};
     return TD_OK;
@@ -232,7 +247,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     td_multi_need need = td_multi_needs(self);
     bool inbox = td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
-    return TD_OK;
+    return td_multi_open_balance(self);
 }
 
 static void tear_down(td_multi_job *self, bool failed)
@@ -335,6 +350,13 @@ static td_status plan_multi(td_plan *plan)
     return TD_OK;
 }
 
+#define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
+static const td_column columns[] = {
+    COLUMN(U32, gpus), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
+    COLUMN(REAL, decide_seconds), {0},
+};
+
 const td_engine td_multi_engine = {
     .name = "multi",
     .summary = "several GPUs: one fragment of the graph each, updates exchanged every iteration",
@@ -346,4 +368,5 @@ const td_engine td_multi_engine = {
     .applies = applies,
     .plan = plan_multi,
     .run = run_multi,
+    .columns = columns,
 };

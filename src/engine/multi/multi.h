@@ -14,19 +14,31 @@
 #define TD_ENGINE_MULTI_H
 
 #include "engine/engine.h"
+#include "engine/multi/decide.h"
+#include "engine/multi/sync.h"
 #include "gpu/exchange.h"
 #include "gpu/rounds.h"
 #include "layout/partition.h"
 #include "run/numbering.h"
 
-_Static_assert((int)TD_GPU_FRAGMENTS == (int)TD_FRAGMENTS && (int)TD_GPU_FRAGMENTS == (int)TD_GPUS, "one per GPU");
+_Static_assert((int)TD_GPU_FRAGMENTS == (int)TD_FRAGMENTS && (int)TD_GPU_FRAGMENTS == (int)TD_GPUS &&
+                   (int)TD_GPU_FRAGMENTS == (int)TD_MULTI_GPUS,
+               "one per GPU");
+
+/* What an edge of a fragment costs on a GPU. */
+typedef enum td_multi_cost {
+    TD_COST_MEASURED, /* from the iterations before, and the links */
+    TD_COST_UNIFORM,  /* the same everywhere */
+} td_multi_cost;
 
 typedef struct td_multi_settings {
     td_partition_kind partition;
     uint64_t seed;
     td_direction direction;
     bool copies;             /* GPUs do not follow each other's pointers */
-    bool steals;
+    bool steals, moves_owners;
+    td_multi_cost cost;
+    double t1, t2, t3;       /* the paper's thresholds; TD_ADAPTIVE */
     uint64_t high_degree;
     double delta;
     uint32_t samples;
@@ -76,10 +88,41 @@ typedef struct td_multi_gpu {
     td_frontier_cuts *cuts;
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
-    uint64_t vertices, edges; /* of the frontier of the fragments that it owns */
+    uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint32_t left;           /* peeling */
     uint64_t processed;      /* edges of this iteration */
+    uint64_t processed_at;   /* by the devices' clock: when it was through with them */
+    bool takes_part;         /* in this iteration */
 } td_multi_gpu;
+
+/* A part of a fragment's work and the GPU that does it. */
+typedef struct td_multi_part {
+    int gpu, fragment;
+    uint32_t first, end;     /* vertices, or pieces of gather-sums */
+    uint64_t edges;
+} td_multi_part;
+
+/* How the work of an iteration is divided (steal.c). */
+typedef struct td_multi_balance {
+    double link_seconds[TD_FRAGMENTS][TD_FRAGMENTS]; /* [i][j]: of an edge of fragment i read by GPU j; INFINITY: it
+                                                      * cannot */
+    double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
+    double steal_seconds;
+    td_reduction_tree tree;
+    td_sync_cost sync;
+    td_decide_state state;
+    td_decision decision;
+    uint64_t load[TD_FRAGMENTS], share[TD_FRAGMENTS * TD_FRAGMENTS]; /* edges */
+    td_multi_part part[TD_FRAGMENTS * TD_FRAGMENTS];
+    int parts;
+    uint64_t began;          /* by the devices' clock */
+    bool is_timed;           /* GPUs say when they are through with their parts */
+    double decide_seconds;   /* of this run */
+    uint64_t stolen;         /* edges of this run */
+} td_multi_balance;
+
+/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
+typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
 
 typedef struct td_multi_job {
     td_run *run;
@@ -94,7 +137,8 @@ typedef struct td_multi_job {
     td_multi_gpu gpu[TD_FRAGMENTS];
     td_gpu_exchange exchange;
     td_loop *loop;
-    int waiting;             /* GPUs whose counters are under way */
+    int waiting;             /* completions under way */
+    td_multi_balance balance;
     td_status failed;        /* of a completion */
     td_gpu_frontier now;     /* of all GPUs together */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
@@ -118,7 +162,20 @@ static inline td_multi_fragment *td_multi_next_owned(td_multi_job *self, const t
         for (td_multi_fragment *f = td_multi_next_owned(self, g, NULL); f != NULL;                    \
              f = td_multi_next_owned(self, g, f))
 
+static inline td_multi_gpu *td_multi_owner(td_multi_job *self, int fragment)
+{
+    int i = 0;
+    while (!(self->exchange.box[i].fragments.owned >> fragment & 1u)) i++;
+    return &self->gpu[i];
+}
+
 static inline int td_multi_index(const td_multi_job *self, const td_multi_gpu *gpu) { return (int)(gpu - self->gpu); }
+/* Words of a chunk of the fragment's vertices. */
+static inline uint32_t td_multi_chunk_words(const td_multi_fragment *fragment)
+{
+    uint64_t words = ((uint64_t)fragment->end - fragment->first + 31) / 32;
+    return words == 0 ? 1 : (uint32_t)((words + TD_GPU_CHUNKS - 1) / TD_GPU_CHUNKS);
+}
 static inline td_gpu_job *td_multi_first(td_multi_job *self) { return &self->gpu[0].job; }
 
 /* fragments.c: the layout. */
@@ -138,15 +195,28 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
 td_status td_multi_reset(td_multi_job *self);
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
-td_status td_multi_measure(td_multi_job *self, bool next); /* queues it: of next_active, or of active */
+typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
+td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+
+/* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
+td_status td_multi_open_balance(td_multi_job *self);
+td_status td_multi_divide(td_multi_job *self, td_multi_work work);
+td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its parts */
+void td_multi_settle(td_multi_job *self);
+uint64_t td_multi_assigned(const td_multi_job *self, int gpu); /* edges of its parts */
+static inline bool td_multi_is_stolen(const td_multi_job *self) { return self->balance.decision.steal == TD_STEAL_STOLEN; }
 
 /* mirrors.c: values of owners, to the mirrors. */
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes); /* of a pointer in td_gpu_state */
 td_status td_multi_share_active(td_multi_job *self);
 td_status td_multi_update_mirrors(td_multi_job *self);
 td_status td_multi_share_messages(td_multi_job *self);
+
+/* Gather-sums along a part of a fragment's lists; sums into values (rounds.c). */
+td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part);
+td_status td_multi_apply(td_multi_job *self);
 
 /* The schedules. */
 td_status td_multi_rounds(td_multi_job *self);

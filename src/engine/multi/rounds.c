@@ -12,12 +12,12 @@ static td_gpu_part range_of(uint32_t first, uint32_t end)
 
 /* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
  * its active vertices with its values, and the targets are updated here. */
-static td_status push_range(td_multi_job *self, td_multi_gpu *gpu, td_multi_gpu *owner, td_multi_fragment *fragment,
-                            uint32_t first, uint32_t end)
+static td_status push_range(td_multi_job *self, const td_multi_part *which)
 {
+    td_multi_gpu *gpu = &self->gpu[which->gpu], *owner = td_multi_owner(self, which->fragment);
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
-    td_gpu_part part = range_of(first, end);
-    if (first >= end) return TD_OK;
+    td_gpu_part part = range_of(which->first, which->end);
     td_push_part_args args = td_gpu_push_part_args(job, fragment->push.view, &part);
     args.push.state = td_multi_state(gpu, fragment);
     args.push.state.active = owner->job.state.active;
@@ -41,19 +41,25 @@ static td_status push(td_multi_job *self)
     uint64_t began = td_clock_ns();
     self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
     TD_CHECK(td_multi_reset(self));
-    TD_EACH_OWNED(self, gpu, fragment)
-        TD_CHECK(push_range(self, gpu, gpu, fragment, fragment->first, fragment->end));
+    for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_pack(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     if (td_gpu_exchange_copies(&self->exchange)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
     TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_take(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
-    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) {
         gpu->processed = gpu->job.control->tally.edges;
         self->row.edges += gpu->processed;
         for (int k = 0; k < self->count; k++) self->exchange.messages += gpu->job.control->lengths[k];
     }
+    for (int k = 0; k < self->count; k++)
+        for (int j = 0; j < self->count; j++)
+            self->exchange.bytes +=
+                self->gpu[j].job.control->lengths[k] * (sizeof(uint32_t) + self->exchange.entry_bytes);
+    td_multi_settle(self);
     td_multi_add_up(self);
     self->mirrors_stale = true;
     TD_CHECK(next_frontier(self));
@@ -62,26 +68,73 @@ static td_status push(td_multi_job *self)
 
 /* Pull. */
 
-static td_status pull_fragment(td_multi_gpu *gpu, td_multi_fragment *fragment)
+/* A GPU that pulls for another one works on the owner's arrays. */
+static td_gpu_state state_of(td_multi_job *self, const td_multi_part *part)
 {
-    td_gpu_job *job = &gpu->job;
-    td_gpu_state state = td_multi_state(gpu, fragment);
-    uint32_t count = fragment->end - fragment->first;
-    if (count == 0) return TD_OK;
-    if (state.first_hit) {
-        td_hit_args args = {.state = state, .list = fragment->pull.view,
-                            .part = range_of(fragment->first, fragment->end), .late = job->arrays.late};
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
-        return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
-                                    (uint64_t)job->device->properties.multiprocessors, 0, &args);
+    td_gpu_state state = td_multi_state(td_multi_owner(self, part->fragment), &self->held->fragment[part->fragment]);
+    state.control = self->gpu[part->gpu].job.state.control;
+    return state;
+}
+
+static td_status pull_open(td_multi_job *self, const td_multi_part *part)
+{
+    td_gpu_job *job = &self->gpu[part->gpu].job;
+    td_hit_args args = {.state = state_of(self, part), .list = self->held->fragment[part->fragment].pull.view,
+                        .part = range_of(part->first, part->end), .late = job->arrays.late};
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
+    TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
+                                  (uint64_t)job->device->properties.multiprocessors, 0, &args));
+    return td_stream_fill(job->stream, &job->state.control->tally.late, 0, sizeof(uint64_t)); /* for the next part */
+}
+
+td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part)
+{
+    td_gpu_job *job = &self->gpu[part->gpu].job;
+    const td_multi_fragment *fragment = &self->held->fragment[part->fragment];
+    td_pull_args args = {.state = state_of(self, part), .list = fragment->pull.view, .segments = fragment->pull.segments,
+                         .first_piece = part->first, .end_piece = part->end,
+                         .sums = td_multi_owner(self, part->fragment)->job.arrays.sums};
+    return td_gpu_launch(job, job->stream, &job->kernels->pull, (uint64_t)(part->end - part->first) * 32, &args);
+}
+
+td_status td_multi_apply(td_multi_job *self)
+{
+    if (td_multi_is_stolen(self)) TD_CHECK(td_multi_all_wait(self)); /* the thieves' sums */
+    TD_EACH_OWNED(self, gpu, fragment) {
+        uint32_t count = fragment->end - fragment->first;
+        td_apply_args args = {.state = td_multi_state(gpu, fragment), .sums = gpu->job.arrays.sums,
+                              .first_vertex = fragment->first, .end_vertex = fragment->end};
+        if (count > 0) TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->apply, count, &args));
     }
-    td_pull_args args = {.state = state, .list = fragment->pull.view, .segments = fragment->pull.segments,
-                         .end_piece = fragment->pull.pieces, .sums = job->arrays.sums};
-    if (fragment->pull.pieces > 0)
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull, fragment->pull.pieces * 32, &args));
-    td_apply_args apply = {.state = state, .sums = job->arrays.sums, .first_vertex = fragment->first,
-                           .end_vertex = fragment->end};
-    return td_gpu_launch(job, job->stream, &job->kernels->apply, count, &apply);
+    return TD_OK;
+}
+
+/* Divides the vertices without a value, whose lists a first-hit pull scans. */
+static td_status divide_open(td_multi_job *self)
+{
+    td_gpu_frontier now = self->now;
+    if (self->set.steals) {
+        TD_CHECK(td_multi_reset(self));
+        TD_CHECK(td_multi_measure(self, TD_MAP_OPEN));
+        TD_CHECK(td_multi_wait(self));
+        td_multi_add_up(self);
+    }
+    TD_CHECK(td_multi_divide(self, TD_WORK_OPEN));
+    self->now = now;
+    return TD_OK;
+}
+
+static td_status pull_parts(td_multi_job *self, bool first_hit)
+{
+    TD_CHECK(first_hit ? divide_open(self) : td_multi_divide(self, TD_WORK_GATHER));
+    TD_CHECK(td_multi_reset(self));
+    for (int i = 0; i < self->balance.parts; i++) {
+        const td_multi_part *part = &self->balance.part[i];
+        TD_CHECK(first_hit ? pull_open(self, part) : td_multi_gather_part(self, part));
+    }
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
+    if (!first_hit) return td_multi_apply(self);
+    return td_multi_is_stolen(self) ? td_multi_all_wait(self) : TD_OK;
 }
 
 /* The mirrors of active vertices of a first-hit program have all the same value, so that bitmaps are all that is sent. */
@@ -111,15 +164,14 @@ static td_status pull(td_multi_job *self)
     td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
     TD_CHECK(td_multi_share_active(self));
     TD_CHECK(first_hit ? adopt_active(self) : td_multi_update_mirrors(self));
-    TD_CHECK(td_multi_reset(self));
-    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(pull_fragment(gpu, fragment));
-    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(pull_parts(self, first_hit));
+    TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
     TD_CHECK(td_multi_wait(self));
-    TD_EACH_OWNED(self, gpu, fragment) self->row.edges += first_hit ? 0 : fragment->pull.edges;
     TD_EACH_GPU(self, gpu) {
-        gpu->processed = gpu->job.control->tally.edges;
+        gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;
     }
+    td_multi_settle(self);
     td_multi_add_up(self);
     self->mirrors_stale = true;
     TD_CHECK(next_frontier(self));
@@ -255,7 +307,7 @@ static td_status next_bucket(td_multi_job *self, bool *more)
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->far_split,
                                ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
     }
-    TD_CHECK(td_multi_measure(self, true));
+    TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) gpu->job.bound = lowest;
     td_multi_add_up(self);

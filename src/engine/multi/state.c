@@ -81,7 +81,7 @@ td_status td_multi_init(td_multi_job *self)
         TD_CHECK(td_multi_share_ranges(self, offsetof(td_gpu_state, messages), self->traits->message_bytes));
     if (gas && self->traits->fused) { /* the frontier's degrees */
         TD_CHECK(td_multi_reset(self));
-        TD_CHECK(td_multi_measure(self, false));
+        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
         TD_CHECK(td_multi_wait(self));
         td_multi_add_up(self);
     }

@@ -135,13 +135,15 @@ static td_status collect_edges(td_multi_job *self)
     return TD_OK;
 }
 
-static td_status sweep_fragment(td_multi_gpu *gpu, td_multi_fragment *fragment)
+static td_status sweep_part(td_multi_job *self, const td_multi_part *which)
 {
+    td_multi_gpu *gpu = &self->gpu[which->gpu];
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
-    td_gpu_part part = {.end_edge = UINT64_MAX, .first_vertex = fragment->first, .end_vertex = fragment->end};
+    td_gpu_part part = {.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end};
     td_sweep_args args = td_gpu_sweep_args(job, fragment->push.view, &part);
     args.state = td_multi_state(gpu, fragment);
-    if (fragment->first == fragment->end) return TD_OK;
+    TD_CHECK(td_gpu_clear_pieces(job, job->stream)); /* those of a part before */
     return td_gpu_sweep_part(job, job->stream, &args);
 }
 
@@ -151,12 +153,15 @@ static td_status sweep(td_multi_job *self, bool *again)
     td_gpu_job *first = td_multi_first(self);
     bool forest = self->traits->edge != NULL;
     self->row = (td_row){.direction = "sweep", .active_vertices = self->graph->vertices};
+    TD_CHECK(td_multi_divide(self, TD_WORK_SWEEP));
     TD_CHECK(td_multi_reset(self));
-    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(sweep_fragment(gpu, fragment));
+    for (int i = 0; i < self->balance.parts; i++) TD_CHECK(sweep_part(self, &self->balance.part[i]));
+    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     if (forest) TD_CHECK(share_best(self));
     TD_CHECK(steps_of_all(self));
     TD_CHECK(forest ? collect_edges(self) : join_all(self));
     TD_CHECK(td_multi_wait(self));
+    td_multi_settle(self);
     *again = first->kernels->again(&first->state.context, first->control->tally.total);
     TD_EACH_GPU(self, gpu) self->row.edges += gpu->processed = gpu->job.control->tally.edges;
     self->row.active_edges = self->row.edges;

@@ -20,7 +20,7 @@ td_status td_multi_reset(td_multi_job *self)
 td_status td_multi_wait(td_multi_job *self)
 {
     self->failed = TD_OK;
-    self->waiting = self->count;
+    self->waiting += self->count;
     TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_read_begin(&gpu->job, 0, on_counters, self));
     TD_CHECK(td_loop_run(self->loop));
     return self->failed;
@@ -50,46 +50,53 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
     return state;
 }
 
-static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragment *fragment, bool next)
+static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragment *fragment, td_multi_map map)
 {
     uint64_t words = ((uint64_t)fragment->end - fragment->first + 31) / 32;
     td_measure_args args = {.state = td_multi_state(gpu, fragment),
-                            .map = next ? gpu->job.state.next_active : gpu->job.state.active,
-                            .changed = gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
-                            .chunk_words = (uint32_t)((words + TD_GPU_CHUNKS - 1) / TD_GPU_CHUNKS)};
+                            .map = map == TD_MAP_NEXT     ? gpu->job.state.next_active
+                                   : map == TD_MAP_ACTIVE ? gpu->job.state.active
+                                                          : NULL,
+                            .changed = map == TD_MAP_OPEN ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
+                            .chunk_words = td_multi_chunk_words(fragment),
+                            .fragment = (uint32_t)(fragment - self->held->fragment)};
     if (words == 0) return TD_OK;
     if (gpu->tally != NULL && fragment == gpu->fragment) {
         args.tally = gpu->tally;
-        args.value = &gpu->tally->value;
+        args.value = map == TD_MAP_OPEN ? NULL : &gpu->tally->value;
         args.other_offsets = fragment->pull.view.offsets;
         TD_CHECK(td_stream_fill(gpu->job.stream, gpu->tally, 0, sizeof *gpu->tally));
-        TD_CHECK(td_stream_fill(gpu->job.stream, &gpu->tally->least, 0xff, sizeof gpu->tally->least));
-        TD_CHECK(td_stream_fill(gpu->job.stream, &gpu->tally->other_least, 0xff, sizeof gpu->tally->other_least));
     }
-    (void)self;
     return td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->measure, words * 32, &args);
 }
 
-td_status td_multi_measure(td_multi_job *self, bool next)
+td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
-    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(measure(self, gpu, fragment, next));
+    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(measure(self, gpu, fragment, map));
     return TD_OK;
 }
 
 void td_multi_add_up(td_multi_job *self)
 {
     self->now = (td_gpu_frontier){.mapped = true};
-    TD_EACH_GPU(self, gpu) {
-        gpu->vertices = gpu->job.control->active_vertices;
-        gpu->edges = gpu->job.control->active_edges;
-        self->now.vertices += gpu->vertices;
-        self->now.edges += gpu->edges;
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment);
+        self->gpu[k].vertices = owner->job.control->active_vertices[k];
+        self->gpu[k].edges = owner->job.control->active_edges[k];
+        self->now.vertices += self->gpu[k].vertices;
+        self->now.edges += self->gpu[k].edges;
     }
 }
 
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
 {
     td_gpu_job *first = td_multi_first(self);
+    self->row.messages = self->exchange.messages;
+    self->row.bytes_exchanged = self->exchange.bytes;
+    self->row.gpus = (uint32_t)self->count;
+    self->row.decide_seconds = self->balance.decide_seconds;
+    self->exchange.messages = self->exchange.bytes = 0;
+    self->balance.decide_seconds = 0;
     td_status status = td_gpu_end_iteration(first, &self->row, began, td_seconds_since(began));
     TD_EACH_GPU(self, gpu) gpu->job.state.context.iteration = first->state.context.iteration;
     return status;

@@ -89,7 +89,8 @@ typedef struct td_gpu_control {
     uint32_t barrier;             /* the word of the grid barrier */
     uint64_t kept_count, aside_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* kept_count before the current part of the lists */
-    uint64_t active_vertices, active_edges; /* several GPUs: the frontier of the fragments that this one owns */
+    uint64_t active_vertices[TD_GPU_FRAGMENTS], active_edges[TD_GPU_FRAGMENTS]; /* several GPUs: the frontiers of the
+                                   * fragments that this one owns */
     uint32_t lengths[TD_GPU_FRAGMENTS]; /* entries of the outbox for each fragment */
     uint64_t left_edges;          /* edges of the frontier that a lean loop ended with */
     td_gpu_row rows[TD_GPU_ROUNDS];
@@ -339,23 +340,24 @@ typedef struct td_take_args {
     td_gpu_box box[TD_GPU_FRAGMENTS];
 } td_take_args;
 
-/* What the host must know of the frontier to divide it. */
+/* What the host must know of a fragment's frontier to divide it and to tell its cost. Degrees are those along the push
+ * and those against it, as far as the GPU has the latter. */
 typedef struct td_gpu_frontier_tally {
     uint64_t chunk[TD_GPU_CHUNKS]; /* active edges of every chunk of the fragment's vertices */
-    uint64_t vertices[TD_GPU_DEGREES], edges[TD_GPU_DEGREES]; /* by class of degrees */
-    uint64_t other_edges;         /* of the active vertices, against the direction of the push */
-    uint32_t least, most, other_least, other_most; /* degrees */
+    uint64_t vertices[TD_GPU_DEGREES], edges[TD_GPU_DEGREES]; /* by class of both degrees' sum */
+    uint64_t other_edges;         /* against the push */
+    uint32_t not_least, most, other_not_least, other_most; /* degrees; of the least ones all bits are inverted */
     uint64_t value;               /* first-hit programs: the value of an active vertex */
 } td_gpu_frontier_tally;
 
 typedef struct td_measure_args {
     td_gpu_state state;
-    const uint32_t *map;          /* the frontier */
+    const uint32_t *map;          /* the frontier; 0: first-hit programs' vertices without a value */
     const uint64_t *other_offsets; /* of the lists against the direction of the push, or 0 */
     uint32_t *changed;            /* bitmap that collects the vertices of all frontiers, or 0 */
     td_gpu_frontier_tally *tally; /* 0: only numbers of vertices and edges */
     void *value;                  /* first-hit programs: tally->value */
-    uint32_t first_vertex, end_vertex, chunk_words;
+    uint32_t first_vertex, end_vertex, chunk_words, fragment;
 } td_measure_args;
 
 /* Where to cut a fragment's frontier: for every wanted number of active edges the first vertex that has at least as many
@@ -366,7 +368,8 @@ typedef struct td_frontier_cuts {
 } td_frontier_cuts;
 
 typedef struct td_cut_args {
-    const uint32_t *map;
+    td_gpu_state state;
+    const uint32_t *map;          /* as in td_measure_args */
     const uint64_t *offsets;
     const td_gpu_frontier_tally *tally;
     td_frontier_cuts *cuts;

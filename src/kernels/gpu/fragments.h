@@ -107,31 +107,45 @@ TD_DEVICE uint32_t degree_class(uint32_t degree)
     return bits;
 }
 
-/* Degrees by class, and the edges of each chunk of the vertices. */
+/* Degrees of an active vertex: by class, and their limits. */
 TD_DEVICE void tally_degree(const td_measure_args *a, uint64_t *classes, uint32_t v, uint32_t degree)
 {
-    uint32_t at = degree_class(degree);
+    uint32_t other = a->other_offsets != 0 ? degree_in(a->other_offsets, v) : 0, at = degree_class(degree + other);
     TD_ADD(&classes[at], (uint64_t)1);
-    TD_ADD(&classes[TD_GPU_DEGREES + at], (uint64_t)degree);
-    TD_MIN(&a->tally->least, degree);
-    TD_MAX(&a->tally->most, degree);
-    if (a->other_offsets == 0) return;
-    uint32_t other = degree_in(a->other_offsets, v);
-    TD_ADD(&a->tally->other_edges, (uint64_t)other);
-    TD_MIN(&a->tally->other_least, other);
-    TD_MAX(&a->tally->other_most, other);
+    TD_ADD(&classes[TD_GPU_DEGREES + at], (uint64_t)degree + other);
+    TD_ADD(&classes[2 * TD_GPU_DEGREES], (uint64_t)other);
+    if (~degree > TD_LOAD(&a->tally->not_least)) TD_MAX(&a->tally->not_least, ~degree);
+    if (degree > TD_LOAD(&a->tally->most)) TD_MAX(&a->tally->most, degree);
+    if (~other > TD_LOAD(&a->tally->other_not_least)) TD_MAX(&a->tally->other_not_least, ~other);
+    if (other > TD_LOAD(&a->tally->other_most)) TD_MAX(&a->tally->other_most, other);
+}
+
+/* The word of a frontier that is a bitmap, or that is all vertices without a value. All lanes call. */
+TD_DEVICE uint32_t frontier_word(const td_gpu_state *state, const td_context *c, const uint32_t *map, uint32_t w,
+                                 uint32_t end)
+{
+    if (map != 0) return map[w];
+#if PROGRAM_FIRST_HIT
+    uint32_t v = w * 32 + td_lane();
+    bool open = v < end && ((const program_value *)state->values)[v] == program_zero(c);
+    return TD_BALLOT(TD_ALL_LANES, open);
+#else
+    (void)state, (void)c, (void)end;
+    return 0;
+#endif
 }
 
 /* Counts the vertices and edges of an owned fragment's frontier. */
 TD_KERNEL(measure, td_measure_args)
 {
-    TD_SHARED(uint64_t, classes, 2 * TD_GPU_DEGREES);
-    for (uint32_t i = td_thread(); i < 2 * TD_GPU_DEGREES; i += td_threads()) TD_STORE(&classes[i], (uint64_t)0);
+    const td_context c = kernel_context(&a.state);
+    TD_SHARED(uint64_t, classes, 2 * TD_GPU_DEGREES + 1);
+    for (uint32_t i = td_thread(); i < 2 * TD_GPU_DEGREES + 1; i += td_threads()) TD_STORE(&classes[i], (uint64_t)0);
     TD_BARRIER();
     uint64_t vertices = 0, edges = 0;
     uint32_t last = (a.end_vertex + 31) / 32, first = a.first_vertex / 32;
     for (uint32_t w = first + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
-        uint32_t word = a.map[w], v = w * 32 + td_lane();
+        uint32_t word = frontier_word(&a.state, &c, a.map, w, a.end_vertex), v = w * 32 + td_lane();
         if (word == 0) continue;
         bool is = (word >> td_lane() & 1u) != 0;
         uint32_t degree = is ? degree_in(a.state.push_offsets, v) : 0;
@@ -141,7 +155,7 @@ TD_KERNEL(measure, td_measure_args)
         if (a.tally == 0) continue;
         if (is) {
             tally_degree(&a, classes, v, degree);
-            if (PROGRAM_FIRST_HIT) TD_POKE((program_value *)a.value, ((const program_value *)a.state.values)[v]);
+            if (PROGRAM_FIRST_HIT && a.value != 0) TD_POKE((program_value *)a.value, ((const program_value *)a.state.values)[v]);
         }
         TD_WARP_BARRIER(TD_ALL_LANES);
         warp_add_u64(&a.tally->chunk[(w - first) / a.chunk_words], degree);
@@ -152,8 +166,9 @@ TD_KERNEL(measure, td_measure_args)
         TD_ADD(&a.tally->vertices[i], TD_LOAD(&classes[i]));
         TD_ADD(&a.tally->edges[i], TD_LOAD(&classes[TD_GPU_DEGREES + i]));
     }
-    block_add_u64(&a.state.control->active_vertices, vertices);
-    block_add_u64(&a.state.control->active_edges, edges);
+    if (a.tally != 0 && td_thread() == 0) TD_ADD(&a.tally->other_edges, TD_LOAD(&classes[2 * TD_GPU_DEGREES]));
+    block_add_u64(&a.state.control->active_vertices[a.fragment], vertices);
+    block_add_u64(&a.state.control->active_edges[a.fragment], edges);
 }
 
 /* The chunk in which the sum of active edges reaches `wanted`; *before: the sum before the chunk. */
@@ -182,6 +197,7 @@ TD_DEVICE uint32_t find_chunk(const td_gpu_frontier_tally *tally, uint64_t wante
 /* Sorted search: a warp finds one cut. */
 TD_KERNEL(cut_frontier, td_cut_args)
 {
+    const td_context c = kernel_context(&a.state);
     uint32_t i = td_global_thread() / TD_WARP;
     if (i >= a.count) return;
     uint64_t sum;
@@ -189,7 +205,8 @@ TD_KERNEL(cut_frontier, td_cut_args)
     uint64_t w = a.first_vertex / 32 + (uint64_t)chunk * a.chunk_words;
     uint32_t vertex = a.end_vertex;
     for (; sum < a.wanted[i] && w < words; w++) {
-        uint32_t word = a.map[w], v = (uint32_t)w * 32 + td_lane(), total = 0, most = 0;
+        uint32_t word = frontier_word(&a.state, &c, a.map, (uint32_t)w, a.end_vertex);
+        uint32_t v = (uint32_t)w * 32 + td_lane(), total = 0, most = 0;
         if (word == 0) continue;
         uint32_t degree = word >> td_lane() & 1u ? degree_in(a.offsets, v) : 0;
         uint32_t before = warp_scan(degree, &total);

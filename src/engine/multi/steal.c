@@ -1,0 +1,346 @@
+/* Frontier stealing: the work of an iteration, divided over the GPUs so that the one that takes longest takes as short as
+ * possible (decide.h). A thief gets consecutive vertices of a fragment's frontier, which it processes along the lists in
+ * the victim's memory; a steal lasts one iteration. */
+#include "engine/multi/multi.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What is known before the first iteration. Seconds are refined by measurements; before any, they only have to be of the
+ * right magnitude. */
+static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 60e-6, FIRST_SYNC_SECONDS = 10e-6,
+                    CHANGE_SECONDS = 200e-6;
+enum { TIMED_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports */
+
+/* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
+static td_status find_rate(td_multi_job *self, int from, int to, double *rate)
+{
+    enum { BYTES = 32 << 20 };
+    td_device *a = self->gpu[from].job.device, *b = self->gpu[to].job.device;
+    td_link link = {0};
+    *rate = 0;
+    td_status status = td_device_link(a, b, &link);
+    if (status == TD_UNSUPPORTED) return TD_OK;
+    TD_CHECK(status);
+    *rate = link.rate > 0 ? link.rate : link.same_memory ? 1e12 : 0;
+    if (*rate > 0) return TD_OK;
+    void *there = NULL, *here = NULL;
+    TD_TRY(td_device_new(a, &there, BYTES, 1, "a measurement"));
+    TD_TRY(td_device_new(b, &here, BYTES, 1, "a measurement"));
+    for (int trial = 0; trial < 2; trial++) {
+        uint64_t began = td_clock_ns();
+        TD_TRY(td_stream_copy_peer(self->gpu[to].job.stream, b, here, a, there, BYTES));
+        TD_TRY(td_stream_synchronize(self->gpu[to].job.stream));
+        *rate = BYTES / td_seconds_since(began);
+    }
+done:
+    td_device_free(a, there);
+    td_device_free(b, here);
+    return status;
+}
+
+/* Bytes that a thief reads for an edge: its target and weight, and a vertex's share of offsets. */
+static double edge_bytes(const td_multi_job *self)
+{
+    const td_gpu_job *job = &self->gpu[0].job;
+    double degree = (double)(td_gpu_view_edges(job) + 1) / (double)(job->graph->vertices + 1);
+    return (double)(sizeof(uint32_t) + td_gpu_weight_bytes(job)) + 2 * sizeof(uint64_t) / fmax(degree, 1);
+}
+
+td_status td_multi_open_balance(td_multi_job *self)
+{
+    td_multi_balance *balance = &self->balance;
+    double rates[TD_FRAGMENTS * TD_FRAGMENTS];
+    int n = self->count;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double *rate = &rates[i * n + j];
+            *rate = 0;
+            if (i != j && self->exchange.box[j].reads[i]) TD_CHECK(find_rate(self, i, j, rate));
+            balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
+        }
+    for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
+    balance->steal_seconds = FIRST_STEAL_SECONDS;
+    td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
+    return td_reduction_tree_make(n, rates, NULL, &balance->tree);
+}
+
+/* Deciding. */
+
+static void fill_costs(const td_multi_job *self, double *cost)
+{
+    const td_multi_balance *balance = &self->balance;
+    for (int i = 0; i < self->count; i++)
+        for (int j = 0; j < self->count; j++) {
+            double link = balance->link_seconds[i][j];
+            bool uniform = self->set.cost == TD_COST_UNIFORM && isfinite(link);
+            cost[i * self->count + j] = uniform ? FIRST_EDGE_SECONDS : balance->edge_seconds[i] + link;
+        }
+}
+
+static td_status decide(td_multi_job *self)
+{
+    td_multi_balance *balance = &self->balance;
+    const td_multi_settings *set = &self->set;
+    double load[TD_FRAGMENTS], cost[TD_FRAGMENTS * TD_FRAGMENTS];
+    for (int i = 0; i < self->count; i++) load[i] = (double)balance->load[i];
+    fill_costs(self, cost);
+    td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
+                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = balance->steal_seconds,
+                          .change_seconds = CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
+                          .steal_frontiers = set->steals, .steal_ownership = false};
+    return td_decide(&in, &balance->state, &balance->decision);
+}
+
+/* Cutting. */
+
+/* Where GPU `gpu` begins in a fragment's edges: the owner's share comes first, then the thieves' in their order. */
+static uint64_t edges_before(const td_multi_job *self, int fragment, int owner, int gpu)
+{
+    const uint64_t *share = &self->balance.share[fragment * self->count];
+    uint64_t before = gpu == owner ? 0 : share[owner];
+    for (int j = 0; j < gpu && gpu != owner; j++)
+        if (j != owner) before += share[j];
+    return before;
+}
+
+static void add_part(td_multi_job *self, td_multi_part part)
+{
+    if (part.first < part.end) self->balance.part[self->balance.parts++] = part;
+}
+
+/* Who takes part of a fragment, in the order of their parts; how many. */
+static int takers_of(const td_multi_job *self, int fragment, int owner, int *takers)
+{
+    int count = 0;
+    takers[count++] = owner;
+    for (int j = 0; j < self->count; j++)
+        if (j != owner && self->balance.share[fragment * self->count + j] > 0) takers[count++] = j;
+    return count;
+}
+
+/* The owner's GPU searches the frontier for the vertices where each taker's edges end. */
+static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool open, td_frontier_cuts *cuts)
+{
+    const td_multi_fragment *fragment = &self->held->fragment[k];
+    td_gpu_job *job = &owner->job;
+    td_cut_args args = {.state = td_multi_state(owner, fragment), .map = open ? NULL : job->state.active,
+                        .offsets = fragment->push.view.offsets, .tally = self->gpu[k].tally, .cuts = owner->cuts,
+                        .first_vertex = fragment->first, .end_vertex = fragment->end,
+                        .chunk_words = td_multi_chunk_words(fragment)};
+    int takers[TD_FRAGMENTS], count = takers_of(self, k, td_multi_index(self, owner), takers);
+    for (int i = 1; i < count; i++) args.wanted[args.count++] = edges_before(self, k, takers[0], takers[i]);
+    if (open) args.offsets = fragment->pull.view.offsets;
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->cut_frontier, args.count * 32, &args));
+    return td_stream_copy(job->stream, cuts, owner->cuts, sizeof *cuts, TD_TO_HOST);
+}
+
+static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontier_cuts *cuts)
+{
+    const td_multi_fragment *fragment = &self->held->fragment[k];
+    int takers[TD_FRAGMENTS], count = takers_of(self, k, owner, takers);
+    uint32_t first = fragment->first;
+    uint64_t before = 0;
+    for (int i = 0; i < count; i++) {
+        bool last = i == count - 1;
+        uint32_t end = last ? fragment->end : cuts->vertex[i];
+        uint64_t until = last ? self->balance.load[k] : cuts->before[i];
+        self->balance.share[k * self->count + takers[i]] = until - before;
+        add_part(self, (td_multi_part){takers[i], k, first, end, until - before});
+        if (end > first) first = end;
+        before = until;
+    }
+}
+
+static td_status cut_frontiers(td_multi_job *self, bool open)
+{
+    td_frontier_cuts cuts[TD_FRAGMENTS] = {0};
+    bool queued[TD_FRAGMENTS] = {false};
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
+        TD_CHECK(queue_cuts(self, owner, k, open, &cuts[k]));
+        TD_CHECK(td_stream_synchronize(owner->job.stream)); /* owner->cuts holds one fragment's */
+        queued[k] = true;
+    }
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
+        if (queued[k]) add_cut_parts(self, index, k, &cuts[k]);
+        else add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
+    }
+    return TD_OK;
+}
+
+/* Pieces of gather-sums have equal edges. */
+static void cut_pieces(td_multi_job *self)
+{
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
+        uint64_t first = 0, pieces = fragment->pull.pieces;
+        for (int i = 0; i < count; i++) {
+            uint64_t until = i == count - 1 ? fragment->pull.edges : edges_before(self, k, index, takers[i + 1]);
+            uint64_t end = i == count - 1 ? pieces : (until + TD_GPU_TILE / 2) / TD_GPU_TILE;
+            uint64_t first_edge = first * TD_GPU_TILE, end_edge = end * TD_GPU_TILE;
+            if (end_edge > fragment->pull.edges) end_edge = fragment->pull.edges;
+            self->balance.share[k * self->count + takers[i]] = end_edge - first_edge;
+            add_part(self, (td_multi_part){takers[i], k, (uint32_t)first, (uint32_t)end, end_edge - first_edge});
+            first = end;
+        }
+    }
+}
+
+/* Sweeps visit all vertices, whose lists the host knows. */
+static uint64_t place_of(const td_multi_job *self, uint64_t v)
+{
+    const td_graph *graph = self->graph;
+    return graph->out.offsets[v] + (self->held->both ? graph->in.offsets[v] : 0);
+}
+
+static uint32_t vertex_at(const td_multi_job *self, const td_multi_fragment *fragment, uint64_t edges)
+{
+    uint64_t low = fragment->first, high = fragment->end, wanted = place_of(self, fragment->first) + edges;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (place_of(self, middle) < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return (uint32_t)low;
+}
+
+static void cut_sweeps(td_multi_job *self)
+{
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
+        uint32_t first = fragment->first;
+        for (int i = 0; i < count; i++) {
+            uint32_t end = fragment->end;
+            if (i < count - 1) end = vertex_at(self, fragment, edges_before(self, k, index, takers[i + 1]));
+            uint64_t edges = place_of(self, end) - place_of(self, first);
+            self->balance.share[k * self->count + takers[i]] = edges;
+            add_part(self, (td_multi_part){takers[i], k, first, end, edges});
+            first = end;
+        }
+    }
+}
+
+static void note_loads(td_multi_job *self, td_multi_work work)
+{
+    for (int k = 0; k < self->count; k++) {
+        const td_multi_fragment *fragment = &self->held->fragment[k];
+        self->balance.load[k] = work == TD_WORK_GATHER  ? fragment->pull.edges
+                                : work == TD_WORK_SWEEP ? fragment->push.edges
+                                                        : self->gpu[k].edges;
+    }
+}
+
+/* Without a steal everyone keeps its own. */
+static void keep_own(td_multi_job *self)
+{
+    td_multi_balance *balance = &self->balance;
+    memset(balance->share, 0, sizeof balance->share);
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment);
+        balance->share[k * self->count + td_multi_index(self, owner)] = balance->load[k];
+    }
+}
+
+td_status td_multi_divide(td_multi_job *self, td_multi_work work)
+{
+    td_multi_balance *balance = &self->balance;
+    uint64_t began = td_clock_ns(), all = 0;
+    note_loads(self, work);
+    keep_own(self);
+    balance->parts = 0;
+    for (int k = 0; k < self->count; k++) all += balance->load[k];
+    balance->is_timed = self->set.steals && self->count > 1 && (all >= TIMED_EDGES || self->set.t1 >= 0);
+    balance->decision.steal = self->set.steals ? TD_STEAL_SMALL : TD_STEAL_OFF;
+    if (balance->is_timed) TD_CHECK(decide(self));
+    if (balance->decision.steal == TD_STEAL_STOLEN)
+        td_allocation_round(self->count, balance->load, balance->decision.share, balance->share);
+    if (work == TD_WORK_GATHER) cut_pieces(self);
+    else if (work == TD_WORK_SWEEP) cut_sweeps(self);
+    else TD_CHECK(cut_frontiers(self, work == TD_WORK_OPEN));
+    balance->decide_seconds += td_seconds_since(began);
+    balance->began = 0;
+    TD_EACH_GPU(self, gpu) {
+        uint64_t now = td_device_clock(gpu->job.device);
+        if (now > balance->began) balance->began = now;
+        gpu->processed_at = 0;
+    }
+    return TD_OK;
+}
+
+uint64_t td_multi_assigned(const td_multi_job *self, int gpu)
+{
+    uint64_t edges = 0;
+    for (int i = 0; i < self->balance.parts; i++)
+        if (self->balance.part[i].gpu == gpu) edges += self->balance.part[i].edges;
+    return edges;
+}
+
+/* What became of it. */
+
+static void on_processed(void *context, td_status status, uint64_t gpu)
+{
+    td_multi_job *self = context;
+    uint64_t virtual_time = td_loop_time(self->loop);
+    if (status != TD_OK && self->failed == TD_OK) self->failed = status;
+    self->gpu[gpu].processed_at = virtual_time > 0 ? virtual_time : td_loop_arrived(self->loop);
+    if (--self->waiting == 0) td_loop_stop(self->loop);
+}
+
+td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu)
+{
+    if (!self->balance.is_timed) return TD_OK;
+    self->waiting++;
+    return td_stream_notify(gpu->job.stream, on_processed, self, (uint64_t)td_multi_index(self, gpu));
+}
+
+/* Seconds that a GPU was at work on its parts. */
+static double busy_seconds(const td_multi_job *self, int j)
+{
+    uint64_t at = self->gpu[j].processed_at;
+    return at > self->balance.began ? (double)(at - self->balance.began) * 1e-9 : 0;
+}
+
+/* A GPU's time over what was expected of it corrects the seconds of the fragments that it worked on, by their share of
+ * the expectation. */
+static void learn(td_multi_job *self, int j, double busy)
+{
+    td_multi_balance *balance = &self->balance;
+    double expected = 0, part[TD_FRAGMENTS];
+    for (int i = 0; i < self->count; i++) {
+        double edges = (double)balance->share[i * self->count + j], link = balance->link_seconds[i][j];
+        part[i] = edges > 0 ? edges * (balance->edge_seconds[i] + (isfinite(link) ? link : 0)) : 0;
+        expected += part[i];
+    }
+    if (!(expected > 0) || !(busy > 0)) return;
+    for (int i = 0; i < self->count; i++)
+        balance->edge_seconds[i] *= pow(busy / expected, 0.5 * part[i] / expected);
+}
+
+void td_multi_settle(td_multi_job *self)
+{
+    td_multi_balance *balance = &self->balance;
+    double longest = 0, all = 0;
+    for (int p = 0; p < balance->parts; p++) {
+        const td_multi_part *part = &balance->part[p];
+        if (!(self->exchange.box[part->gpu].fragments.owned >> part->fragment & 1u)) self->row.edges_stolen += part->edges;
+    }
+    balance->stolen += self->row.edges_stolen;
+    self->row.steal = td_steal_reason_name(balance->decision.steal);
+    if (!balance->is_timed) return;
+    for (int j = 0; j < self->count; j++) {
+        double busy = busy_seconds(self, j);
+        longest = fmax(longest, busy);
+        all += busy;
+        learn(self, j, busy);
+    }
+    self->row.predicted_seconds = balance->decision.longest;
+    self->row.longest_seconds = longest;
+    self->row.idle_share = longest > 0 ? 1 - all / (longest * self->count) : 0;
+}
