@@ -53,12 +53,12 @@ static td_status check_sample(const td_cost_sample *sample, uint64_t number)
     bool good = sample->edges > 0 && sample->seconds > 0 && isfinite(sample->edges) && isfinite(sample->seconds) &&
                 isnormal(cost_of(sample));
     if (!good)
-        return td_fail(TD_INVALID, "sample %llu of the cost model took %g seconds for %g edges; both must be positive and "
-                       "finite", (unsigned long long)number, sample->seconds, sample->edges);
+        return td_fail(TD_INVALID, "sample %llu of the cost model took %g seconds for %g edges; both must be positive "
+                       "and finite", (unsigned long long)number, sample->seconds, sample->edges);
     for (int m = 0; m < TD_METRICS; m++)
         if (!(sample->metrics.value[m] >= 0) || isinf(sample->metrics.value[m]))
-            return td_fail(TD_INVALID, "%s of sample %llu of the cost model is %g; a finite number from 0 on is allowed",
-                           td_metric_names[m], (unsigned long long)number, sample->metrics.value[m]);
+            return td_fail(TD_INVALID, "%s of sample %llu of the cost model is %g; a finite number from 0 on is "
+                           "allowed", td_metric_names[m], (unsigned long long)number, sample->metrics.value[m]);
     return TD_OK;
 }
 
