@@ -237,6 +237,8 @@ TEST(costs_of_zero)
     }
     problem free_of_charge = {.n = 2, .load = {5, 6}};
     CHECK(solve_proved(&free_of_charge) == 0);
+    problem tiny = {.n = 2, .load = {1, 2}, .cost = {1e-310, 3e-310, 3e-310, 1e-310}};
+    solve_proved(&tiny);
 }
 
 TEST(small_problems_with_known_answers)

@@ -151,13 +151,15 @@ static double best_of_row(const tableau *t, int r, double least)
     return best;
 }
 
-/* The first variable of a row that has this score. */
+/* The first variable of a row that has at least this score, and any at all. */
 static int with_score(const tableau *t, int r, double least, double wanted)
 {
     const double *z = t->inverse[t->z];
-    int k = 0;
-    while (k < t->columns - 1 && score(z[r], z[t->rows + k], t->a[r][k], least, t->preference[r][k]) != wanted) k++;
-    return r * t->columns + k;
+    for (int k = 0; k < t->columns; k++) {
+        double mine = score(z[r], z[t->rows + k], t->a[r][k], least, t->preference[r][k]);
+        if (mine > 0 && mine >= wanted) return r * t->columns + k;
+    }
+    return -1;
 }
 
 /* The variable that enters the basis: the one with the highest score; by Bland's rule the first that has any. -1: z
@@ -172,7 +174,7 @@ static int entering(const tableau *t, bool bland)
         if (mine <= best) continue;
         best = mine;
         row = r;
-        if (bland) return with_score(t, r, least, mine);
+        if (bland) return with_score(t, r, least, 0);
     }
     for (int k = 0; k < t->columns; k++) {
         if (slack_gain[k] <= least || slack_gain[k] <= best) continue;
