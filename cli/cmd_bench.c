@@ -20,7 +20,8 @@ static const td_arg_option options[] = {
     {0},
 };
 
-static const td_bench *const benches[] = {&td_bench_convert, &td_bench_cpu, &td_bench_gpu, &td_bench_reorder, NULL};
+static const td_bench *const benches[] = {&td_bench_allocation, &td_bench_convert, &td_bench_cpu,
+                                         &td_bench_gpu,        &td_bench_reorder, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -93,7 +94,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure the techniques of Tandem against baselines",
-    .positional = "convert|cpu|gpu|reorder [GRAPH ...]",
+    .positional = "allocation|convert|cpu|gpu|reorder [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -101,6 +102,8 @@ const td_command td_cmd_bench = {
     .defaults = &defaults,
     .run = run_bench,
     .details =
+        "allocation: deciding which GPU processes how many edges of which fragment, on drawn instances: the linear "
+        "program for 4 to 16 GPUs, and the choice of a group.\n"
         "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
         "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
         "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "

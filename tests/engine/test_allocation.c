@@ -46,7 +46,7 @@ static void check_shares(const problem *p, const double *share, double longest)
     CHECK(is_close(highest, longest, 1e-12));
 }
 
-/* Weak duality: for prices w >= 0 that sum to 1, every allocation has a maximum of at least sum_i l_i min_j w_j c_ij. */
+/* Weak duality: with prices w >= 0 that sum to 1, no allocation has a maximum below sum_i l_i min_j w_j c_ij. */
 static double bound_of(const problem *p, const double *price)
 {
     double bound = 0, sum = 0;
@@ -83,7 +83,7 @@ static double solve_proved(const problem *p)
 }
 
 #ifdef TANDEM_HAVE_GLPK
-/* Columns y_ij (fractions) and z; the costs are divided by the largest so that GLPK's absolute tolerances mean something. */
+/* Columns y_ij (fractions) and z; costs are divided by the largest, so that GLPK's absolute tolerances mean something. */
 static double solve_with_glpk(const problem *p)
 {
     int n = p->n, used = 0, rows[2 * MOST * MOST + 2 * MOST], columns[2 * MOST * MOST + 2 * MOST];
@@ -132,7 +132,8 @@ static void solve(const problem *p, bool tame)
     if (!tame) return;
     double theirs = solve_with_glpk(p);
     if (!is_close(longest, theirs, 1e-7))
-        TEST_FAIL("n %d, seed %llu: %.17g seconds, GLPK finds %.17g", p->n, (unsigned long long)p->seed, longest, theirs);
+        TEST_FAIL("n %d, seed %llu: %.17g seconds, GLPK finds %.17g", p->n, (unsigned long long)p->seed, longest,
+                  theirs);
 #endif
 }
 
@@ -170,8 +171,8 @@ TEST(equal_costs_spread_the_load_evenly)
     }
 }
 
-/* Ties everywhere: loads and costs of one to three values, many of the loads zero. Where these are not whole numbers, what
- * should cancel out leaves a last digit. */
+/* Ties everywhere: loads and costs of one to three values, many of the loads zero. Where these are not whole numbers,
+ * what should cancel out leaves a last digit. */
 TEST(degenerate_problems)
 {
     for (uint64_t seed = 0; seed < 4800; seed++) {
@@ -236,6 +237,8 @@ TEST(costs_of_zero)
     }
     problem free_of_charge = {.n = 2, .load = {5, 6}};
     CHECK(solve_proved(&free_of_charge) == 0);
+    problem tiny = {.n = 2, .load = {1, 2}, .cost = {1e-310, 3e-310, 3e-310, 1e-310}};
+    solve_proved(&tiny);
 }
 
 TEST(small_problems_with_known_answers)

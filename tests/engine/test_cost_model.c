@@ -122,6 +122,7 @@ static double stepped_cost(const td_frontier_metrics *m)
 
 static void draw(td_cost_sample *samples, int count, uint64_t seed, double (*cost)(const td_frontier_metrics *))
 {
+    drawn = 0;
     for (int i = 0; i < count; i++) {
         samples[i] = (td_cost_sample){.metrics = draw_metrics(seed), .edges = floor(1000 + 1e6 * unit(seed))};
         snprintf(samples[i].family, sizeof samples[i].family, "%s", families[i % 5]);
@@ -219,6 +220,56 @@ TEST(a_family_is_held_out)
     how.held_out = "nowhere";
     CHECK_OK(td_cost_train(samples, SAMPLES, &how, &model));
     CHECK(model.held_out_error == 0 && model.samples == SAMPLES);
+}
+
+/* Families with metrics of their own and much noise: a small ridge follows the noise between them. */
+static void draw_families(double noise)
+{
+    draw(samples, 1000, 50, smooth_cost);
+    for (int i = 0; i < 1000; i++) {
+        for (int m = TD_GINI; m < TD_METRICS; m++)
+            samples[i].metrics.value[m] = 0.2 * (i % 5) + 0.1 * samples[i].metrics.value[m];
+        samples[i].seconds = samples[i].edges * smooth_cost(&samples[i].metrics) * exp(noise * (unit(51) - 0.5));
+    }
+}
+
+TEST(the_ridge_is_chosen_for_unknown_families)
+{
+    td_cost_training how = td_cost_usual;
+    double quiet, noisy, again;
+    how.epochs = 4;
+    how.degree = 3;
+    how.held_out = "grid";
+    draw_families(0);
+    CHECK_OK(td_cost_choose_ridge(samples, 1000, &how, &quiet));
+    draw_families(1.5);
+    CHECK_OK(td_cost_choose_ridge(samples, 1000, &how, &noisy));
+    if (!(noisy > quiet)) TEST_FAIL("%g without noise, %g with noise", quiet, noisy);
+    CHECK_OK(td_cost_train(samples, 1000, &how, &model));
+    how.ridge = noisy;
+    CHECK_OK(td_cost_train(samples, 1000, &how, &other));
+    CHECK(other.held_out_error < model.held_out_error);
+    draw_families(0);
+    for (int i = 2; i < 1000; i += 5) samples[i].seconds *= exp(6 * (unit(52) - 0.5)); /* the held-out family has no say */
+    CHECK_OK(td_cost_choose_ridge(samples, 1000, &how, &again));
+    CHECK(again == quiet);
+    for (int i = 0; i < 10; i++) strcpy(samples[i].family, "one");
+    CHECK_OK(td_cost_choose_ridge(samples, 10, &how, &again));
+    CHECK(again == td_cost_usual.ridge);
+}
+
+/* A ridge pulls all weights but the constant to zero: the same cost for all is met exactly however strong it is. */
+TEST(a_ridge_spares_the_constant)
+{
+    td_cost_training how = td_cost_usual;
+    how.ridge = 1;
+    draw(samples, 500, 53, smooth_cost);
+    for (int i = 0; i < 500; i++) samples[i].seconds = 3e-9 * samples[i].edges;
+    samples[7].seconds *= 1.0001; /* leaves room for predictions above and below */
+    samples[8].seconds /= 2;
+    CHECK_OK(td_cost_train(samples, 500, &how, &model));
+    CHECK(model.weight[0] > 2.8e-9 && model.weight[0] < 3.01e-9);
+    for (int k = 1; k < TD_COST_TERMS; k++) CHECK(fabs(model.weight[k]) < 0.05e-9);
 }
 
 TEST(the_same_seed_gives_the_same_model)

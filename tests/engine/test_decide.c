@@ -26,9 +26,9 @@ static void begin(scene *s)
         s->cost[i] = i % (N + 1) == 0 ? 1e-9 : 2e-9;
     }
     CHECK_OK(td_reduction_tree_make(N, bandwidth, NULL, &s->tree));
-    s->in = (td_decide_input){.n = N, .load = s->load, .cost = s->cost, .tree = &s->tree, .p = 5e-6, .steal_seconds = 10e-6,
-                              .change_seconds = 50e-6, .t1 = TD_ADAPTIVE, .t2 = TD_ADAPTIVE, .t3 = TD_ADAPTIVE,
-                              .steal_frontiers = true, .steal_ownership = true};
+    s->in = (td_decide_input){.n = N, .load = s->load, .cost = s->cost, .tree = &s->tree, .p = 5e-6,
+                              .steal_seconds = 10e-6, .change_seconds = 50e-6, .t1 = TD_ADAPTIVE, .t2 = TD_ADAPTIVE,
+                              .t3 = TD_ADAPTIVE, .steal_frontiers = true, .steal_ownership = true};
 }
 
 static void set_loads(scene *s, double each)
@@ -73,8 +73,9 @@ static void decide(scene *s)
 static void reasons(const scene *s, int group, td_group_reason grouping, td_steal_reason steal)
 {
     if (s->out.group != group || s->out.grouping != grouping || s->out.steal != steal)
-        TEST_FAIL("a group of %d (%s), %s, instead of %d (%s), %s", s->out.group, td_group_reason_words(s->out.grouping),
-                  td_steal_reason_words(s->out.steal), group, td_group_reason_words(grouping), td_steal_reason_words(steal));
+        TEST_FAIL("a group of %d (%s), %s, instead of %d (%s), %s", s->out.group,
+                  td_group_reason_words(s->out.grouping), td_steal_reason_words(s->out.steal), group,
+                  td_group_reason_words(grouping), td_steal_reason_words(steal));
 }
 
 TEST(a_tiny_first_frontier_is_for_one_gpu)
@@ -283,7 +284,8 @@ TEST(no_other_group_is_better)
             CHECK_OK(td_allocation_solve(N, s.load, cost, share, &stolen));
             best = fmin(best, fmin(kept, stolen + s.in.steal_seconds) + s.in.p * m);
         }
-        if (!(s.out.predicted <= best * (1 + 1e-9))) TEST_FAIL("seed %d: %g, %g is possible", (int)seed, s.out.predicted, best);
+        if (!(s.out.predicted <= best * (1 + 1e-9)))
+            TEST_FAIL("seed %d: %g, %g is possible", (int)seed, s.out.predicted, best);
     }
 }
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of arrays are filled with zeros up to a multiple of BLOCK, so that loops over them have a constant inner part. */
+/* Rows of arrays are filled with zeros up to a multiple of BLOCK, so that inner loops have a constant length. */
 enum { MOST = TD_MULTI_GPUS, WIDE = 2 * MOST, BLOCK = 8 };
 
 /* A fragment starts on another GPU only if that one is so many times cheaper. This bounds the ratio of the first to the
@@ -41,14 +41,15 @@ td_status td_allocation_check(int n, const double *load, const double *cost)
     for (int i = 0; i < n; i++) {
         bool possible = false;
         if (!(load[i] >= 0) || isinf(load[i]))
-            return td_fail(TD_INVALID, "fragment %d has %g active edges; a finite number from 0 on is allowed", i, load[i]);
+            return td_fail(TD_INVALID, "fragment %d has %g active edges; a finite number from 0 on is allowed", i,
+                           load[i]);
         for (int j = 0; j < n; j++) {
             if (!(cost[i * n + j] >= 0))
                 return td_fail(TD_INVALID, "an edge of fragment %d costs GPU %d %g seconds; 0 or more is allowed, and "
                                "infinity where it may not", i, j, cost[i * n + j]);
             if (isfinite(cost[i * n + j]) && cost[i * n + j] * load[i] > LONGEST)
-                return td_fail(TD_INVALID, "%g active edges of fragment %d at %g seconds on GPU %d: more than %g seconds",
-                               load[i], i, cost[i * n + j], j, LONGEST);
+                return td_fail(TD_INVALID, "%g active edges of fragment %d at %g seconds on GPU %d: more than %g "
+                               "seconds", load[i], i, cost[i * n + j], j, LONGEST);
             possible |= isfinite(cost[i * n + j]);
         }
         if (load[i] > 0 && !possible)
@@ -150,13 +151,15 @@ static double best_of_row(const tableau *t, int r, double least)
     return best;
 }
 
-/* The first variable of a row that has this score. */
+/* The first variable of a row that has at least this score, and any at all. */
 static int with_score(const tableau *t, int r, double least, double wanted)
 {
     const double *z = t->inverse[t->z];
-    int k = 0;
-    while (k < t->columns - 1 && score(z[r], z[t->rows + k], t->a[r][k], least, t->preference[r][k]) != wanted) k++;
-    return r * t->columns + k;
+    for (int k = 0; k < t->columns; k++) {
+        double mine = score(z[r], z[t->rows + k], t->a[r][k], least, t->preference[r][k]);
+        if (mine > 0 && mine >= wanted) return r * t->columns + k;
+    }
+    return -1;
 }
 
 /* The variable that enters the basis: the one with the highest score; by Bland's rule the first that has any. -1: z
@@ -171,7 +174,7 @@ static int entering(const tableau *t, bool bland)
         if (mine <= best) continue;
         best = mine;
         row = r;
-        if (bland) return with_score(t, r, least, mine);
+        if (bland) return with_score(t, r, least, 0);
     }
     for (int k = 0; k < t->columns; k++) {
         if (slack_gain[k] <= least || slack_gain[k] <= best) continue;
@@ -183,7 +186,7 @@ static int entering(const tableau *t, bool bland)
     return row < 0 ? -1 : with_score(t, row, least, best);
 }
 
-/* What one unit of the entering variable takes from each basic one; what is left of two equal terms is taken for zero. */
+/* What one unit of the entering variable takes from each basic one. What is left of two equal terms counts as zero. */
 static void direction(const tableau *t, int variable, double along[WIDE])
 {
     int r = variable / t->columns, k = variable % t->columns, c = t->rows + k;
@@ -290,8 +293,10 @@ static void prove(const tableau *t, int n, const double *load, const double *cos
     for (int r = 0; r < t->rows; r++) {
         double least = INFINITY;
         int i = t->fragment[r];
-        for (int k = 0; k < t->columns; k++)
-            if (isfinite(cost[i * n + t->gpu[k]])) least = fmin(least, proof->price[t->gpu[k]] * cost[i * n + t->gpu[k]]);
+        for (int k = 0; k < t->columns; k++) {
+            int j = t->gpu[k];
+            if (isfinite(cost[i * n + j])) least = fmin(least, proof->price[j] * cost[i * n + j]);
+        }
         proof->bound += load[i] * least;
     }
 }

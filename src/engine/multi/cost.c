@@ -54,9 +54,9 @@ static double polynomial(const td_cost_model *model, const double scaled[TD_METR
 
 static double leaf(const td_cost_model *model, const double scaled[TD_METRICS])
 {
-    int at = 0;
-    while (model->node[at].metric >= 0) at = model->node[at].low + (scaled[model->node[at].metric] > model->node[at].limit);
-    return model->node[at].seconds;
+    const td_cost_node *node = model->node;
+    while (node->metric >= 0) node = &model->node[node->low + (scaled[node->metric] > node->limit)];
+    return node->seconds;
 }
 
 double td_cost_predict(const td_cost_model *model, const td_frontier_metrics *metrics)

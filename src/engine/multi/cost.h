@@ -66,6 +66,11 @@ extern const td_cost_training td_cost_usual; /* the paper's model: a polynomial 
  * figures are not finite or whose edges or seconds are not positive, and where no sample is left to train on. */
 td_status td_cost_train(const td_cost_sample *samples, uint64_t count, const td_cost_training *how, td_cost_model *out);
 
+/* The ridge that predicts unknown families best: of the powers of ten from 1e-6 to 0.1, the one with the lowest error on
+ * families that are each held out in turn. Samples of how->held_out take no part. The usual one for a tree, and where
+ * there are fewer than two families. */
+td_status td_cost_choose_ridge(const td_cost_sample *samples, uint64_t count, const td_cost_training *how, double *out);
+
 /* Files are text, with a version on the first line; an error names the line. A model ends with "end", so that one that
  * was cut off is noticed; its label becomes one line of printable characters. */
 td_status td_cost_model_write(const td_cost_model *model, const char *path);

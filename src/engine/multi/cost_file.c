@@ -77,7 +77,8 @@ static td_status split(reader *r)
     memcpy(r->line, r->text, sizeof r->line);
     r->words = 0;
     for (char *word = strtok_r(r->line, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
-        if (r->words == MOST_WORDS) return td_fail(TD_FORMAT, "%s:%d: more than %d words", r->path, r->number, MOST_WORDS);
+        if (r->words == MOST_WORDS)
+            return td_fail(TD_FORMAT, "%s:%d: more than %d words", r->path, r->number, MOST_WORDS);
         r->word[r->words++] = word;
     }
     return TD_OK;
@@ -135,7 +136,7 @@ static td_status whole(const reader *r, int word, uint64_t least, uint64_t most,
     return wrong(r, r->word[word], wanted);
 }
 
-#define HIGHEST 1e100    /* of any figure in a file: products of them stay finite */
+#define HIGHEST 1e100     /* of any figure in a file: products of them stay finite */
 #define LOWEST_COST 1e-30 /* seconds an edge */
 
 /* Models. */
@@ -146,8 +147,8 @@ static td_status read_label(reader *r, td_cost_model *m)
     const char *text = r->text + strspn(r->text, " \t") + strlen("label");
     text += strspn(text, " \t");
     if (strlen(text) >= sizeof m->label)
-        return td_fail(TD_FORMAT, "%s:%d: the label has %zu characters; %zu are allowed", r->path, r->number, strlen(text),
-                       sizeof m->label - 1);
+        return td_fail(TD_FORMAT, "%s:%d: the label has %zu characters; %zu are allowed", r->path, r->number,
+                       strlen(text), sizeof m->label - 1);
     for (const char *c = text; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c))
             return td_fail(TD_FORMAT, "%s:%d: the label has a control character (%d)", r->path, r->number, *c);
@@ -217,8 +218,9 @@ static td_status read_tree(reader *r, td_cost_model *m)
     for (int i = 0; i < m->nodes; i++) {
         bool ended = false;
         TD_CHECK(next_line(r, &ended));
-        if (ended) return td_fail(TD_FORMAT, "%s:%d: ends after %d of %d nodes; the file was cut off", r->path, r->number,
-                                  i, m->nodes);
+        if (ended)
+            return td_fail(TD_FORMAT, "%s:%d: ends after %d of %d nodes; the file was cut off", r->path, r->number, i,
+                           m->nodes);
         if (strcmp(r->word[0], "split") == 0 && r->words == 4) {
             TD_CHECK(read_split(r, m, i));
         } else if (strcmp(r->word[0], "leaf") == 0 && r->words == 2) {
@@ -254,14 +256,16 @@ static td_status write_model(const td_cost_model *m, td_outfile *file)
     snprintf(label, sizeof label, "%s", m->label);
     for (char *c = label; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c)) *c = ' ';
-    TD_CHECK(td_outfile_print(file, "tandem-cost-model 1\nlabel %s\nkind %s\nsamples %llu\nerror %.17g\n", label,
-                              m->kind == TD_COST_TREE ? "tree" : "polynomial", (unsigned long long)m->samples, m->error));
-    TD_CHECK(td_outfile_print(file, "held-out-error %.17g\ncost %.17g %.17g\n", m->held_out_error, m->least, m->most));
+    TD_CHECK(td_outfile_print(file, "tandem-cost-model 1\nlabel %s\nkind %s\nsamples %llu\n", label,
+                              m->kind == TD_COST_TREE ? "tree" : "polynomial", (unsigned long long)m->samples));
+    TD_CHECK(td_outfile_print(file, "error %.17g\nheld-out-error %.17g\n", m->error, m->held_out_error));
+    TD_CHECK(td_outfile_print(file, "cost %.17g %.17g\n", m->least, m->most));
     for (int i = 0; i < TD_METRICS; i++)
         TD_CHECK(td_outfile_print(file, "metric %s %.17g %.17g\n", td_metric_names[i], m->low[i], m->high[i]));
     if (m->kind == TD_COST_POLYNOMIAL) {
         TD_CHECK(td_outfile_print(file, "degree %d\n", m->degree));
-        for (int i = 0; i < td_cost_terms(m->degree); i++) TD_CHECK(td_outfile_print(file, "weight %.17g\n", m->weight[i]));
+        for (int i = 0; i < td_cost_terms(m->degree); i++)
+            TD_CHECK(td_outfile_print(file, "weight %.17g\n", m->weight[i]));
     } else {
         TD_CHECK(td_outfile_print(file, "nodes %d\n", m->nodes));
         for (int i = 0; i < m->nodes; i++) {
@@ -290,8 +294,8 @@ done:
 static td_status read_sample(const reader *r, td_cost_sample *out)
 {
     if (r->words != TD_METRICS + 3)
-        return td_fail(TD_FORMAT, "%s:%d: %d words instead of %d: family, six metrics, edges, seconds", r->path, r->number,
-                       r->words, TD_METRICS + 3);
+        return td_fail(TD_FORMAT, "%s:%d: %d words instead of %d: family, six metrics, edges, seconds", r->path,
+                       r->number, r->words, TD_METRICS + 3);
     if (strlen(r->word[0]) >= sizeof out->family) {
         char wanted[64];
         snprintf(wanted, sizeof wanted, "a family of at most %zu characters", sizeof out->family - 1);

@@ -2,12 +2,14 @@
  *
  * The relative squared error of a polynomial, (g(W) - t)^2 / t^2, is the squared error of w . p / t against 1, with the
  * weights w and the products p of metrics. Products are strongly correlated, which makes plain gradient descent crawl:
- * so the rows p / t are first made uncorrelated, by the Cholesky factor of their mean outer product (plus a ridge), and
- * the descent runs in these coordinates, where every direction converges alike. Its steps become shorter from epoch to
- * epoch, which removes the noise of the last samples. */
+ * so the rows p / t are first made uncorrelated, by the Cholesky factor of their mean outer product, and the descent runs
+ * in these coordinates, where every direction converges alike. Its steps become shorter from epoch to epoch, which
+ * removes the noise of the last samples. A ridge keeps weights small that the samples hardly determine: a row of its own
+ * for every weight but the constant, which pulls that weight to zero. */
 #include "engine/multi/cost_inside.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -26,7 +28,7 @@ typedef struct training {
     const td_cost_sample **samples;
     uint64_t count;
     int terms;
-    double *rows;    /* [count][terms] */
+    double *rows;    /* [count + terms][terms]: the samples', then the ridge's */
     double *factor;  /* [terms][terms], lower triangle */
     double *weight;
     uint32_t *order;
@@ -51,12 +53,12 @@ static td_status check_sample(const td_cost_sample *sample, uint64_t number)
     bool good = sample->edges > 0 && sample->seconds > 0 && isfinite(sample->edges) && isfinite(sample->seconds) &&
                 isnormal(cost_of(sample));
     if (!good)
-        return td_fail(TD_INVALID, "sample %llu of the cost model took %g seconds for %g edges; both must be positive and "
-                       "finite", (unsigned long long)number, sample->seconds, sample->edges);
+        return td_fail(TD_INVALID, "sample %llu of the cost model took %g seconds for %g edges; both must be positive "
+                       "and finite", (unsigned long long)number, sample->seconds, sample->edges);
     for (int m = 0; m < TD_METRICS; m++)
         if (!(sample->metrics.value[m] >= 0) || isinf(sample->metrics.value[m]))
-            return td_fail(TD_INVALID, "%s of sample %llu of the cost model is %g; a finite number from 0 on is allowed",
-                           td_metric_names[m], (unsigned long long)number, sample->metrics.value[m]);
+            return td_fail(TD_INVALID, "%s of sample %llu of the cost model is %g; a finite number from 0 on is "
+                           "allowed", td_metric_names[m], (unsigned long long)number, sample->metrics.value[m]);
     return TD_OK;
 }
 
@@ -96,16 +98,25 @@ static void make_rows(training *t)
     }
 }
 
+/* Adds the rows of the ridge: `ridge` times the mean square of a column, as much as all samples together. */
+static void add_ridge(training *t)
+{
+    double sum = 0;
+    uint64_t terms = (uint64_t)t->terms;
+    for (uint64_t i = 0; i < t->count * terms; i++) sum += t->rows[i] * t->rows[i];
+    memset(t->rows + t->count * terms, 0, terms * terms * sizeof *t->rows);
+    for (uint64_t k = 1; k < terms; k++) t->rows[(t->count + k) * terms + k] = sqrt(t->how->ridge * sum / (double)terms);
+}
+
+static uint64_t all_rows(const training *t) { return t->count + (uint64_t)t->terms; }
+
 static void correlate(training *t)
 {
-    double trace = 0;
-    for (uint64_t i = 0; i < t->count; i++) {
+    for (uint64_t i = 0; i < all_rows(t); i++) {
         const double *row = t->rows + i * (uint64_t)t->terms;
         for (int a = 0; a < t->terms; a++)
-            for (int b = 0; b <= a; b++) t->factor[a * t->terms + b] += row[a] * row[b] / (double)t->count;
+            for (int b = 0; b <= a; b++) t->factor[a * t->terms + b] += row[a] * row[b] / (double)all_rows(t);
     }
-    for (int a = 0; a < t->terms; a++) trace += t->factor[a * t->terms + a];
-    for (int a = 0; a < t->terms; a++) t->factor[a * t->terms + a] += t->how->ridge * trace / t->terms;
 }
 
 /* Cholesky, in place. The ridge keeps the pivots positive. */
@@ -142,8 +153,8 @@ static void correlate_back(const training *t, double *weight)
 
 static void shuffle(training *t, uint64_t epoch)
 {
-    for (uint64_t i = t->count; i > 1; i--) {
-        uint64_t j = td_random_below(td_random_at(t->how->seed, epoch * t->count + i), i);
+    for (uint64_t i = all_rows(t); i > 1; i--) {
+        uint64_t j = td_random_below(td_random_at(t->how->seed, epoch * all_rows(t) + i), i);
         uint32_t swapped = t->order[i - 1];
         t->order[i - 1] = t->order[j];
         t->order[j] = swapped;
@@ -151,34 +162,26 @@ static void shuffle(training *t, uint64_t epoch)
 }
 
 /* One step: against the gradient of this sample's squared error, and never past its minimum. */
-static void step(training *t, const double *row, double rate)
+static void step(training *t, const double *row, double target, double rate)
 {
     double predicted = 0, square = 0;
     for (int k = 0; k < t->terms; k++) {
         predicted += t->weight[k] * row[k];
         square += row[k] * row[k];
     }
-    double by = (1 - predicted) * (rate * square < 1 ? rate : 1 / square);
+    double by = (target - predicted) * (rate * square < 1 ? rate : 1 / square);
     for (int k = 0; k < t->terms; k++) t->weight[k] += by * row[k];
-}
-
-/* The mean square of a row: the number of directions that the samples determine, at most the number of terms. */
-static double mean_square(const training *t)
-{
-    double sum = 0;
-    for (uint64_t i = 0; i < t->count * (uint64_t)t->terms; i++) sum += t->rows[i] * t->rows[i];
-    return sum / (double)t->count;
 }
 
 static void descend(training *t)
 {
     int epochs = t->how->epochs;
-    double first_rate = 0.5 / mean_square(t);
-    for (uint64_t i = 0; i < t->count; i++) t->order[i] = (uint32_t)i;
+    for (uint64_t i = 0; i < all_rows(t); i++) t->order[i] = (uint32_t)i;
     for (int epoch = 0; epoch < epochs; epoch++) {
-        double rate = first_rate / (1 + 30.0 * epoch / epochs);
+        double rate = 0.5 / (t->terms * (1 + 30.0 * epoch / epochs)); /* a row's mean square is the number of terms */
         shuffle(t, (uint64_t)epoch);
-        for (uint64_t i = 0; i < t->count; i++) step(t, t->rows + t->order[i] * (uint64_t)t->terms, rate);
+        for (uint64_t i = 0; i < all_rows(t); i++)
+            step(t, t->rows + t->order[i] * (uint64_t)t->terms, t->order[i] < t->count, rate);
     }
 }
 
@@ -190,14 +193,15 @@ static td_status train_polynomial(training *t)
     if (t->count > UINT32_MAX / TD_COST_TERMS)
         return td_fail(TD_LIMIT, "%llu samples of a cost model; %u are allowed", (unsigned long long)t->count,
                        (unsigned)(UINT32_MAX / TD_COST_TERMS));
-    TD_CHECK(TD_NEW(&t->rows, t->count * terms, "samples of the cost model"));
+    TD_CHECK(TD_NEW(&t->rows, all_rows(t) * terms, "samples of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->factor, terms * terms, "weights of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->weight, terms, "weights of the cost model"));
-    TD_CHECK(TD_NEW(&t->order, t->count, "samples of the cost model"));
+    TD_CHECK(TD_NEW(&t->order, all_rows(t), "samples of the cost model"));
     make_rows(t);
+    add_ridge(t);
     correlate(t);
     factorise(t);
-    for (uint64_t i = 0; i < t->count; i++) uncorrelate(t, t->rows + i * terms);
+    for (uint64_t i = 0; i < all_rows(t); i++) uncorrelate(t, t->rows + i * terms);
     descend(t);
     correlate_back(t, t->weight);
     for (int k = 0; k < t->terms; k++) t->model->weight[k] = t->weight[k] * t->model->most;
@@ -323,5 +327,66 @@ done:
     td_free(t.factor);
     td_free(t.weight);
     td_free(t.order);
+    return status;
+}
+
+/* The ridge. */
+
+enum { MOST_FAMILIES = 64 };
+
+/* Families in the order of their first samples; those beyond the limit are only trained on. */
+static int list_families(const td_cost_sample *samples, uint64_t count, const char *families[MOST_FAMILIES])
+{
+    int found = 0;
+    for (uint64_t i = 0; i < count && found < MOST_FAMILIES; i++) {
+        int k = 0;
+        while (k < found && strcmp(families[k], samples[i].family) != 0) k++;
+        if (k == found) families[found++] = samples[i].family;
+    }
+    return found;
+}
+
+/* The mean of the squared errors on families that are each held out in turn. */
+static td_status error_across(const td_cost_sample *samples, uint64_t count, td_cost_training how, double *out)
+{
+    const char *families[MOST_FAMILIES];
+    int found = list_families(samples, count, families);
+    td_cost_model *model = NULL;
+    td_status status = TD_OK;
+    *out = 0;
+    TD_CHECK(TD_NEW(&model, 1, "a cost model"));
+    for (int k = 0; k < found; k++) {
+        how.held_out = families[k];
+        TD_TRY(td_cancel_check());
+        TD_TRY(td_cost_train(samples, count, &how, model));
+        *out += model->held_out_error * model->held_out_error / found;
+    }
+done:
+    td_free(model);
+    return status;
+}
+
+td_status td_cost_choose_ridge(const td_cost_sample *samples, uint64_t count, const td_cost_training *how, double *out)
+{
+    td_status status = TD_OK;
+    const char *families[MOST_FAMILIES];
+    td_cost_sample *kept = NULL;
+    td_cost_training tried = *how;
+    uint64_t used = 0;
+    double lowest = INFINITY, error;
+    *out = td_cost_usual.ridge;
+    TD_CHECK(TD_NEW(&kept, count, "samples of the cost model"));
+    for (uint64_t i = 0; i < count; i++)
+        if (how->held_out == NULL || strcmp(samples[i].family, how->held_out) != 0) kept[used++] = samples[i];
+    if (how->kind == TD_COST_TREE || list_families(kept, used, families) < 2) goto done;
+    for (double ridge = 1e-6; ridge < 0.2; ridge *= 10) {
+        tried.ridge = ridge;
+        TD_TRY(error_across(kept, used, tried, &error));
+        if (error >= lowest) continue;
+        lowest = error;
+        *out = ridge;
+    }
+done:
+    td_free(kept);
     return status;
 }

@@ -41,7 +41,8 @@ static td_status check(const td_decide_input *in, const td_decide_state *state)
         return td_fail(TD_INVALID, "the last group had %d GPUs; 0 to %d are allowed", state->group, MOST);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (!(figures[i].value >= 0) || isinf(figures[i].value))
-            return td_fail(TD_INVALID, "%s is %g; a finite number from 0 on is allowed", figures[i].name, figures[i].value);
+            return td_fail(TD_INVALID, "%s is %g; a finite number from 0 on is allowed", figures[i].name,
+                           figures[i].value);
     return TD_OK;
 }
 
@@ -79,7 +80,8 @@ static bool too_small(const td_decide_input *in, const work *w)
 
 static bool balanced(const td_decide_input *in, const work *w)
 {
-    return in->t2 >= 0 ? w->most_edges - w->least_edges < in->t2 : w->most_seconds - w->least_seconds < in->steal_seconds;
+    if (in->t2 >= 0) return w->most_edges - w->least_edges < in->t2;
+    return w->most_seconds - w->least_seconds < in->steal_seconds;
 }
 
 /* Solves the program with the evicted GPUs forbidden. False where the group cannot process everything. */

@@ -53,10 +53,10 @@ typedef struct td_decide_input {
     double last_seconds;           /* of the last iteration; 0: there was none */
     double steal_seconds;          /* an iteration with steals takes longer by this: launches, copies, deciding */
     double change_seconds;         /* a change of owners takes this: frontiers and values migrate */
-    /* The paper's thresholds. Steals only if the busiest GPU of the group has at least t1 active edges, and t2 more than
-     * the idlest; tries other groups only if the last iteration took less than t3 seconds. Adaptive: t1 and t2 are what
-     * a GPU processes in steal_seconds, compared in seconds; t3 is where all that fewer GPUs can save, p (n - 1), is 2%
-     * of the iteration. */
+    /* The paper's thresholds. Steals only if the busiest GPU of the group has at least t1 active edges, and t2 more
+     * than the idlest; tries other groups only if the last iteration took less than t3 seconds. Adaptive: t1 and t2 are
+     * what a GPU processes in steal_seconds, compared in seconds; t3 is where all that fewer GPUs can save, p (n - 1),
+     * is 2% of the iteration. A group of fewer than all GPUs may grow however long the last iteration took. */
     double t1, t2, t3;
     bool steal_frontiers, steal_ownership;
 } td_decide_input;
@@ -83,9 +83,9 @@ typedef struct td_decision {
 } td_decision;
 
 /* A change of group costs something, and the next iteration may call for another, so a group is kept until what it has
- * lost against the best one, summed over iterations, exceeds change_seconds: then at most twice as much was lost as with
- * knowledge of the future. A jump in the work exceeds it at once. Fails with TD_INVALID for arguments that
- * td_allocation_check refuses, or a figure that is negative or not finite. */
+ * lost against the best one, summed over iterations, exceeds change_seconds (rent or buy). A jump in the work exceeds it
+ * at once. Fails with TD_INVALID for arguments that td_allocation_check refuses, and for a figure that is negative or not
+ * finite. */
 td_status td_decide(const td_decide_input *in, td_decide_state *state, td_decision *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* The metrics of a frontier (GUM, Table I), on which the cost of its edges depends.
  *
- * A summary collects degrees in whole numbers, which workers and kernels may add in any order and parts may be merged
- * from; the metrics follow from it. Degrees d(u) = in + out fall into classes by powers of two, because sorting a
+ * A summary collects degrees in whole numbers, so that workers and kernels may add them in any order and parts can be
+ * merged; the metrics follow from it. Degrees d(u) = in + out fall into classes by powers of two, because sorting a
  * frontier for its Gini coefficient would take longer than processing it; all vertices of a class count with its mean. */
 #ifndef TD_MULTI_METRICS_H
 #define TD_MULTI_METRICS_H

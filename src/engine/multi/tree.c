@@ -24,8 +24,8 @@ static td_status check(const network *net)
         return td_fail(TD_INVALID, "a group of %d GPUs; 1 to %d are allowed", net->n, TD_MULTI_GPUS);
     for (int i = 0; i < net->n * net->n; i++)
         if (!(net->bandwidth[i] >= 0) || isinf(net->bandwidth[i]))
-            return td_fail(TD_INVALID, "the bandwidth from GPU %d to GPU %d is %g bytes per second; a finite number from 0 "
-                           "on is allowed", i / net->n, i % net->n, net->bandwidth[i]);
+            return td_fail(TD_INVALID, "the bandwidth from GPU %d to GPU %d is %g bytes per second; a finite number "
+                           "from 0 on is allowed", i / net->n, i % net->n, net->bandwidth[i]);
     for (int j = 0; j < net->n; j++) left += !is_lost(net, j);
     return left > 0 ? TD_OK : td_fail(TD_INVALID, "all %d GPUs are lost", net->n);
 }

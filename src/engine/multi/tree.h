@@ -1,5 +1,5 @@
-/* The reduction tree of ownership stealing (GUM, section IV): which GPUs remain in a group of m, for every m, and who owns
- * the fragments of the others.
+/* The reduction tree of ownership stealing (GUM, section IV): which GPUs remain in a group of m, for every m, and which of
+ * them owns each fragment.
  *
  * The tree is greedy, as in the paper: of a group, the GPU whose removal keeps the most bandwidth among the others is
  * evicted next. Groups are nested, so that a smaller group only moves fragments of the evicted GPU. */
@@ -18,8 +18,8 @@ typedef struct td_reduction_tree {
 } td_reduction_tree;
 
 /* bandwidth[i * n + j]: bytes per second from GPU i to GPU j; on the diagonal a GPU's own memory, or 0 if unknown. Rates
- * are measured, so those within 5% of each other count as equal. Of GPUs equal in what their removal costs, the one with
- * the slowest memory is evicted, then the one with the highest number, so that GPU 0 coordinates as long as it can.
+ * are measured, so those within 5% of each other count as equal. Of GPUs whose removal costs the same, the one with the
+ * slowest memory is evicted, then the one with the highest number, so that GPU 0 coordinates as long as it can.
  *
  * A fragment stays with its GPU while that remains. Then it goes to the GPU of the group with the fastest link to the
  * fragment's own GPU, which stays as its memory; of equals, to the one that owns fewest fragments. `lost` (or NULL)
