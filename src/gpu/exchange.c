@@ -37,7 +37,7 @@ bool td_gpu_exchange_copies(const td_gpu_exchange *exchange)
     return false;
 }
 
-static void forget(td_gpu_mailbox *box)
+void td_gpu_exchange_forget(td_gpu_mailbox *box)
 {
     if (box->packed != NULL) td_event_destroy(box->job->device, box->packed);
     box->packed = NULL;
@@ -45,7 +45,7 @@ static void forget(td_gpu_mailbox *box)
 
 void td_gpu_exchange_close(td_gpu_exchange *exchange)
 {
-    for (int i = 0; i < exchange->count; i++) forget(&exchange->box[i]);
+    for (int i = 0; i < exchange->count; i++) td_gpu_exchange_forget(&exchange->box[i]);
 }
 
 td_status td_gpu_exchange_declare(td_gpu_mailbox *box, td_gpu_job *job, size_t entry_bytes, bool inbox)
@@ -73,7 +73,7 @@ td_status td_gpu_pack(td_gpu_exchange *exchange, int gpu, uint32_t *far_map)
     td_pack_args args = {.state = job->state, .fragments = box->on_device, .far_map = far_map,
                          .sums = job->arrays.sums, .vertices = box->vertices, .values = box->values};
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pack, td_gpu_words(job) * 32, &args));
-    forget(box);
+    td_gpu_exchange_forget(box);
     return td_stream_record(job->stream, &box->packed);
 }
 

@@ -30,6 +30,8 @@ typedef struct td_gpu_exchange {
 td_status td_gpu_exchange_open(td_gpu_exchange *exchange, bool copies);
 void td_gpu_exchange_close(td_gpu_exchange *exchange);
 
+void td_gpu_exchange_forget(td_gpu_mailbox *box); /* that it packed anything */
+
 /* Declares the arrays of one GPU: its outboxes and, unless it reads all others' memory, its inbox. */
 td_status td_gpu_exchange_declare(td_gpu_mailbox *box, td_gpu_job *job, size_t entry_bytes, bool inbox);
 

@@ -143,7 +143,7 @@ static void steal_ownership(const td_decide_input *in, candidate *best, td_decis
 {
     candidate tried;
     int current = best->m;
-    for (int m = in->tree->most; m >= 1; m--) {
+    for (int m = in->tree->most; m >= 1 && m >= in->least_group; m--) {
         if (m == current || lower_bound(in, m) >= best->predicted) continue;
         tried.m = m;
         steal_frontiers(in, &tried, out);

@@ -49,6 +49,7 @@ typedef struct td_decide_input {
     const double *load;            /* l_i: active edges of fragment i in this iteration */
     const double *cost;            /* c_ij: seconds of GPU j for an edge of fragment i; INFINITY: it may not */
     const td_reduction_tree *tree;
+    int least_group;               /* smaller ones are not considered; 0: any may be */
     double p;                      /* seconds an iteration takes longer for every GPU (td_sync_cost_fit) */
     double last_seconds;           /* of the last iteration; 0: there was none */
     double steal_seconds;          /* an iteration with steals takes longer by this: launches, copies, deciding */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_STEALING, SET_COST, SET_T1, SET_T2, SET_HIGH_DEGREE,
-    SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
+    SET_T3, SET_HIGH_DEGREE,    SET_DELTA, SET_SAMPLES, SETTINGS,
 };
 
 static const td_setting settings[] = {
@@ -26,12 +26,16 @@ static const td_setting settings[] = {
                       "can; copies copies them first"},
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "frontier stealing: GPUs with less work process edges of the others (GUM)"},
+    [SET_OWNERSHIP] = {"ownership", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                       "ownership stealing: fewer GPUs take part in tiny iterations, and read the others' lists (GUM)"},
     [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform",
                   "what an edge costs on each GPU: as the iterations before took, with the links; or all the same"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
+    [SET_T3] = {"t3", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e6, NULL,
+                "seconds of an iteration below which fewer GPUs are considered; -1: by what they can save"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
@@ -48,6 +52,8 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
+        return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
     return true;
 }
 
@@ -57,6 +63,7 @@ static bool applies(const td_settings *given, const char *setting)
     bool thief = strcmp(setting, "cost") == 0 || strcmp(setting, "t1") == 0 || strcmp(setting, "t2") == 0;
     if (td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK) return true;
     if (strcmp(setting, "seed") == 0) return set[SET_PARTITION] != TD_PARTITION_SEG;
+    if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
 
@@ -67,8 +74,9 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     TD_CHECK(td_settings_resolve(given, "multi", settings, set, NULL));
     *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
                                .direction = directions[(int)set[SET_DIRECTION]], .copies = set[SET_EXCHANGE] == 1,
-                               .steals = set[SET_STEALING] == 1, .cost = (td_multi_cost)set[SET_COST],
-                               .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = TD_ADAPTIVE,
+                               .steals = set[SET_STEALING] == 1,
+                               .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
+                               .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES]};
     return TD_OK;
@@ -132,7 +140,7 @@ static td_status declare_frontier(td_multi_gpu *gpu, uint64_t edges)
     TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(job, &gpu->changed, words, sizeof(uint32_t), "changed vertices"));
-    TD_CHECK(td_gpu_new(job, &gpu->tally, 1, sizeof *gpu->tally, "degrees of the frontier"));
+    TD_CHECK(td_gpu_new(job, &gpu->tally, TD_FRAGMENTS, sizeof *gpu->tally, "degrees of the frontier"));
     TD_CHECK(td_gpu_new(job, &gpu->cuts, 1, sizeof *gpu->cuts, "cuts of the frontier"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &job->arrays.late, n, sizeof(uint32_t), "late vertices"));
     if (job->traits->schedule == TD_SCHEDULE_PEEL) {

@@ -84,7 +84,7 @@ typedef struct td_multi_gpu {
     uint32_t *changed;       /* bitmap: owned vertices that changed since mirrors were last updated */
     uint32_t *mirror_vertices; /* what mirrors are updated with */
     void *mirror_messages;
-    td_gpu_frontier_tally *tally, *seen; /* of its fragment's frontier; the host's copy */
+    td_gpu_frontier_tally *tally; /* [TD_FRAGMENTS]: of the frontiers of the fragments that it owns */
     td_frontier_cuts *cuts;
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
@@ -92,7 +92,6 @@ typedef struct td_multi_gpu {
     uint32_t left;           /* peeling */
     uint64_t processed;      /* edges of this iteration */
     uint64_t processed_at;   /* by the devices' clock: when it was through with them */
-    bool takes_part;         /* in this iteration */
 } td_multi_gpu;
 
 /* A part of a fragment's work and the GPU that does it. */
@@ -109,6 +108,7 @@ typedef struct td_multi_balance {
     double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
     double steal_seconds;
     td_reduction_tree tree;
+    int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
     td_sync_cost sync;
     td_decide_state state;
     td_decision decision;
@@ -117,6 +117,7 @@ typedef struct td_multi_balance {
     int parts;
     uint64_t began;          /* by the devices' clock */
     bool is_timed;           /* GPUs say when they are through with their parts */
+    double last_seconds;     /* of the iteration before */
     double decide_seconds;   /* of this run */
     uint64_t stolen;         /* edges of this run */
 } td_multi_balance;
@@ -147,6 +148,15 @@ typedef struct td_multi_job {
 } td_multi_job;
 
 #define TD_EACH_GPU(self, g) for (td_multi_gpu *g = (self)->gpu; g < (self)->gpu + (self)->count; g++)
+/* GPUs that own a fragment. The others are memory until they do again. */
+static inline td_multi_gpu *td_multi_next_member(td_multi_job *self, td_multi_gpu *from)
+{
+    while (from < self->gpu + self->count && self->exchange.box[from - self->gpu].fragments.owned == 0) from++;
+    return from;
+}
+#define TD_EACH_MEMBER(self, g)                                                                     \
+    for (td_multi_gpu *g = td_multi_next_member(self, (self)->gpu); g < (self)->gpu + (self)->count; \
+         g = td_multi_next_member(self, g + 1))
 
 /* The fragments that a GPU owns, one after another; NULL: none follows. */
 static inline td_multi_fragment *td_multi_next_owned(td_multi_job *self, const td_multi_gpu *gpu,
@@ -199,6 +209,10 @@ typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_m
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+
+/* own.c: gives fragments to other owners, with their values and active vertices. */
+td_status td_multi_move(td_multi_job *self, const int *owner);
+td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment */
 
 /* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
 td_status td_multi_open_balance(td_multi_job *self);

@@ -29,10 +29,20 @@ static td_status push_range(td_multi_job *self, const td_multi_part *which)
 
 static td_status next_frontier(td_multi_job *self)
 {
-    TD_EACH_GPU(self, gpu) {
+    TD_EACH_MEMBER(self, gpu) {
         td_gpu_swap(&gpu->job.state.active, &gpu->job.state.next_active);
         TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->job.state.next_active));
     }
+    return TD_OK;
+}
+
+static td_status exchange(td_multi_job *self)
+{
+    td_gpu_exchange *all = &self->exchange;
+    if (self->balance.state.group == 1) return TD_OK; /* there is nobody to send to */
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    if (td_gpu_exchange_copies(all)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_take(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     return TD_OK;
 }
 
@@ -44,13 +54,11 @@ static td_status push(td_multi_job *self)
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_pack(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
-    if (td_gpu_exchange_copies(&self->exchange)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_take(&self->exchange, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
+    TD_CHECK(exchange(self));
     TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
     TD_CHECK(td_multi_wait(self));
-    TD_EACH_GPU(self, gpu) {
+    TD_EACH_MEMBER(self, gpu) {
         gpu->processed = gpu->job.control->tally.edges;
         self->row.edges += gpu->processed;
         for (int k = 0; k < self->count; k++) self->exchange.messages += gpu->job.control->lengths[k];
@@ -132,21 +140,26 @@ static td_status pull_parts(td_multi_job *self, bool first_hit)
         const td_multi_part *part = &self->balance.part[i];
         TD_CHECK(first_hit ? pull_open(self, part) : td_multi_gather_part(self, part));
     }
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     if (!first_hit) return td_multi_apply(self);
     return td_multi_is_stolen(self) ? td_multi_all_wait(self) : TD_OK;
 }
 
-/* The mirrors of active vertices of a first-hit program have all the same value, so that bitmaps are all that is sent. */
-static td_status adopt_active(td_multi_job *self)
+/* The value of active vertices of a first-hit program, which is the same for all. */
+static td_status read_value(td_multi_job *self, uint64_t *value)
 {
-    uint64_t value = 0;
-    TD_EACH_GPU(self, gpu) {
-        if (gpu->vertices == 0) continue;
-        TD_CHECK(td_stream_copy(gpu->job.stream, &value, &gpu->tally->value, sizeof value, TD_TO_HOST));
-        TD_CHECK(td_stream_synchronize(gpu->job.stream));
-        break;
+    for (int k = 0; k < self->count; k++) {
+        td_multi_gpu *owner = td_multi_owner(self, k);
+        if (self->gpu[k].vertices == 0) continue;
+        TD_CHECK(td_stream_copy(owner->job.stream, value, &owner->tally[k].value, sizeof *value, TD_TO_HOST));
+        return td_stream_synchronize(owner->job.stream);
     }
+    return TD_OK;
+}
+
+/* Bitmaps and this value are all that mirrors need then. */
+static td_status adopt_active(td_multi_job *self, uint64_t value)
+{
     TD_EACH_GPU(self, gpu) {
         td_adopt_args args = {.state = gpu->job.state, .value = value,
                               .fragments = self->exchange.box[td_multi_index(self, gpu)].on_device};
@@ -158,16 +171,18 @@ static td_status adopt_active(td_multi_job *self)
 
 static td_status pull(td_multi_job *self)
 {
-    uint64_t began = td_clock_ns();
+    uint64_t began = td_clock_ns(), value = 0;
     bool first_hit = self->gpu[0].job.state.first_hit;
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    if (first_hit) TD_CHECK(read_value(self, &value));
+    TD_CHECK(td_multi_own_again(self));
     TD_CHECK(td_multi_share_active(self));
-    TD_CHECK(first_hit ? adopt_active(self) : td_multi_update_mirrors(self));
+    TD_CHECK(first_hit ? adopt_active(self, value) : td_multi_update_mirrors(self));
     TD_CHECK(pull_parts(self, first_hit));
     TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
     TD_CHECK(td_multi_wait(self));
-    TD_EACH_GPU(self, gpu) {
+    TD_EACH_MEMBER(self, gpu) {
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;
     }
@@ -288,7 +303,7 @@ static td_status find_lowest(td_multi_job *self, uint32_t *lowest)
                                ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
     }
     TD_CHECK(td_multi_wait(self));
-    TD_EACH_GPU(self, gpu)
+    TD_EACH_MEMBER(self, gpu)
         if (gpu->job.control->far_lowest < *lowest) *lowest = gpu->job.control->far_lowest;
     return TD_OK;
 }

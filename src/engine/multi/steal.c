@@ -64,7 +64,11 @@ td_status td_multi_open_balance(td_multi_job *self)
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
     balance->steal_seconds = FIRST_STEAL_SECONDS;
     td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
-    return td_reduction_tree_make(n, rates, NULL, &balance->tree);
+    TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
+    for (balance->least_group = n; balance->least_group > 1; balance->least_group--)
+        for (int k = 0, m = balance->least_group - 1; k < n; k++)
+            if (!isfinite(balance->link_seconds[k][balance->tree.owner[m][k]])) return TD_OK;
+    return TD_OK;
 }
 
 /* Deciding. */
@@ -80,18 +84,29 @@ static void fill_costs(const td_multi_job *self, double *cost)
         }
 }
 
-static td_status decide(td_multi_job *self)
+/* Ownership moves where iterations may be tiny: rounds of pushes, whose frontiers can be anything. Remaining vertices of
+ * a peeling stay where they are. */
+static bool may_move(const td_multi_job *self, td_multi_work work)
+{
+    return self->set.moves_owners && work == TD_WORK_PUSH && self->traits->schedule != TD_SCHEDULE_PEEL;
+}
+
+static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
 {
     td_multi_balance *balance = &self->balance;
     const td_multi_settings *set = &self->set;
     double load[TD_FRAGMENTS], cost[TD_FRAGMENTS * TD_FRAGMENTS];
     for (int i = 0; i < self->count; i++) load[i] = (double)balance->load[i];
     fill_costs(self, cost);
+    bool given = set->t1 >= 0 && set->t2 >= 0; /* the paper's rule alone */
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
-                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = balance->steal_seconds,
+                          .least_group = balance->least_group,
+                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
                           .change_seconds = CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
-                          .steal_frontiers = set->steals, .steal_ownership = false};
-    return td_decide(&in, &balance->state, &balance->decision);
+                          .last_seconds = balance->last_seconds, .steal_frontiers = steals,
+                          .steal_ownership = may_move(self, work)};
+    TD_CHECK(td_decide(&in, &balance->state, &balance->decision));
+    return td_multi_move(self, balance->decision.owner);
 }
 
 /* Cutting. */
@@ -127,7 +142,7 @@ static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool
     const td_multi_fragment *fragment = &self->held->fragment[k];
     td_gpu_job *job = &owner->job;
     td_cut_args args = {.state = td_multi_state(owner, fragment), .map = open ? NULL : job->state.active,
-                        .offsets = fragment->push.view.offsets, .tally = self->gpu[k].tally, .cuts = owner->cuts,
+                        .offsets = fragment->push.view.offsets, .tally = &owner->tally[k], .cuts = owner->cuts,
                         .first_vertex = fragment->first, .end_vertex = fragment->end,
                         .chunk_words = td_multi_chunk_words(fragment)};
     int takers[TD_FRAGMENTS], count = takers_of(self, k, td_multi_index(self, owner), takers);
@@ -137,7 +152,8 @@ static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool
     return td_stream_copy(job->stream, cuts, owner->cuts, sizeof *cuts, TD_TO_HOST);
 }
 
-static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontier_cuts *cuts)
+/* `words`: takers write whole words of bitmaps. */
+static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontier_cuts *cuts, bool words)
 {
     const td_multi_fragment *fragment = &self->held->fragment[k];
     int takers[TD_FRAGMENTS], count = takers_of(self, k, owner, takers);
@@ -145,11 +161,12 @@ static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontie
     uint64_t before = 0;
     for (int i = 0; i < count; i++) {
         bool last = i == count - 1;
-        uint32_t end = last ? fragment->end : cuts->vertex[i];
+        uint32_t end = last ? fragment->end : words ? cuts->vertex[i] / 32 * 32 : cuts->vertex[i];
+        if (end < first) end = first;
         uint64_t until = last ? self->balance.load[k] : cuts->before[i];
         self->balance.share[k * self->count + takers[i]] = until - before;
         add_part(self, (td_multi_part){takers[i], k, first, end, until - before});
-        if (end > first) first = end;
+        first = end;
         before = until;
     }
 }
@@ -167,7 +184,7 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     }
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
-        if (queued[k]) add_cut_parts(self, index, k, &cuts[k]);
+        if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
         else add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
     }
     return TD_OK;
@@ -248,29 +265,54 @@ static void keep_own(td_multi_job *self)
     }
 }
 
+/* A thief also needs the owner's values. Where it cannot read them, because the owner is not the GPU that has the lists,
+ * the owner keeps the edges. */
+static void give_back(td_multi_job *self)
+{
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
+        uint64_t *share = &self->balance.share[k * self->count];
+        for (int j = 0; j < self->count; j++) {
+            if (j == index || td_gpu_are_direct(&self->exchange, j, index)) continue;
+            share[index] += share[j];
+            share[j] = 0;
+        }
+    }
+}
+
+/* The latest of the GPUs' clocks. */
+static uint64_t clock_of_all(const td_multi_job *self)
+{
+    uint64_t latest = 0;
+    for (int i = 0; i < self->count; i++) {
+        uint64_t now = td_device_clock(self->gpu[i].job.device);
+        if (now > latest) latest = now;
+    }
+    return latest;
+}
+
 td_status td_multi_divide(td_multi_job *self, td_multi_work work)
 {
     td_multi_balance *balance = &self->balance;
     uint64_t began = td_clock_ns(), all = 0;
+    bool several = self->count > 1;
     note_loads(self, work);
-    keep_own(self);
     balance->parts = 0;
     for (int k = 0; k < self->count; k++) all += balance->load[k];
-    balance->is_timed = self->set.steals && self->count > 1 && (all >= TIMED_EDGES || self->set.t1 >= 0);
+    balance->is_timed = self->set.steals && several && (all >= TIMED_EDGES || self->set.t1 >= 0);
     balance->decision.steal = self->set.steals ? TD_STEAL_SMALL : TD_STEAL_OFF;
-    if (balance->is_timed) TD_CHECK(decide(self));
+    balance->decision.longest = 0;
+    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed));
+    keep_own(self);
     if (balance->decision.steal == TD_STEAL_STOLEN)
         td_allocation_round(self->count, balance->load, balance->decision.share, balance->share);
+    if (work == TD_WORK_PUSH || work == TD_WORK_OPEN || work == TD_WORK_GATHER) give_back(self);
     if (work == TD_WORK_GATHER) cut_pieces(self);
     else if (work == TD_WORK_SWEEP) cut_sweeps(self);
     else TD_CHECK(cut_frontiers(self, work == TD_WORK_OPEN));
     balance->decide_seconds += td_seconds_since(began);
-    balance->began = 0;
-    TD_EACH_GPU(self, gpu) {
-        uint64_t now = td_device_clock(gpu->job.device);
-        if (now > balance->began) balance->began = now;
-        gpu->processed_at = 0;
-    }
+    balance->began = clock_of_all(self);
+    TD_EACH_GPU(self, gpu) gpu->processed_at = 0;
     return TD_OK;
 }
 
@@ -327,13 +369,17 @@ void td_multi_settle(td_multi_job *self)
 {
     td_multi_balance *balance = &self->balance;
     double longest = 0, all = 0;
+    balance->last_seconds = (double)(clock_of_all(self) - balance->began) * 1e-9;
     for (int p = 0; p < balance->parts; p++) {
         const td_multi_part *part = &balance->part[p];
         if (!(self->exchange.box[part->gpu].fragments.owned >> part->fragment & 1u)) self->row.edges_stolen += part->edges;
     }
     balance->stolen += self->row.edges_stolen;
     self->row.steal = td_steal_reason_name(balance->decision.steal);
-    if (!balance->is_timed) return;
+    if (!balance->is_timed) {
+        td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, balance->decision.longest);
+        return;
+    }
     for (int j = 0; j < self->count; j++) {
         double busy = busy_seconds(self, j);
         longest = fmax(longest, busy);
@@ -342,5 +388,6 @@ void td_multi_settle(td_multi_job *self)
     }
     self->row.predicted_seconds = balance->decision.longest;
     self->row.longest_seconds = longest;
+    td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, longest);
     self->row.idle_share = longest > 0 ? 1 - all / (longest * self->count) : 0;
 }

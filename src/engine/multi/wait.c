@@ -13,15 +13,17 @@ static void on_counters(void *context, td_status status, uint64_t rows)
 
 td_status td_multi_reset(td_multi_job *self)
 {
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_reset(&gpu->job));
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_reset(&gpu->job));
     return TD_OK;
 }
 
 td_status td_multi_wait(td_multi_job *self)
 {
     self->failed = TD_OK;
-    self->waiting += self->count;
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_read_begin(&gpu->job, 0, on_counters, self));
+    TD_EACH_MEMBER(self, gpu) {
+        self->waiting++;
+        TD_CHECK(td_gpu_read_begin(&gpu->job, 0, on_counters, self));
+    }
     TD_CHECK(td_loop_run(self->loop));
     return self->failed;
 }
@@ -61,11 +63,11 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragmen
                             .chunk_words = td_multi_chunk_words(fragment),
                             .fragment = (uint32_t)(fragment - self->held->fragment)};
     if (words == 0) return TD_OK;
-    if (gpu->tally != NULL && fragment == gpu->fragment) {
-        args.tally = gpu->tally;
-        args.value = map == TD_MAP_OPEN ? NULL : &gpu->tally->value;
+    if (gpu->tally != NULL) {
+        args.tally = &gpu->tally[args.fragment];
+        args.value = map == TD_MAP_OPEN ? NULL : &args.tally->value;
         args.other_offsets = fragment->pull.view.offsets;
-        TD_CHECK(td_stream_fill(gpu->job.stream, gpu->tally, 0, sizeof *gpu->tally));
+        TD_CHECK(td_stream_fill(gpu->job.stream, args.tally, 0, sizeof *args.tally));
     }
     return td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->measure, words * 32, &args);
 }
@@ -93,7 +95,8 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     td_gpu_job *first = td_multi_first(self);
     self->row.messages = self->exchange.messages;
     self->row.bytes_exchanged = self->exchange.bytes;
-    self->row.gpus = (uint32_t)self->count;
+    self->row.gpus = 0;
+    TD_EACH_MEMBER(self, gpu) self->row.gpus++;
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;
