@@ -55,10 +55,10 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(draw, td_labels_args);
     TD_GPU_KERNEL(label_all, td_labels_args);
     TD_GPU_KERNEL(collect, td_collect_args);
-    TD_GPU_KERNEL(sweep_kept, td_kept_args);
-    TD_GPU_KERNEL(move_kept, td_kept_args);
-    TD_GPU_KERNEL(close_move, td_kept_args);
-    TD_GPU_KERNEL(close_part, td_kept_args);
+    TD_GPU_KERNEL(sweep_survivors, td_survivor_args);
+    TD_GPU_KERNEL(move_survivors, td_survivor_args);
+    TD_GPU_KERNEL(close_move, td_survivor_args);
+    TD_GPU_KERNEL(close_part, td_survivor_args);
     bool (*again)(const td_context *context, uint64_t total);
 } td_gpu_kernels;
 
