@@ -42,7 +42,7 @@ td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options
 /* The arrays of all runs (job.c), and those of a schedule: vertices that peeling has left, a forest's edges, notified
  * vertices. */
 td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory);
-td_status td_cpu_declare_heavy_list(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory);
 td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory);
 td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory);
 td_status td_cpu_declare_marked(td_cpu_job *job, td_cpu_memory *memory);
@@ -55,7 +55,7 @@ td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const t
 
 /* The pieces of a pull over vertices first..end; the results into the run (cpu.c). */
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end);
-td_status td_cpu_hand_over(td_cpu_job *job);
+td_status td_cpu_copy_result(td_cpu_job *job);
 
 /* The frontier is a bitmap, a queue, or both. */
 typedef struct td_cpu_frontier {
@@ -70,7 +70,7 @@ td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now);
 td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now);
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum);
 td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now);
-void td_cpu_settle(td_cpu_job *job, const td_cpu_frontier *now);
+void td_cpu_subtract_settled(td_cpu_job *job, const td_cpu_frontier *now);
 const char *td_cpu_direction_name(td_direction direction);
 
 /* The three schedules and the sweeps (cpu_rounds.c, cpu_sweep.c, cpu_bucket.c). */
@@ -94,11 +94,11 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active);
 
 /* Room for every vertex that can be heavy; and a kernel over the edges of those that
  * the last step set aside, in equal pieces. */
-td_status td_cpu_make_heavy_list(td_cpu_job *job);
-td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
+td_status td_cpu_make_high_degree_list(td_cpu_job *job);
+td_status td_cpu_high_degree_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum);
 
 /* Decides whether the iteration under way ends the run (convergence.h). */
-td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum);
+td_status td_cpu_check_convergence(td_cpu_job *job, const td_cpu_tally *sum);
 
 /* Ends an iteration: writes its row, tells whoever watches, looks for a cancel. */
 td_status td_cpu_end_iteration(td_cpu_job *job, td_row *row, uint64_t began);

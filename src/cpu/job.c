@@ -12,7 +12,7 @@
 
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* of a page that is pulled; edges */
 enum {
-    SET_DIRECTION, SET_STEALING, SET_HEAVY, SET_PIECE, SET_ALONE, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES,
+    SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES,
     SETTINGS,
 };
 
@@ -21,10 +21,10 @@ const td_setting td_cpu_settings[] = {
                        "how an iteration goes over the edges; auto chooses for each"},
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
                       "how idle workers get work"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
+    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
                    "degree from which a vertex is shared out by edges (stealing=edge)"},
     [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 1, 1e9, NULL, "edges in a piece of a pull"},
-    [SET_ALONE] = {"alone", TD_SETTING_WHOLE, 1024, 0, 4e9, NULL,
+    [SET_SERIAL] = {"serial", TD_SETTING_WHOLE, 1024, 0, 4e9, NULL,
                    "edges that one worker does faster than it wakes the others"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
@@ -72,7 +72,7 @@ td_cpu_tally td_cpu_sum(const td_cpu_job *job)
 td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
                       td_cpu_tally *sum)
 {
-    job->counting = work < job->alone ? 1 : job->workers;
+    job->counting = work < job->serial ? 1 : job->workers;
     job->share.first = job->first_unit;
     if (job->counting == 1) {
         job->tallies[0] = (td_cpu_tally){.lowest = UINT64_MAX};
@@ -108,14 +108,14 @@ td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t coun
     return TD_OK;
 }
 
-static uint64_t most_heavy(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->heavy + 1; }
+static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->high_degree + 1; }
 
-td_status td_cpu_declare_heavy_list(td_cpu_job *job, td_cpu_memory *memory)
+td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory)
 {
-    return td_cpu_declare(memory, &job->heavy_list, most_heavy(job), sizeof *job->heavy_list, "heavy vertices");
+    return td_cpu_declare(memory, &job->high_degree_list, most_high_degree(job), sizeof *job->high_degree_list, "high-degree vertices");
 }
 
-td_status td_cpu_make_heavy_list(td_cpu_job *job) { return td_cpu_declare_heavy_list(job, &(td_cpu_memory){0}); }
+td_status td_cpu_make_high_degree_list(td_cpu_job *job) { return td_cpu_declare_high_degree_list(job, &(td_cpu_memory){0}); }
 
 td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory)
 {
@@ -142,18 +142,18 @@ td_status td_cpu_declare_parents(td_cpu_job *job, td_cpu_memory *memory)
     return td_cpu_declare(memory, &job->run->parents, job->graph->vertices, sizeof *job->run->parents, "parents");
 }
 
-td_status td_cpu_heavy_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
+td_status td_cpu_high_degree_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
 {
     td_cpu_tally more;
-    uint64_t count = job->heavy_count, edges = 0;
+    uint64_t count = job->high_degree_count, edges = 0;
     if (count == 0) return TD_OK;
-    TD_CHECK(TD_RESIZE(&job->heavy_start, count + 1, "heavy vertices"));
+    TD_CHECK(TD_RESIZE(&job->high_degree_start, count + 1, "high-degree vertices"));
     for (uint64_t i = 0; i < count; i++) {
-        job->heavy_start[i] = edges;
-        edges += td_cpu_push_degree(job, job->heavy_list[i]);
+        job->high_degree_start[i] = edges;
+        edges += td_cpu_push_degree(job, job->high_degree_list[i]);
     }
-    job->heavy_start[count] = edges;
-    TD_CHECK(td_cpu_step(job, kernel, td_heavy_pieces(edges), 1, edges, &more));
+    job->high_degree_start[count] = edges;
+    TD_CHECK(td_cpu_step(job, kernel, td_high_degree_pieces(edges), 1, edges, &more));
     sum->edges += more.edges;
     sum->activated_edges += more.activated_edges;
     return TD_OK;
@@ -375,8 +375,8 @@ static td_status read_settings(td_cpu_job *job)
     job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
                     !job->has_limit && !job->by_rounds && !job->by_pages;
     job->share.stealing = (td_stealing)set[SET_STEALING];
-    job->heavy = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HEAVY] : UINT64_MAX;
-    job->alone = (uint64_t)set[SET_ALONE];
+    job->high_degree = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HIGH_DEGREE] : UINT64_MAX;
+    job->serial = (uint64_t)set[SET_SERIAL];
     job->delta = set[SET_DELTA];
     job->defer_sinks = set[SET_SINKS] == 1;
     job->samples = (int)set[SET_SAMPLES];
@@ -408,15 +408,15 @@ void td_cpu_job_close(td_cpu_job *job)
     td_free(job->marked);
     td_free(job->queue);
     td_free(job->next_queue);
-    td_free(job->heavy_list);
-    td_free(job->heavy_start);
+    td_free(job->high_degree_list);
+    td_free(job->high_degree_start);
     td_free(job->left);
     td_free(job->next_left);
     td_free(job->cuts);
     td_free(job->partials);
     td_free(job->tallies);
     td_free(job->entry_start);
-    td_free(job->heavy_entries.entries);
+    td_free(job->high_degree_entries.entries);
     for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
     td_free(job->buckets);
     td_share_out_destroy(&job->share);
@@ -434,7 +434,7 @@ td_status td_cpu_find_parents(td_cpu_job *job)
 }
 
 /* The labels of a sweep program are its result; a gas program's values are. */
-td_status td_cpu_hand_over(td_cpu_job *job)
+td_status td_cpu_copy_result(td_cpu_job *job)
 {
     if (job->kernels->label == NULL || job->kernels->value_bytes == sizeof(uint32_t)) {
         job->run->values = job->values;

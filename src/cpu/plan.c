@@ -10,7 +10,7 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     const td_cpu_kernels *k = program->cpu;
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "piece") == 0 || strcmp(setting, "sinks") == 0) return gas;
-    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
+    if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") != 0 || k->samples;
 }
@@ -29,8 +29,8 @@ static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
         return td_cpu_declare_buckets(job, memory);
     }
     if (job->kernels->fused || sweeps) {
-        TD_CHECK(td_cpu_declare_heavy_list(job, memory));
-        memory->bytes += (td_cpu_view_edges(job) / job->heavy + 1) * sizeof *job->heavy_start;
+        TD_CHECK(td_cpu_declare_high_degree_list(job, memory));
+        memory->bytes += (td_cpu_view_edges(job) / job->high_degree + 1) * sizeof *job->high_degree_start;
     }
     if (sweeps) return td_cpu_declare_forest(job, memory);
     if (job->kernels->schedule == TD_SCHEDULE_PEEL) TD_CHECK(td_cpu_declare_left(job, memory));

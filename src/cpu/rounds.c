@@ -79,7 +79,7 @@ static td_direction choose_hit(const td_cpu_job *job, const td_cpu_frontier *now
     return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
 }
 
-void td_cpu_settle(td_cpu_job *job, const td_cpu_frontier *now)
+void td_cpu_subtract_settled(td_cpu_job *job, const td_cpu_frontier *now)
 {
     job->unsettled_edges -= now->edges < job->unsettled_edges ? now->edges : job->unsettled_edges;
     job->unsettled_vertices -= now->vertices < job->unsettled_vertices ? now->vertices : job->unsettled_vertices;
@@ -128,14 +128,14 @@ static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
 
 static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 {
-    td_cpu_tally told;
+    td_cpu_tally notified;
     uint64_t words = td_cpu_words(job);
     TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
     memset(job->marked, 0, words * 8);
     memset(job->next_active, 0, words * 8);
-    TD_CHECK(td_cpu_step(job, job->kernels->notify, words, TD_WORDS_AT_A_TIME, words + edges, &told));
+    TD_CHECK(td_cpu_step(job, job->kernels->notify, words, TD_WORDS_AT_A_TIME, words + edges, &notified));
     TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, words + edges, sum));
-    sum->edges += told.edges;
+    sum->edges += notified.edges;
     if (job->next_values == job->values && job->next_messages == job->messages) return TD_OK;
     return td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL);
 }
@@ -143,12 +143,12 @@ static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 {
     job->next_count = 0;
-    job->heavy_count = 0;
+    job->high_degree_count = 0;
     if (job->next_dirty && !job->first_hit) memset(job->next_active, 0, td_cpu_words(job) * 8);
     uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* nobody is left with much when others end */
     uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
     TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
-    TD_CHECK(td_cpu_heavy_step(job, job->kernels->push_heavy, sum));
+    TD_CHECK(td_cpu_high_degree_step(job, job->kernels->push_high_degree, sum));
     job->done_stale = true;
     sum->activated = job->next_count;
     return TD_OK;
@@ -180,9 +180,9 @@ const char *td_cpu_direction_name(td_direction direction)
     return names[direction];
 }
 
-td_status td_cpu_judge(td_cpu_job *job, const td_cpu_tally *sum)
+td_status td_cpu_check_convergence(td_cpu_job *job, const td_cpu_tally *sum)
 {
-    return td_run_judge(job->run, job->kernels->measure, job->context.iteration, sum->change, sum->share);
+    return td_run_check_convergence(job->run, job->kernels->measure, job->context.iteration, sum->change, sum->share);
 }
 
 td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
@@ -190,7 +190,7 @@ td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
     td_cpu_tally sum;
     job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
                  (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
-    if (job->kernels->fused) TD_CHECK(td_cpu_make_heavy_list(job));
+    if (job->kernels->fused) TD_CHECK(td_cpu_make_high_degree_list(job));
     TD_CHECK(td_cpu_init(job, &sum));
     if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
         memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
@@ -242,13 +242,13 @@ td_status td_cpu_rounds(td_cpu_job *job)
         }
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        td_cpu_settle(job, &now);
+        td_cpu_subtract_settled(job, &now);
         td_direction direction = td_cpu_choose(job, &now);
         td_row row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
                             .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
-        TD_CHECK(td_cpu_judge(job, &sum));
+        TD_CHECK(td_cpu_check_convergence(job, &sum));
         if (job->partial) sum.share += job->context.global;
         job->global_moved = sum.share != job->context.global;
         job->context.global = sum.share;

@@ -34,7 +34,7 @@ td_status td_cpu_run(td_run *run, const td_run_options *options)
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(job.run_began);
     if (options->parents) TD_TRY(td_cpu_find_parents(&job));
-    TD_TRY(td_cpu_hand_over(&job));
+    TD_TRY(td_cpu_copy_result(&job));
 done:
     td_cpu_job_close(&job);
     return status;

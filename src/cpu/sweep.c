@@ -58,7 +58,7 @@ static td_status sample(td_cpu_job *job)
 }
 
 /* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
-static td_status leave_out(td_cpu_job *job)
+static td_status exclude_largest(td_cpu_job *job)
 {
     job->samples = 0;
     job->left_out = commonest_label(job);
@@ -82,17 +82,17 @@ td_status td_cpu_sweep(td_cpu_job *job)
     uint64_t total = 0;
     td_cpu_tally sum;
     uint32_t vertices = job->graph->vertices;
-    TD_CHECK(td_cpu_make_heavy_list(job));
+    TD_CHECK(td_cpu_make_high_degree_list(job));
     TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_init(job, &sum));
     if (job->kernels->samples && job->samples > 0 && vertices > 0)
-        TD_CHECK(job->resumed ? leave_out(job) : sample(job));
+        TD_CHECK(job->resumed ? exclude_largest(job) : sample(job));
     bool again = true;
     while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
         uint64_t began = td_clock_ns();
-        job->heavy_count = 0;
+        job->high_degree_count = 0;
         TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
-        TD_CHECK(td_cpu_heavy_step(job, job->kernels->sweep_heavy, &sum));
+        TD_CHECK(td_cpu_high_degree_step(job, job->kernels->sweep_high_degree, &sum));
         td_row row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
                             .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));

@@ -81,7 +81,7 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine)
     return TD_OK;
 }
 
-td_status td_plan_hand_over(td_plan *plan, const td_engine *engine, const char *why)
+td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *why)
 {
     clear(plan);
     plan->engine = plan->reported = engine;

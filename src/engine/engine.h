@@ -82,7 +82,7 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine);
 td_status td_plan_execute(const td_plan *plan, td_run **out);
 
 /* For engines. */
-td_status td_plan_hand_over(td_plan *plan, const td_engine *engine, const char *why); /* why: NULL, nothing to add */
+td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *why); /* why: NULL, nothing to add */
 td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* a zeroed shape, the plan's own */
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);

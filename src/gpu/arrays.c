@@ -52,7 +52,7 @@ td_status td_gpu_declare_arrays(td_gpu_job *job)
     if (!td_gpu_is_gas(job)) return declare_sweep(job);
     TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
     if (job->traits->fused) TD_CHECK(declare_frontier(job));
-    if (!job->adds_up || job->shards) return TD_OK;
+    if (!job->accumulates || job->shards) return TD_OK;
     return td_gpu_new(job, &arrays->sums, n, job->traits->accum_bytes, "sums");
 }
 
@@ -65,7 +65,7 @@ td_status td_gpu_fill_arrays(td_gpu_job *job)
 }
 
 /* Blocks of the loops, all of which run at once. */
-td_status td_gpu_fit_loops(td_gpu_job *job)
+td_status td_gpu_size_loops(td_gpu_job *job)
 {
     const td_gpu_kernels *k = job->kernels;
     bool plain = job->balance == TD_BALANCE_WARP;

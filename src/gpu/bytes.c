@@ -12,14 +12,14 @@
 td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                              const td_gpu_choice *choice, td_gpu_bytes *out)
 {
-    td_gpu_graph held = {0};
+    td_gpu_graph layout = {0};
     td_gpu_job job;
     td_run run;
     TD_CHECK(td_gpu_job_measure(&job, &run, program, graph, options));
-    job.held = &held;
+    job.layout = &layout;
     job.direction = choice->direction;
     job.shards = choice->shards;
-    job.high_degree = (uint32_t)choice->heavy;
+    job.high_degree = (uint32_t)choice->high_degree;
     job.prioritised = td_gpu_prioritises(&job);
     td_gpu_choose_lists(&job);
     TD_CHECK(td_gpu_load(&job));

@@ -8,7 +8,7 @@
 typedef struct td_gpu_choice {
     td_direction direction;
     bool shards;
-    uint64_t heavy; /* degree from which a vertex is cut into pieces */
+    uint64_t high_degree; /* degree from which a vertex is cut into pieces */
 } td_gpu_choice;
 static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE};
 

@@ -344,7 +344,7 @@ void td_gpu_stop_counting(td_gpu_job *job)
     memcpy(run->device, job->device->name, sizeof run->device);
 }
 
-static td_status hand_over_values(td_gpu_job *job)
+static td_status copy_values(td_gpu_job *job)
 {
     const void *values = job->state.values;
     size_t bytes = job->traits->value_bytes;
@@ -359,7 +359,7 @@ static td_status hand_over_values(td_gpu_job *job)
     return td_stream_synchronize(job->stream);
 }
 
-static td_status hand_over_edges(td_gpu_job *job)
+static td_status copy_edges(td_gpu_job *job)
 {
     td_run *run = job->run;
     if (job->arrays.edges == NULL) return TD_OK;
@@ -372,10 +372,10 @@ static td_status hand_over_edges(td_gpu_job *job)
     return TD_OK;
 }
 
-td_status td_gpu_hand_over(td_gpu_job *job)
+td_status td_gpu_copy_result(td_gpu_job *job)
 {
-    TD_CHECK(hand_over_values(job));
-    TD_CHECK(hand_over_edges(job));
+    TD_CHECK(copy_values(job));
+    TD_CHECK(copy_edges(job));
     job->run->array_bytes = job->graph->vertices * job->traits->value_bytes; /* the host's: the result */
     return TD_OK;
 }

@@ -29,7 +29,7 @@ typedef struct td_gpu_job {
     td_run *run;
     const td_run_options *options;
     const td_graph *graph;
-    struct td_gpu_graph *held; /* of the resident engine: what is on the device */
+    struct td_gpu_graph *layout; /* of the resident engine: what is on the device */
     td_device *device;
     td_stream *stream;
     const td_cpu_kernels *traits;
@@ -51,7 +51,7 @@ typedef struct td_gpu_job {
     bool lean;               /* small degrees: loops go by the number of vertices, not of edges */
     bool shards, prioritised, has_limit;
     uint64_t pull_pieces;
-    bool adds_up;            /* pulls do: td_gpu_accumulates */
+    bool accumulates;            /* pulls do: td_gpu_accumulates */
     bool next_dirty;         /* next_active holds bits of an iteration before the last */
     uint32_t limit, copies;
     double delta, one_over_delta;
@@ -116,9 +116,9 @@ td_status td_gpu_read_begin(td_gpu_job *job, uint32_t rows, td_handler handler, 
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
 
 /* Decides whether the iteration under way ends the run (convergence.h). */
-static inline td_status td_gpu_judge(td_gpu_job *job, double change, double share)
+static inline td_status td_gpu_check_convergence(td_gpu_job *job, double change, double share)
 {
-    return td_run_judge(job->run, job->traits->measure, job->state.context.iteration, change, share);
+    return td_run_check_convergence(job->run, job->traits->measure, job->state.context.iteration, change, share);
 }
 
 /* Ends an iteration: adds its row, tells whoever watches, looks for a cancel. */
@@ -129,7 +129,7 @@ void td_gpu_start_counting(td_gpu_job *job);
 void td_gpu_stop_counting(td_gpu_job *job);
 
 /* The results into the run's own arrays. */
-td_status td_gpu_hand_over(td_gpu_job *job);
+td_status td_gpu_copy_result(td_gpu_job *job);
 
 /* Whether the program looks at a vertex's in- and out-edges alike. */
 bool td_gpu_view_is_both(const td_run *run, const td_cpu_kernels *traits);

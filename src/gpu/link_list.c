@@ -1,35 +1,35 @@
-/* Compressed subgraphs (layout/narrow.h): a second copy of the lists' targets at the host, made once by the workers. Lists
+/* Compressed subgraphs (layout/compressed.h): a second copy of the lists' targets at the host, made once by the workers. Lists
  * that hardly shrink are left as they are. */
 #include "gpu/link_list.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 
-typedef struct narrowing {
+typedef struct compression {
     const td_link_list *list;
     uint64_t groups_each;  /* of a subgraph */
     uint32_t *words;       /* of every group */
-} narrowing;
+} compression;
 
 /* Of the subgraph's groups the words that its table has in front of them. */
 static uint64_t table_words(const td_link_list *list, uint32_t s)
 {
-    return (td_link_end(list, s) - td_link_begin(list, s) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP;
+    return (td_link_end(list, s) - td_link_begin(list, s) + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP;
 }
 
-static uint32_t do_group(const narrowing *self, uint64_t subgraph, uint64_t group, uint32_t *out)
+static uint32_t do_group(const compression *self, uint64_t subgraph, uint64_t group, uint32_t *out)
 {
     const td_link_list *list = self->list;
-    uint64_t first = td_link_begin(list, (uint32_t)subgraph) + group * TD_NARROW_GROUP;
+    uint64_t first = td_link_begin(list, (uint32_t)subgraph) + group * TD_COMPRESS_GROUP;
     uint64_t end = td_link_end(list, (uint32_t)subgraph);
-    uint64_t count = end - first < TD_NARROW_GROUP ? end - first : TD_NARROW_GROUP;
-    return td_narrow_group(list->targets + first, (uint32_t)count, first > 0 ? list->targets[first - 1] : 0, out);
+    uint64_t count = end - first < TD_COMPRESS_GROUP ? end - first : TD_COMPRESS_GROUP;
+    return td_compress_group(list->targets + first, (uint32_t)count, first > 0 ? list->targets[first - 1] : 0, out);
 }
 
 static td_status measure_groups(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    narrowing *self = context;
+    compression *self = context;
     for (uint64_t i = begin; i < end; i++) {
         uint64_t subgraph = i / self->groups_each, group = i % self->groups_each;
         if (group < table_words(self->list, (uint32_t)subgraph)) self->words[i] = do_group(self, subgraph, group, NULL);
@@ -40,9 +40,9 @@ static td_status measure_groups(void *context, uint64_t begin, uint64_t end, int
 static td_status write_subgraphs(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    narrowing *self = context;
+    compression *self = context;
     for (uint64_t s = begin; s < end; s++) {
-        uint32_t *out = self->list->narrow + self->list->narrow_at[s];
+        uint32_t *out = self->list->compressed + self->list->compressed_at[s];
         uint32_t groups = (uint32_t)table_words(self->list, (uint32_t)s), at = groups;
         for (uint32_t g = 0; g < groups; g++) {
             out[g] = at;
@@ -53,7 +53,7 @@ static td_status write_subgraphs(void *context, uint64_t begin, uint64_t end, in
 }
 
 /* Where every subgraph will begin; the words of the longest. */
-static uint64_t place_subgraphs(const narrowing *self, uint64_t *at)
+static uint64_t place_subgraphs(const compression *self, uint64_t *at)
 {
     uint64_t most = 0;
     at[0] = 0;
@@ -66,54 +66,54 @@ static uint64_t place_subgraphs(const narrowing *self, uint64_t *at)
     return most;
 }
 
-static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td_pool *pool)
+static td_status compress(td_link_list *list, compression *it, td_device *device, td_pool *pool)
 {
     uint64_t groups = it->groups_each * list->subgraphs;
     void *seen;
     TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
-    TD_CHECK(TD_NEW(&list->narrow_at, list->subgraphs + UINT64_C(1), "subgraphs in fewer bits"));
+    TD_CHECK(TD_NEW(&list->compressed_at, list->subgraphs + UINT64_C(1), "subgraphs in fewer bits"));
     TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
-    list->narrow_most = place_subgraphs(it, list->narrow_at);
-    uint64_t words = list->narrow_at[list->subgraphs];
-    if (list->narrow_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    list->compressed_most = place_subgraphs(it, list->compressed_at);
+    uint64_t words = list->compressed_at[list->subgraphs];
+    if (list->compressed_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
+    TD_CHECK(td_new_pages((void **)&list->compressed, words * sizeof(uint32_t), "subgraphs in fewer bits"));
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
-    list->narrow_pinned = td_device_pin(device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
+    list->compressed_pinned = td_device_pin(device, list->compressed, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
 }
 
-uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges)
+uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges)
 {
     enum { SAMPLE = 4096 };            /* groups */
     const double margin = 1.02;        /* of what a sample misses */
-    uint64_t groups = edges / TD_NARROW_GROUP, step = groups / SAMPLE + 1, words = 0, seen = 0;
+    uint64_t groups = edges / TD_COMPRESS_GROUP, step = groups / SAMPLE + 1, words = 0, seen = 0;
     for (uint64_t g = 0; g < groups; g += step, seen++) {
-        const uint32_t *first = targets + g * TD_NARROW_GROUP;
-        words += 1 + td_narrow_group(first, TD_NARROW_GROUP, g > 0 ? first[-1] : 0, NULL);
+        const uint32_t *first = targets + g * TD_COMPRESS_GROUP;
+        words += 1 + td_compress_group(first, TD_COMPRESS_GROUP, g > 0 ? first[-1] : 0, NULL);
     }
     if (seen == 0) return edges;
-    double all = (double)words / (double)seen * ((double)edges / TD_NARROW_GROUP + 1);
+    double all = (double)words / (double)seen * ((double)edges / TD_COMPRESS_GROUP + 1);
     if (all > margin * TD_LINK_WORTH_IT * (double)edges) return 0;
     return (uint64_t)(margin * all);
 }
 
 /* Lists that do not shrink stay NULL. */
-td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool)
+td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool)
 {
-    narrowing it = {.list = list,
-                    .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
+    compression it = {.list = list,
+                    .groups_each = ((UINT64_C(1) << list->shift) + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP};
     if (list->edges == 0) return TD_OK;
-    td_status status = narrow(list, &it, device, pool);
+    td_status status = compress(list, &it, device, pool);
     td_free(it.words);
     return status;
 }
 
-void td_link_free_narrow(td_device *device, td_link_list *list)
+void td_link_free_compressed(td_device *device, td_link_list *list)
 {
-    if (list->narrow_pinned) td_device_unpin(device, list->narrow);
-    td_free(list->narrow);
-    td_free(list->narrow_at);
-    list->narrow = NULL;
-    list->narrow_at = NULL;
-    list->narrow_pinned = false;
+    if (list->compressed_pinned) td_device_unpin(device, list->compressed);
+    td_free(list->compressed);
+    td_free(list->compressed_at);
+    list->compressed = NULL;
+    list->compressed_at = NULL;
+    list->compressed_pinned = false;
 }

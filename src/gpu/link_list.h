@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "kernels/gpu/args.h"
-#include "layout/narrow.h"
+#include "layout/compressed.h"
 
 enum { TD_LINK_LENGTHS = 256 };
 
@@ -31,9 +31,9 @@ typedef struct td_link_list {
     uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no
                                    * difference is made */
     uint32_t shift, subgraphs;
-    uint32_t *narrow;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: as they are */
-    uint64_t *narrow_at, narrow_most; /* where each begins, and one more; the longest; in words */
-    bool narrow_pinned;
+    uint32_t *compressed;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: as they are */
+    uint64_t *compressed_at, compressed_most; /* where each begins, and one more; the longest; in words */
+    bool compressed_pinned;
     uint32_t *first_vertex;       /* of every subgraph, and one more: whose list its first edge is in */
     uint64_t longest;
     uint64_t lengths[TD_LINK_LENGTHS + 1]; /* how many lists are so long, the last: or longer */
@@ -66,7 +66,7 @@ static inline uint32_t td_link_vertex(const td_link_list *list, uint64_t edge, u
 static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 {
     uint64_t edges = td_link_end(list, s) - td_link_begin(list, s);
-    uint64_t targets = list->narrow != NULL ? list->narrow_at[s + 1] - list->narrow_at[s] : edges;
+    uint64_t targets = list->compressed != NULL ? list->compressed_at[s + 1] - list->compressed_at[s] : edges;
     return targets * sizeof(uint32_t) + edges * list->weight_bytes;
 }
 
@@ -74,10 +74,10 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 #define TD_LINK_WORTH_IT 0.85
 
 /* About the words that the targets take in fewer bits, from a sample of them; 0: they hardly shrink. */
-uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges);
+uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges);
 
 /* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. */
-td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool);
-void td_link_free_narrow(td_device *device, td_link_list *list);
+td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool);
+void td_link_free_compressed(td_device *device, td_link_list *list);
 
 #endif

@@ -15,56 +15,56 @@ enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gai
 
 /* Opening and closing. */
 
-static void free_list(td_gpu_graph *held, td_gpu_adjacency *list)
+static void free_list(td_gpu_graph *layout, td_gpu_adjacency *list)
 {
-    td_device_free(held->device, list->offsets);
-    td_device_free(held->device, list->targets);
-    td_device_free(held->device, list->weights);
-    td_gpu_free_head_arrays(held->device, &list->heads);
+    td_device_free(layout->device, list->offsets);
+    td_device_free(layout->device, list->targets);
+    td_device_free(layout->device, list->weights);
+    td_gpu_free_head_arrays(layout->device, &list->heads);
     *list = (td_gpu_adjacency){0};
 }
 
-static void free_shards(td_gpu_graph *held)
+static void free_shards(td_gpu_graph *layout)
 {
-    td_device_free(held->device, held->shards);
-    td_device_free(held->device, held->shard_targets);
-    held->shards = held->shard_targets = NULL;
-    held->shard_of = NULL;
+    td_device_free(layout->device, layout->shards);
+    td_device_free(layout->device, layout->shard_targets);
+    layout->shards = layout->shard_targets = NULL;
+    layout->shard_of = NULL;
 }
 
 void td_gpu_graph_release(void *state)
 {
-    td_gpu_graph *held = state;
-    if (held == NULL) return;
-    if (held->device != NULL) {
-        free_list(held, &held->out);
-        free_list(held, &held->in);
-        free_list(held, &held->both);
-        free_shards(held);
+    td_gpu_graph *layout = state;
+    if (layout == NULL) return;
+    if (layout->device != NULL) {
+        free_list(layout, &layout->out);
+        free_list(layout, &layout->in);
+        free_list(layout, &layout->both);
+        free_shards(layout);
     }
-    td_stream_close(held->stream);
-    td_free(held);
+    td_stream_close(layout->stream);
+    td_free(layout);
 }
 
 static td_status open_stream(void *state, td_device *device)
 {
-    td_gpu_graph *held = state;
-    held->device = device;
-    return td_stream_open(device, &held->stream);
+    td_gpu_graph *layout = state;
+    layout->device = device;
+    return td_stream_open(device, &layout->stream);
 }
 
-const td_gpu_keeper td_gpu_graph_keeper = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release, false};
+const td_gpu_layout_kind td_gpu_graph_layout_kind = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release, false};
 
 /* Lists. */
 
 void td_gpu_choose_lists(td_gpu_job *job)
 {
-    td_gpu_graph *held = job->held;
+    td_gpu_graph *layout = job->layout;
     bool gas = td_gpu_is_gas(job), fused = job->traits->fused, push = !gas || fused;
     bool pull = gas && (!fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
-    job->push = !push ? NULL : job->both ? &held->both : &held->out;
-    job->pull = !pull ? NULL : job->both ? &held->both : job->graph->symmetric ? &held->out : &held->in;
-    job->adds_up = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
+    job->push = !push ? NULL : job->both ? &layout->both : &layout->out;
+    job->pull = !pull ? NULL : job->both ? &layout->both : job->graph->symmetric ? &layout->out : &layout->in;
+    job->accumulates = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
 }
 
 /* A large array is pinned for the time of its copy, if it lets itself be. */
@@ -129,7 +129,7 @@ static td_status load_both(td_gpu_job *job)
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
     td_gpu_note_host(&job->memory, edges * (sizeof(uint32_t) + td_gpu_weight_bytes(job)) + offsets);
     if (!job->memory.measures) TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
-    TD_TRY(load_list(job, &job->held->both, &both, edges, true));
+    TD_TRY(load_list(job, &job->layout->both, &both, edges, true));
 done:
     td_lists_free(&both);
     return status;
@@ -137,28 +137,28 @@ done:
 
 td_status td_gpu_load(td_gpu_job *job)
 {
-    td_gpu_graph *held = job->held;
+    td_gpu_graph *layout = job->layout;
     const td_graph *graph = job->graph;
-    bool out = job->push == &held->out || job->pull == &held->out;
-    TD_CHECK(load_list(job, &held->out, &graph->out, graph->edges, out));
-    if (job->pull == &held->in) TD_CHECK(load_list(job, &held->in, &graph->in, graph->edges, true));
-    bool both = job->push == &held->both || job->pull == &held->both;
-    if (!both || (held->both.there && (td_gpu_weight_bytes(job) == 0 || held->both.weights != NULL))) return TD_OK;
-    free_list(held, &held->both);
+    bool out = job->push == &layout->out || job->pull == &layout->out;
+    TD_CHECK(load_list(job, &layout->out, &graph->out, graph->edges, out));
+    if (job->pull == &layout->in) TD_CHECK(load_list(job, &layout->in, &graph->in, graph->edges, true));
+    bool both = job->push == &layout->both || job->pull == &layout->both;
+    if (!both || (layout->both.there && (td_gpu_weight_bytes(job) == 0 || layout->both.weights != NULL))) return TD_OK;
+    free_list(layout, &layout->both);
     return load_both(job);
 }
 
 void td_gpu_drop_others(td_gpu_job *job)
 {
-    td_gpu_graph *held = job->held;
-    td_gpu_adjacency *lists[] = {&held->out, &held->in, &held->both};
+    td_gpu_graph *layout = job->layout;
+    td_gpu_adjacency *lists[] = {&layout->out, &layout->in, &layout->both};
     for (int i = 0; i < 3; i++) {
-        if (lists[i] != job->push && lists[i] != job->pull) free_list(held, lists[i]);
+        if (lists[i] != job->push && lists[i] != job->pull) free_list(layout, lists[i]);
         if (job->run->program->info->weights != TD_WEIGHTS_UNUSED) continue;
-        td_device_free(held->device, lists[i]->weights);
+        td_device_free(layout->device, lists[i]->weights);
         lists[i]->weights = NULL;
     }
-    if (!job->shards || held->shard_of != job->pull) free_shards(held);
+    if (!job->shards || layout->shard_of != job->pull) free_shards(layout);
 }
 
 /* The longest list told along; looked up once. */
@@ -185,7 +185,7 @@ static td_status find_longest(void *context, uint64_t begin, uint64_t end, int w
 
 td_status td_gpu_longest(td_gpu_job *job, uint64_t *found)
 {
-    longest self = {.graph = job->graph, .both = job->push == &job->held->both};
+    longest self = {.graph = job->graph, .both = job->push == &job->layout->both};
     if (job->push->longest == 0) {
         TD_CHECK(td_pool_for(job->options->pool, job->graph->vertices, 65536, find_longest, &self));
         job->push->longest = self.found;
@@ -200,8 +200,8 @@ td_status td_gpu_longest(td_gpu_job *job, uint64_t *found)
 static uint64_t place_of(const td_gpu_job *job, uint64_t v)
 {
     const td_graph *graph = job->graph;
-    if (job->pull == &job->held->both) return graph->in.offsets[v] + graph->out.offsets[v];
-    return job->pull == &job->held->in ? graph->in.offsets[v] : graph->out.offsets[v];
+    if (job->pull == &job->layout->both) return graph->in.offsets[v] + graph->out.offsets[v];
+    return job->pull == &job->layout->in ? graph->in.offsets[v] : graph->out.offsets[v];
 }
 
 static uint64_t place_of_vertex(const void *job, uint64_t v) { return place_of(job, v); }
@@ -319,33 +319,33 @@ enum { LEAST_SHARD = 64 };
 
 static td_status declare_shards(td_gpu_job *job, uint64_t count)
 {
-    td_gpu_graph *held = job->held;
+    td_gpu_graph *layout = job->layout;
     uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
     td_gpu_note_host(&job->memory, edges * sizeof(uint16_t));
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &held->shards, count > most ? count : most, sizeof(td_gpu_shard),
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most, sizeof(td_gpu_shard),
                             "shards"));
-    return td_gpu_declare(&job->memory, TD_FOR_LISTS, &held->shard_targets, edges, sizeof(uint16_t), "shards' edges");
+    return td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t), "shards' edges");
 }
 
 static td_status load_shards(td_gpu_job *job, uint64_t room)
 {
     td_status status = TD_OK;
-    td_gpu_graph *held = job->held;
+    td_gpu_graph *layout = job->layout;
     td_gpu_shard *shards = NULL;
     naming self = {.job = job};
     uint64_t edges = td_gpu_view_edges(job);
-    free_shards(held);
-    TD_TRY(cut_shards(job, room, &shards, &held->shard_count));
+    free_shards(layout);
+    TD_TRY(cut_shards(job, room, &shards, &layout->shard_count));
     TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
     self.shards = shards;
-    TD_TRY(td_pool_for(job->options->pool, held->shard_count, 1, name_edges, &self));
-    TD_TRY(declare_shards(job, held->shard_count));
-    TD_TRY(send(job, held->shards, shards, held->shard_count * sizeof *shards));
-    TD_TRY(send(job, held->shard_targets, self.names, edges * sizeof *self.names));
+    TD_TRY(td_pool_for(job->options->pool, layout->shard_count, 1, name_edges, &self));
+    TD_TRY(declare_shards(job, layout->shard_count));
+    TD_TRY(send(job, layout->shards, shards, layout->shard_count * sizeof *shards));
+    TD_TRY(send(job, layout->shard_targets, self.names, edges * sizeof *self.names));
     TD_TRY(td_stream_synchronize(job->stream));
-    held->shard_of = job->pull;
-    held->shard_copies = job->copies;
-    held->shard_accum = job->traits->accum_bytes;
+    layout->shard_of = job->pull;
+    layout->shard_copies = job->copies;
+    layout->shard_accum = job->traits->accum_bytes;
 done:
     td_free(shards);
     td_free(self.names);
@@ -357,17 +357,17 @@ enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's o
 
 static td_status make_shards(td_gpu_job *job)
 {
-    td_gpu_graph *held = job->held;
+    td_gpu_graph *layout = job->layout;
     if (job->memory.measures) return declare_shards(job, 0);
     uint64_t most = job->device->properties.shared_bytes;
-    held->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
-    bool there = held->shard_of == job->pull && held->shard_copies == job->copies &&
-                 held->shard_accum == job->traits->accum_bytes;
-    return there ? TD_OK : load_shards(job, held->shard_bytes / job->traits->accum_bytes);
+    layout->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
+    bool there = layout->shard_of == job->pull && layout->shard_copies == job->copies &&
+                 layout->shard_accum == job->traits->accum_bytes;
+    return there ? TD_OK : load_shards(job, layout->shard_bytes / job->traits->accum_bytes);
 }
 
 td_status td_gpu_load_gathers(td_gpu_job *job)
 {
-    if (!job->adds_up) return TD_OK;
+    if (!job->accumulates) return TD_OK;
     return job->shards ? make_shards(job) : load_heads(job);
 }

@@ -15,7 +15,7 @@ typedef struct td_gpu_adjacency {
 
 /* What stays on the device from run to run of one graph. */
 typedef struct td_gpu_graph {
-    td_gpu_cached gpu;
+    td_gpu_layout gpu;
     td_device *device;
     td_stream *stream;
     td_gpu_adjacency out, in, both;
@@ -25,8 +25,8 @@ typedef struct td_gpu_graph {
     const void *shard_of;
 } td_gpu_graph;
 
-extern const td_gpu_keeper td_gpu_graph_keeper;
-void td_gpu_graph_release(void *held);
+extern const td_gpu_layout_kind td_gpu_graph_layout_kind;
+void td_gpu_graph_release(void *layout);
 void td_gpu_drop_others(td_gpu_job *job); /* what other programs left on the device */
 
 /* Whether pulls add lists up: those of first-hit programs do not, and priorities pull for parents only. */
@@ -35,7 +35,7 @@ static inline bool td_gpu_accumulates(const td_cpu_kernels *kernels, bool pulls,
     return pulls && !prioritised && !(kernels->first_hit && !async);
 }
 
-/* Which adjacencies of job->held the run pushes and pulls along (push, pull, adds_up), by direction and priorities. */
+/* Which adjacencies of job->held the run pushes and pulls along (push, pull, accumulates), by direction and priorities. */
 void td_gpu_choose_lists(td_gpu_job *job);
 
 /* Declares and, unless arrays are measured, loads what of that is not there: adjacencies, and where lists begin or

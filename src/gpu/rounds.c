@@ -36,7 +36,7 @@ bool td_gpu_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
     return now->edges < td_gpu_push_bound(job);
 }
 
-void td_gpu_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges)
+void td_gpu_subtract_settled(td_gpu_job *job, uint64_t vertices, uint64_t edges)
 {
     job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
     job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
@@ -77,10 +77,10 @@ static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
 
 static td_status pull_shards(td_gpu_job *job)
 {
-    const td_gpu_graph *held = job->held;
-    td_shard_args args = {.state = job->state, .list = job->pull_list, .shards = held->shards,
-                          .targets = held->shard_targets, .count = held->shard_count};
-    return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, held->shard_count, held->shard_bytes,
+    const td_gpu_graph *layout = job->layout;
+    td_shard_args args = {.state = job->state, .list = job->pull_list, .shards = layout->shards,
+                          .targets = layout->shard_targets, .count = layout->shard_count};
+    return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, layout->shard_count, layout->shard_bytes,
                                 &args);
 }
 
@@ -105,12 +105,12 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
     uint64_t began = td_clock_ns();
     td_row row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
     if (job->traits->fused) TD_CHECK(td_gpu_make_mapped(job, now));
-    if (job->traits->fused) td_gpu_settle(job, now->vertices, now->edges);
+    if (job->traits->fused) td_gpu_subtract_settled(job, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(job->state.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
     const td_gpu_tally *sum = &job->control->tally;
-    TD_CHECK(td_gpu_judge(job, sum->change, sum->share));
+    TD_CHECK(td_gpu_check_convergence(job, sum->change, sum->share));
     if (job->traits->fused) td_gpu_swap(&job->state.active, &job->state.next_active);
     job->next_dirty = true;
     *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
@@ -189,7 +189,7 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
         td_row told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
                              .edges = edges};
         if (!row->split) {
-            td_gpu_settle(job, now->vertices, edges);
+            td_gpu_subtract_settled(job, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->state.first_hit};
@@ -258,7 +258,7 @@ static td_peel_args peel_args(const td_gpu_job *job, uint32_t left)
                           .queue = job->arrays.queue[0], .count = left};
 }
 
-td_status td_gpu_leave_all(td_gpu_job *job)
+td_status td_gpu_init_remaining(td_gpu_job *job)
 {
     td_peel_args args = peel_args(job, job->graph->vertices);
     return td_gpu_launch(job, job->stream, &job->kernels->fill_left, job->graph->vertices, &args);
@@ -283,7 +283,7 @@ td_status td_gpu_run_peeling(td_gpu_job *job)
     bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_gpu_start(job, &now));
     if (!within) TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
-    TD_CHECK(td_gpu_leave_all(job));
+    TD_CHECK(td_gpu_init_remaining(job));
     for (uint32_t left = job->graph->vertices; left > 0; within = false) {
         if (!within) TD_CHECK(td_gpu_next_level(job, &now, &left));
         bool anyone = within || now.vertices > 0;

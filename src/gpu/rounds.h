@@ -17,13 +17,13 @@ typedef struct td_gpu_frontier {
 td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now); /* first values, first frontier */
 bool td_gpu_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now);
 uint64_t td_gpu_push_bound(const td_gpu_job *job); /* edges of a frontier up to which it pushes */
-void td_gpu_settle(td_gpu_job *job, uint64_t vertices, uint64_t edges);
+void td_gpu_subtract_settled(td_gpu_job *job, uint64_t vertices, uint64_t edges);
 td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now);
 td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound); /* rounds of pushes in one launch */
 /* Rounds of near and far vertices in one launch, from the bitmaps `active` and `far_map`, until the frontier has more
  * edges than the bound or nobody is left; how many are far then. */
 td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
-td_status td_gpu_leave_all(td_gpu_job *job); /* peeling: all vertices are left at first */
+td_status td_gpu_init_remaining(td_gpu_job *job); /* peeling: all vertices are left at first */
 td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left);
 td_far_args td_gpu_far_args(const td_gpu_job *job); /* priorities: the vertices put off */
 /* Whether distances go by steps: without a limit on iterations, where the direction is Tandem's choice. */
@@ -41,14 +41,14 @@ td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list);
 td_status td_gpu_collect_edges(td_gpu_job *job); /* of a forest, where the program has one */
 td_status td_gpu_label_drawn(td_gpu_job *job); /* labels in place of the vertices in `drawn` */
 td_status td_gpu_find_commonest(td_gpu_job *job);
-td_status td_gpu_leave_out(td_gpu_job *job); /* the same after a checkpoint, without samples */
+td_status td_gpu_exclude_largest(td_gpu_job *job); /* the same after a checkpoint, without samples */
 
 /* The arrays of a frontier, of sums, of sweeps: declares them; gives those that there are what they begin with. The
  * shapes of cooperative launches (arrays.c). */
 td_status td_gpu_declare_arrays(td_gpu_job *job);
 td_status td_gpu_fill_arrays(td_gpu_job *job);
 td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map); /* a bitmap of vertices; NULL is fine */
-td_status td_gpu_fit_loops(td_gpu_job *job);
+td_status td_gpu_size_loops(td_gpu_job *job);
 
 /* The schedules. */
 td_status td_gpu_run_rounds(td_gpu_job *job);

@@ -88,22 +88,22 @@ uint64_t td_gpu_set_room(const td_run_options *options, const char *engine)
 
 /* Caching. */
 
-static td_status new_layout(const td_gpu_keeper *keeper, const td_graph *graph, td_gpu_set *set, void **out)
+static td_status new_layout(const td_gpu_layout_kind *kind, const td_graph *graph, td_gpu_set *set, void **out)
 {
     void *memory;
-    TD_CHECK(td_new_zeroed_bytes(&memory, 1, keeper->bytes, "layout on a GPU"));
-    td_gpu_cached *cached = memory;
-    *cached = (td_gpu_cached){graph, set};
-    td_status status = keeper->open(cached, set->gpu[0]);
-    if (status != TD_OK) keeper->release(cached);
+    TD_CHECK(td_new_zeroed_bytes(&memory, 1, kind->bytes, "layout on a GPU"));
+    td_gpu_layout *cached = memory;
+    *cached = (td_gpu_layout){graph, set};
+    td_status status = kind->open(cached, set->gpu[0]);
+    if (status != TD_OK) kind->release(cached);
     else *out = cached;
     return status;
 }
 
-static bool serves(const td_cache *cache, const td_gpu_keeper *keeper, const td_graph *graph)
+static bool serves(const td_cache *cache, const td_gpu_layout_kind *kind, const td_graph *graph)
 {
-    const td_gpu_cached *cached = cache->state;
-    return cached != NULL && cache->release == keeper->release && cached->graph == graph;
+    const td_gpu_layout *cached = cache->state;
+    return cached != NULL && cache->release == kind->release && cached->graph == graph;
 }
 
 /* A layout points into the graph's arrays, some of which are pinned. */
@@ -112,27 +112,27 @@ static void graph_gone(td_graph_watch *watch)
     td_cache_release_layout((td_cache *)((char *)watch - offsetof(td_cache, watch)));
 }
 
-static td_status hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options)
+static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options)
 {
     td_cache *cache = options->cache;
     td_gpu_set *set;
     td_kept_take(&cache->kept); /* the run uses it, or it goes */
     td_graph_watch_end(&cache->watch);
-    TD_CHECK(td_gpu_set_open(options, keeper->engine, &set));
-    if (serves(cache, keeper, graph)) return TD_OK;
+    TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
+    if (serves(cache, kind, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
-    if (set->count > 1 && !keeper->many)
-        td_warn("the %s engine uses one GPU: of --devices %s it is %s", keeper->engine, set->devices,
+    if (set->count > 1 && !kind->many)
+        td_warn("the %s engine uses one GPU: of --devices %s it is %s", kind->engine, set->devices,
                 set->gpu[0]->name);
-    TD_CHECK(new_layout(keeper, graph, set, &cache->state));
-    cache->release = keeper->release;
-    cache->engine = keeper->engine;
+    TD_CHECK(new_layout(kind, graph, set, &cache->state));
+    cache->release = kind->release;
+    cache->engine = kind->engine;
     return TD_OK;
 }
 
-td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options, void *out)
+td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void *out)
 {
-    td_status status = hold(keeper, graph, options);
+    td_status status = hold(kind, graph, options);
     if (status != TD_OK) td_gpu_set_drop(options);
     else memcpy(out, &options->cache->state, sizeof options->cache->state);
     return status;
@@ -141,12 +141,12 @@ td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const 
 /* Memory is short, and no run uses the layout. */
 static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)kept - offsetof(td_cache, kept))); }
 
-void td_gpu_let_go(const td_run_options *options, bool failed)
+void td_gpu_layout_release(const td_run_options *options, bool failed)
 {
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
     if (cache->state == NULL) return;
     td_graph_watch_end(&cache->watch); /* a run that stood aside did not take it */
-    td_graph_watch_begin(&cache->watch, ((const td_gpu_cached *)cache->state)->graph, graph_gone);
+    td_graph_watch_begin(&cache->watch, ((const td_gpu_layout *)cache->state)->graph, graph_gone);
     td_kept_offer(&cache->kept, evict);
 }

@@ -1,5 +1,5 @@
 /* The GPUs of a session, opened once, and what engines cache on them between runs of a graph. Whatever an engine caches
- * begins with a td_gpu_cached. */
+ * begins with a td_gpu_layout. */
 #ifndef TD_GPU_SET_H
 #define TD_GPU_SET_H
 
@@ -30,24 +30,24 @@ uint64_t td_gpu_set_room(const td_run_options *options, const char *engine);
 const char *td_gpu_wanted(const td_run_options *options);
 
 /* A graph's layout on a GPU, as far as all engines' are alike. */
-typedef struct td_gpu_cached {
+typedef struct td_gpu_layout {
     const td_graph *graph;
     td_gpu_set *set;
-} td_gpu_cached;
+} td_gpu_layout;
 
 /* An engine's way of caching: how large its layout is, its streams, and how all of it is released. */
-typedef struct td_gpu_keeper {
+typedef struct td_gpu_layout_kind {
     const char *engine;
     uint64_t bytes;
     td_status (*open)(void *cached, td_device *device);
     void (*release)(void *cached); /* what a failed opening left, too */
     bool many;                     /* the engine uses all GPUs of the set, not only the first */
-} td_gpu_keeper;
+} td_gpu_layout_kind;
 
 /* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */
-td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options, void *out);
+td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void *out);
 
 /* After a run, which may have failed. Otherwise its layout stays cached until the account needs the memory. */
-void td_gpu_let_go(const td_run_options *options, bool failed);
+void td_gpu_layout_release(const td_run_options *options, bool failed);
 
 #endif

@@ -61,7 +61,7 @@ td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list)
 }
 
 /* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
-td_status td_gpu_leave_out(td_gpu_job *job)
+td_status td_gpu_exclude_largest(td_gpu_job *job)
 {
     TD_CHECK(td_gpu_find_commonest(job));
     job->sampled = 0;
@@ -89,7 +89,7 @@ td_status td_gpu_run_sweeps(td_gpu_job *job)
 {
     bool again = true, resumed = job->run->resumed != NULL, samples = job->traits->samples && job->samples > 0;
     TD_CHECK(td_gpu_init(job));
-    if (samples && resumed) TD_CHECK(td_gpu_leave_out(job));
+    if (samples && resumed) TD_CHECK(td_gpu_exclude_largest(job));
     else if (samples) TD_CHECK(td_gpu_sample(job, job->push_list));
     while (again && !(job->has_limit && job->state.context.iteration >= job->limit)) {
         if (job->state.context.iteration > 0) TD_CHECK(td_gpu_checkpoint(job));

@@ -249,9 +249,9 @@ static td_status cut(const td_split *split, const td_adjacency *from, td_split_e
     return sort_part(split, &out->rest, pool);
 }
 
-static td_status find_order(td_split *split, const td_graph *graph, const td_split_wish *wish, td_pool *pool)
+static td_status find_order(td_split *split, const td_graph *graph, const td_split_request *request, td_pool *pool)
 {
-    td_order order = wish->extract == TD_EXTRACT_RANDOM ? TD_ORDER_RANDOM : wish->order;
+    td_order order = request->extract == TD_EXTRACT_RANDOM ? TD_ORDER_RANDOM : request->order;
     if (order == TD_ORDER_NONE) return TD_OK;
     TD_CHECK(TD_NEW(&split->order, split->vertices, "order of vertices"));
     TD_CHECK(TD_NEW(&split->place, split->vertices, "new numbers of vertices"));
@@ -269,23 +269,23 @@ static td_status find_degrees(td_split *split, const td_graph *graph)
     return TD_OK;
 }
 
-td_status td_split_make(td_split *out, const td_graph *graph, const td_split_wish *wish, td_pool *pool)
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_pool *pool)
 {
     td_status status = TD_OK;
-    td_split split = {.vertices = graph->vertices, .edges = graph->edges * (wish->both ? 2 : 1)};
+    td_split split = {.vertices = graph->vertices, .edges = graph->edges * (request->both ? 2 : 1)};
     td_adjacency both = {0};
-    split.same = graph->symmetric || wish->both || !wish->pushes || !wish->pulls;
-    split.weight_bytes = wish->weighted ? td_weight_bytes(graph->weights) : 0;
-    TD_TRY(find_order(&split, graph, wish, pool));
-    if (wish->both) TD_TRY(td_lists_join(graph, wish->weighted, &both, pool));
-    const td_adjacency *push = wish->both ? &both : wish->pushes ? &graph->out : &graph->in;
-    bool symmetric = graph->symmetric || wish->both;
+    split.same = graph->symmetric || request->both || !request->pushes || !request->pulls;
+    split.weight_bytes = request->weighted ? td_weight_bytes(graph->weights) : 0;
+    TD_TRY(find_order(&split, graph, request, pool));
+    if (request->both) TD_TRY(td_lists_join(graph, request->weighted, &both, pool));
+    const td_adjacency *push = request->both ? &both : request->pushes ? &graph->out : &graph->in;
+    bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
-    TD_TRY(find_inside(&split, &count, wish->extract, wish->room / (sizeof(uint32_t) + split.weight_bytes), pool));
-    TD_TRY(cut(&split, push, wish->extract, &split.push, pool));
+    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes), pool));
+    TD_TRY(cut(&split, push, request->extract, &split.push, pool));
     if (split.same) split.pull = split.push;
-    else TD_TRY(cut(&split, &graph->in, wish->extract, &split.pull, pool));
+    else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, pool));
     split.hot_edges = split.push.hot.offsets[split.vertices];
     TD_TRY(find_degrees(&split, graph));
     *out = split;

@@ -16,14 +16,14 @@ typedef struct td_split_lists {
     td_adjacency hot, rest;
 } td_split_lists;
 
-typedef struct td_split_wish {
+typedef struct td_split_request {
     td_order order;
     td_split_extract extract;
     bool weighted;
     bool both;            /* the undirected view of a directed graph, as one list */
     bool pushes, pulls;   /* which lists are split */
     uint64_t room;        /* bytes for the hot edges of one list */
-} td_split_wish;
+} td_split_request;
 
 typedef struct td_split {
     uint32_t vertices, inside;
@@ -35,7 +35,7 @@ typedef struct td_split {
     bool same;
 } td_split;
 
-td_status td_split_make(td_split *out, const td_graph *graph, const td_split_wish *wish, td_pool *pool);
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_pool *pool);
 void td_split_free(td_split *split);
 
 static inline uint32_t td_split_number(const td_split *split, uint32_t vertex)

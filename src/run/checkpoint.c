@@ -147,7 +147,7 @@ static td_status read_state(const char *path, const resuming *by)
     td_identity written, again;
     uint32_t iterations;
     td_state *state = by->run->resumed;
-    TD_CHECK(td_checkpoint_look(path, &written, &iterations));
+    TD_CHECK(td_checkpoint_peek(path, &written, &iterations));
     TD_CHECK(td_identity_compare(&written, by->mine, by->run, by->options->pool, path));
     TD_CHECK(td_checkpoint_read(path, &again, state));
     td_status status = memcmp(&written, &again, sizeof again) == 0
@@ -170,7 +170,7 @@ static td_status read_newest(const char *folder, td_identity *identity, uint32_t
         if (*number == 0) return status; /* of the last one tried */
         if (status != TD_OK && by != NULL) td_warn("%s; the one before it is used", td_last_message());
         path_of(path, folder, *number);
-        status = by == NULL ? td_checkpoint_look(path, identity, iteration) : read_state(path, by);
+        status = by == NULL ? td_checkpoint_peek(path, identity, iteration) : read_state(path, by);
         if (status == TD_OK || !is_unreadable(status)) return status;
     }
 }
@@ -381,7 +381,7 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     if (newest == 0) return TD_OK;
     path_of(path, self->folder, newest);
     uint32_t iterations;
-    td_status status = td_checkpoint_look(path, &written, &iterations);
+    td_status status = td_checkpoint_peek(path, &written, &iterations);
     bool strange = status == TD_UNSUPPORTED && !is_one_folder(options->resume, self->folder);
     if (status != TD_OK && !strange) return TD_OK;
     if (!strange && td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;

@@ -324,7 +324,7 @@ static td_status open_file(const char *path, int *fd, header_page *page)
     return check_header(page, path, (uint64_t)info.st_size);
 }
 
-td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations)
+td_status td_checkpoint_peek(const char *path, td_identity *identity, uint32_t *iterations)
 {
     header_page page;
     int fd;

@@ -57,6 +57,6 @@ bool td_state_ends_round(const td_run *run, uint32_t iteration);
 
 /* Reads a file and checks its header and checksums, or reads the header alone. TD_CORRUPT, TD_FORMAT, TD_UNSUPPORTED or TD_IO naming the file. */
 td_status td_checkpoint_read(const char *path, td_identity *identity, td_state *state);
-td_status td_checkpoint_look(const char *path, td_identity *identity, uint32_t *iterations);
+td_status td_checkpoint_peek(const char *path, td_identity *identity, uint32_t *iterations);
 
 #endif

@@ -18,7 +18,7 @@ td_status td_run_check_change(const td_run *run, uint32_t iteration, double chan
     return TD_OK;
 }
 
-td_status td_run_judge(td_run *run, int measure, uint32_t iteration, double change, double share)
+td_status td_run_check_convergence(td_run *run, int measure, uint32_t iteration, double change, double share)
 {
     run->converged = false;
     TD_CHECK(td_run_check_change(run, iteration, change, share));

@@ -14,6 +14,6 @@ td_status td_run_check_change(const td_run *run, uint32_t iteration, double chan
 
 /* Checks them and sets run->converged: whether the change is within the tolerance. Programs without a measure
  * (TD_MEASURE_NONE) do not converge by it. */
-td_status td_run_judge(td_run *run, int measure, uint32_t iteration, double change, double share);
+td_status td_run_check_convergence(td_run *run, int measure, uint32_t iteration, double change, double share);
 
 #endif

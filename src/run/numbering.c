@@ -158,7 +158,7 @@ done:
     return status;
 }
 
-td_status td_numbering_hand_over(const td_numbering *numbering, td_run *run, const void *values, size_t bytes,
+td_status td_numbering_copy_result(const td_numbering *numbering, td_run *run, const void *values, size_t bytes,
                                  td_pool *pool)
 {
     bool ranks = run->inputs[0] != NULL; /* labels of a graph that is reordered: no number of the run is in them */

@@ -45,7 +45,7 @@ void td_numbering_bits_out(const td_numbering *numbering, uint64_t *to, const ui
 
 /* The run's result from values in the numbering. Groups that are named by numbers of it are renamed to their lowest
  * vertices; ranks (labels with inputs) name no numbers and stay. */
-td_status td_numbering_hand_over(const td_numbering *numbering, td_run *run, const void *values, size_t bytes,
+td_status td_numbering_copy_result(const td_numbering *numbering, td_run *run, const void *values, size_t bytes,
                                  td_pool *pool);
 
 #endif

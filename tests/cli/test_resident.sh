@@ -35,7 +35,7 @@ succeeds run wcc g.tg --engine resident --devices emu
 contains "$err" 'on the device: graph' 'the plan'
 contains "$err" 'emu:0: 0.000' 'the device'
 succeeds help resident
-for word in direction balance gather replication heavy small rounds delta samples; do
+for word in direction balance gather replication high_degree small rounds delta samples; do
     contains "$out" "resident.$word" 'help resident'
 done
 if [[ $out == *e+0* ]]; then bad "help resident has numbers that nobody types: $out"; else good; fi

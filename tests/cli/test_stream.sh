@@ -45,25 +45,25 @@ equal "$(grep -c 'settings of stream change nothing' <<<"$err")" 1 'warnings of 
 
 # What people are told.
 succeeds help stream
-for word in variant subgraph rules alpha beta low levels repeats prefix lists direction heavy small delta samples \
-    survivors compress words; do
+for word in variant subgraph rules alpha beta low levels repeats prefix list_order direction high_degree small delta samples \
+    survivors compress pack; do
     contains "$out" "stream.$word" 'help stream'
 done
 contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
 succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --json told.json
 contains "$err" 'over the link: ' 'the summary'
 contains "$err" 'the link carries subgraphs of' 'the plan'
-for word in subgraph_edges subgraph_slots chunks prefix_bytes kept_edges; do
+for word in subgraph_edges subgraph_slots chunks prefix_bytes survivor_edges; do
     contains "$(cat told.json)" "\"$word\": " 'the plan'
 done
 edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' told.json)
 contains "$(cat told.json)" "\"stream.subgraph\": $((edges * 4))" 'bytes of a subgraph, as they took effect'
-succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --set stream.words=off --json apart.json
+succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --set stream.pack=off --json apart.json
 edges=$(sed -n 's/.*"subgraph_edges": \([0-9]*\),/\1/p' apart.json)
 contains "$(cat apart.json)" "\"stream.subgraph\": $((edges * 5))" 'bytes of a subgraph with weights apart'
-contains "$(cat told.json)" '"stream.words": "on"' 'words, as they took effect'
+contains "$(cat told.json)" '"stream.pack": "on"' 'words, as they took effect'
 succeeds run sssp g.tg --source 1 --engine stream --devices emu --gpu-edges 25% --iterations 3 --json none.json
-contains "$(cat none.json)" '"stream.words": "off"' 'words where no list is copied'
+contains "$(cat none.json)" '"stream.pack": "off"' 'words where no list is copied'
 equal "$(grep '"digest"' told.json)" "$(grep '"digest"' apart.json)" 'distances with weights apart'
 for word in alpha beta repeats; do # of rules and variants that were not asked for
     if grep -q "stream.$word" told.json; then bad "the settings have $word, which changes nothing"; else good; fi
@@ -88,7 +88,7 @@ for pair in alpha=0.4:rules=paper beta=0.2:rules=paper repeats=3:variant=hbase; 
     contains "$err" "'tandem help stream'" 'where to look'
     succeeds run sssp g.tg --source 1 $stream --set stream.${pair%%:*} --set stream.${pair##*:}
 done
-for word in rules=paper low=direct prefix=0.5 lists=hot small=0 compress=on; do
+for word in rules=paper low=direct prefix=0.5 list_order=hot small=0 compress=on; do
     fails 2 'changes nothing with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg \
         --source 1 $stream --set stream.variant=lbase \
         --set stream.$word
@@ -104,10 +104,10 @@ fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.
 contains "$err" "'tandem help stream'" 'where to look'
 fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
-fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.words=off
-for word in lists=stored prefix=0 compress=on; do
-    fails 2 "stream.words changes nothing with stream.$word" run sssp g.tg --source 1 $stream --set stream.$word \
-        --set stream.words=on
+fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.pack=off
+for word in list_order=stored prefix=0 compress=on; do
+    fails 2 "stream.pack changes nothing with stream.$word" run sssp g.tg --source 1 $stream --set stream.$word \
+        --set stream.pack=on
 done
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg

@@ -20,9 +20,9 @@ static const char *const resident_gathers[] = {
 };
 static const char *const resident_shapes[] = {
     "", /* as they are */
-    "resident.heavy=32 resident.small=0 resident.tiny=0",
+    "resident.high_degree=32 resident.small=0 resident.tiny=0",
     "resident.rounds=1",
-    "resident.heavy=32 resident.small=64 resident.tiny=8 resident.rounds=3",
+    "resident.high_degree=32 resident.small=64 resident.tiny=8 resident.rounds=3",
     "resident.small=32 resident.tiny=0 resident.rounds=2",
 };
 enum { RESIDENT_WAYS = 2 * 3 * 4 * 8 * 5 * 2 };

@@ -13,13 +13,13 @@ static const char *const stream_lows[] = {"auto", "direct", "extract", "whole"};
 static const char *const stream_lists[] = {
     "",
     "stream.prefix=0",
-    "stream.prefix=0.5 stream.lists=stored",
-    "stream.prefix=1 stream.lists=hot",
-    "stream.prefix=0.3 stream.lists=light",
+    "stream.prefix=0.5 stream.list_order=stored",
+    "stream.prefix=1 stream.list_order=hot",
+    "stream.prefix=0.3 stream.list_order=light",
 };
 static const char *const stream_shapes[] = {
     "stream.subgraph=128",
-    "stream.subgraph=256 stream.small=0 stream.heavy=32 stream.survivors=off stream.compress=off stream.words=off",
+    "stream.subgraph=256 stream.small=0 stream.high_degree=32 stream.survivors=off stream.compress=off stream.pack=off",
     "stream.subgraph=4K stream.small=0 stream.rules=paper stream.levels=2 stream.compress=on",
     "stream.small=64 stream.rules=paper stream.repeats=2",
 };

@@ -14,23 +14,23 @@ static td_run judged(double tolerance)
 TEST(a_change_of_exactly_the_tolerance_is_within_it)
 {
     td_run run = judged(1e-6);
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_SUM, 3, 1e-6, 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_SUM, 3, 1e-6, 0));
     CHECK(run.converged);
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_SUM, 3, nextafter(1e-6, 1), 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_SUM, 3, nextafter(1e-6, 1), 0));
     CHECK(!run.converged);
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, 0, 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_MAX, 3, 0, 0));
     CHECK(run.converged);
     run.tolerance = 0;
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, -0.0, 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_MAX, 3, -0.0, 0));
     CHECK(run.converged);
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_MAX, 3, 0x1p-1074, 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_MAX, 3, 0x1p-1074, 0));
     CHECK(!run.converged);
 }
 
 TEST(programs_without_a_measure_do_not_converge_by_it)
 {
     td_run run = judged(1);
-    CHECK_OK(td_run_judge(&run, TD_MEASURE_NONE, 0, 0, 0));
+    CHECK_OK(td_run_check_convergence(&run, TD_MEASURE_NONE, 0, 0, 0));
     CHECK(!run.converged);
 }
 
@@ -41,17 +41,17 @@ TEST(no_negative_or_infinite_change_counts)
         for (int measure = TD_MEASURE_NONE; measure <= TD_MEASURE_MAX; measure++) {
             td_run run = judged(INFINITY);
             run.converged = true;
-            CHECK_STATUS(td_run_judge(&run, measure, 17, wrong[i], 0), isfinite(wrong[i]) ? TD_INTERNAL : TD_LIMIT);
+            CHECK_STATUS(td_run_check_convergence(&run, measure, 17, wrong[i], 0), isfinite(wrong[i]) ? TD_INTERNAL : TD_LIMIT);
             CHECK(!run.converged);
             CHECK_CONTAINS(td_last_message(), "pagerank: ");
             CHECK_CONTAINS(td_last_message(), "iteration 17");
         }
     td_run run = judged(1);
-    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, -8.48, 0), TD_INTERNAL);
+    CHECK_STATUS(td_run_check_convergence(&run, TD_MEASURE_SUM, 0, -8.48, 0), TD_INTERNAL);
     CHECK_CONTAINS(td_last_message(), "is -8.48");
-    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, 0, NAN), TD_LIMIT);
+    CHECK_STATUS(td_run_check_convergence(&run, TD_MEASURE_SUM, 0, 0, NAN), TD_LIMIT);
     CHECK_CONTAINS(td_last_message(), "what all vertices share is");
-    CHECK_STATUS(td_run_judge(&run, TD_MEASURE_SUM, 0, 0, -INFINITY), TD_LIMIT);
+    CHECK_STATUS(td_run_check_convergence(&run, TD_MEASURE_SUM, 0, 0, -INFINITY), TD_LIMIT);
     CHECK(!run.converged);
 }
 

@@ -54,13 +54,13 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
         for (int t = 0; t < WAY_THREADS; t++) {
             const td_program *program = td_programs[p];
             const char *name = program->info->name;
-            check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.heavy=64 cpu.piece=64");
+            check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.high_degree=64 cpu.piece=64");
             if (program->info->kind == TD_KIND_SWEEP) continue;
-            check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.direction=notify");
+            check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=notify");
             if (program->info->order_free)
-                check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.direction=pull");
+                check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=pull");
             if (program->cpu[0].fused)
-                check_every_allocation(name, graph, threads.of[t], "cpu.alone=0 cpu.heavy=64 cpu.direction=push");
+                check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.high_degree=64 cpu.direction=push");
         }
     td_graph_destroy(graph);
     destroy_pools(&threads);
@@ -244,7 +244,7 @@ TEST(vertices_without_edges_are_no_trouble)
             for (int t = 0; t < WAY_THREADS; t++) {
                 const td_program_info *info = td_programs[p]->info;
                 td_run_options options = options_for(info, graph, threads.of[t]);
-                td_run *run = run_of(info->name, graph, options, "cpu.alone=0");
+                td_run *run = run_of(info->name, graph, options, "cpu.serial=0");
                 CHECK_EQ(run->edges_processed, 0);
                 CHECK_EQ(run->edge_count, 0);
                 if (info->gives_parents) CHECK_EQ(run->parents[0], 0);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define SHARED "cpu.alone=0 cpu.heavy=8 cpu.piece=5"
+#define SHARED "cpu.serial=0 cpu.high_degree=8 cpu.piece=5"
 
 typedef struct edit {
     td_edge_list *list;

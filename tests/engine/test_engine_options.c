@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define SHARED "cpu.alone=0 cpu.heavy=8 cpu.piece=5 "
+#define SHARED "cpu.serial=0 cpu.high_degree=8 cpu.piece=5 "
 
 static double real_at(const td_run *run, uint32_t v)
 {

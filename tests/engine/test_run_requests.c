@@ -120,7 +120,7 @@ TEST(heavy_vertices_that_fill_whole_pieces_are_pushed_exactly)
     CHECK_OK(td_graph_build(&graph, list, NULL, NULL));
     td_edges_destroy(list);
     td_settings set = SET("cpu.direction=push");
-    CHECK_OK(td_settings_add(&set, "cpu.heavy=4096"));
+    CHECK_OK(td_settings_add(&set, "cpu.high_degree=4096"));
     td_run *run = run_of("bfs", graph, (td_run_options){.has_source = true, .settings = &set});
     CHECK_EQ(run->edges_processed, 7 * 4096);
     for (uint32_t v = 0; v < graph->vertices; v++) CHECK(((const uint32_t *)run->values)[v] != UINT32_MAX);

@@ -391,7 +391,7 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("stream", "bfs", "stream.alpha=1.5", "stream.alpha");
     refuse_setting("stream", "bfs", "stream.low=never", "auto|extract|direct|whole");
     refuse_setting("stream", "bfs", "stream.repeats=0", "stream.repeats");
-    refuse_setting("stream", "bfs", "stream.lists=sorted", "auto|stored|hot|light");
+    refuse_setting("stream", "bfs", "stream.list_order=sorted", "auto|stored|hot|light");
     refuse_setting("stream", "bfs", "stream.prefix=2", "stream.prefix");
     refuse_setting("stream", "bfs", "stream.delta=4", "sssp");
     refuse_setting("stream", "wcc", "stream.direction=pull", "changes nothing about wcc");

@@ -18,7 +18,7 @@ static void compare(const td_graph *graph, double cap, td_mode mode)
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program_info *info = td_programs[p]->info;
         td_run_options options = options_for(info, graph, cap);
-        if (mode == TD_MODE_ASYNC && !td_streaming_tells_changes(td_programs[p], mode)) continue;
+        if (mode == TD_MODE_ASYNC && !td_streaming_pushes_changes(td_programs[p], mode)) continue;
         options.mode = mode;
         CHECK_OK(td_streaming_plan(td_programs[p], graph, &options, UINT64_C(1) << 34, &bytes, &shape));
         CHECK(!bytes.all);
@@ -53,14 +53,14 @@ TEST(lists_are_those_that_the_run_goes_along)
     td_streaming_shape shape;
     CHECK(!graph->symmetric);
     CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
-    CHECK(shape.pushes && shape.pulls && shape.pulls_beginnings);
+    CHECK(shape.pushes && shape.pulls && shape.pulls_prefix);
     options.mode = TD_MODE_ASYNC;
     CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
-    CHECK(shape.pushes && !shape.pulls && !shape.pulls_beginnings);
+    CHECK(shape.pushes && !shape.pulls && !shape.pulls_prefix);
     CHECK_EQ(bytes.edges, graph->edges * sizeof(uint32_t));
     options.parents = true;
     CHECK_OK(td_streaming_plan(bfs, graph, &options, UINT64_C(1) << 34, &bytes, &shape));
-    CHECK(shape.pulls && !shape.pulls_beginnings);
+    CHECK(shape.pulls && !shape.pulls_prefix);
     td_graph_destroy(graph);
 }
 
@@ -96,8 +96,8 @@ TEST(lists_are_put_in_order_for_those_whom_it_pays)
     CHECK_EQ(shape_of("wcc", "").order, TD_LISTS_HOT);
     CHECK_EQ(shape_of("sssp", "").order, TD_LISTS_LIGHT);
     CHECK_EQ(shape_of("sssp", "").weight_bits, 10);
-    CHECK_EQ(shape_of("sssp", "stream.words=off").weight_bits, 0);
-    CHECK_EQ(shape_of("sssp", "stream.lists=stored").weight_bits, 0);
+    CHECK_EQ(shape_of("sssp", "stream.pack=off").weight_bits, 0);
+    CHECK_EQ(shape_of("sssp", "stream.list_order=stored").weight_bits, 0);
 }
 
 TEST_MAIN

@@ -48,7 +48,7 @@ TEST(runs_take_what_their_plan_says)
                 if (program->info->kind == TD_KIND_SWEEP) continue;
                 check_plan(name, graph, options, "cpu.direction=notify cpu.piece=64");
                 check_plan(name, graph, options, "cpu.direction=pull cpu.stealing=none");
-                if (program->cpu[0].fused) check_plan(name, graph, options, "cpu.direction=push cpu.heavy=16");
+                if (program->cpu[0].fused) check_plan(name, graph, options, "cpu.direction=push cpu.high_degree=16");
                 options.parents = program->info->gives_parents;
                 check_plan(name, graph, options, "");
                 if (!program->info->order_free) continue;
@@ -213,9 +213,9 @@ TEST(engines_and_devices_that_are_not_there_are_refused_by_name)
 
 TEST(settings_of_another_engine_are_refused_by_its_name)
 {
-    td_settings settings = settings_from("cpu.heavy=1000");
+    td_settings settings = settings_from("cpu.high_degree=1000");
     CHECK_STATUS(td_plan_check_settings(td_engine_named("resident"), program_of("bfs"), &settings), TD_USAGE);
-    CHECK_CONTAINS(td_last_message(), "'cpu.heavy' is one of the engine cpu, and the engine is resident");
+    CHECK_CONTAINS(td_last_message(), "'cpu.high_degree' is one of the engine cpu, and the engine is resident");
     td_settings_clear(&settings);
 }
 
@@ -243,11 +243,11 @@ TEST(settings_that_change_nothing_are_refused_naming_the_programs_they_are_for)
         {"wcc", "cpu.direction=pull", "it is for bfs, sssp, pagerank"},
         {"mst", "cpu.piece=64", "it is for bfs, sssp, pagerank"},
         {"wcc", "cpu.sinks=now", "it is for bfs"},
-        {"pagerank", "cpu.heavy=64", "it is for bfs, sssp, wcc, mst"},
+        {"pagerank", "cpu.high_degree=64", "it is for bfs, sssp, wcc, mst"},
     };
     static const char *const taken[][2] = {
         {"sssp", "cpu.delta=4"}, {"wcc", "cpu.samples=4"}, {"bfs", "cpu.direction=pull"}, {"heat", "cpu.piece=64"},
-        {"wcc", "cpu.heavy=64"}, {"mst", "cpu.stealing=none"}, {"nn", "cpu.huge_pages=off"}, {"kcore", "cpu.alone=0"},
+        {"wcc", "cpu.high_degree=64"}, {"mst", "cpu.stealing=none"}, {"nn", "cpu.huge_pages=off"}, {"kcore", "cpu.serial=0"},
     };
     for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         td_settings settings = settings_from(cases[i].text);

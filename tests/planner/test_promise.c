@@ -96,7 +96,7 @@ static void fail(const draw *self, figures of)
 
 TEST(the_resident_engine_takes_what_is_stated_to_the_byte)
 {
-    static const char *const settings[] = {"", "resident.heavy=64", "resident.gather=shards",
+    static const char *const settings[] = {"", "resident.high_degree=64", "resident.gather=shards",
                                            "resident.direction=pull"};
     draw self = {0};
     figures of;

@@ -111,7 +111,7 @@ TEST(groups_are_named_by_their_lowest_vertex)
     self.numbering = (td_numbering){VERTICES, self.order, self.place};
     for (uint32_t group = 0; group < 3; group++) names[group] = self.place[900 + group];
     for (uint32_t v = 0; v < VERTICES; v++) inside[self.place[v]] = names[v % 3];
-    CHECK_OK(td_numbering_hand_over(&self.numbering, &self.run, inside, sizeof *inside, self.pool));
+    CHECK_OK(td_numbering_copy_result(&self.numbering, &self.run, inside, sizeof *inside, self.pool));
     for (uint32_t v = 0; v < VERTICES; v++) CHECK_EQ(((const uint32_t *)self.run.values)[v], v % 3);
     td_free(self.run.values);
     td_pool_destroy(self.pool);
@@ -123,7 +123,7 @@ TEST(no_numbering_is_the_graphs_own)
     td_numbering own = {VERTICES, NULL, NULL};
     uint32_t inside[VERTICES];
     for (uint32_t v = 0; v < VERTICES; v++) inside[v] = v / 2;
-    CHECK_OK(td_numbering_hand_over(&own, &self.run, inside, sizeof *inside, self.pool));
+    CHECK_OK(td_numbering_copy_result(&own, &self.run, inside, sizeof *inside, self.pool));
     CHECK(memcmp(self.run.values, inside, sizeof inside) == 0);
     td_free(self.run.values);
     td_pool_destroy(self.pool);

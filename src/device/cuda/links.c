@@ -20,7 +20,7 @@ struct td_cuda_staging {
     bool pinned[BUFFERS];
 };
 
-typedef enum way { SAME_MEMORY, OVER_LINK, THROUGH_HOST } way;
+typedef enum route { SAME_MEMORY, OVER_LINK, THROUGH_HOST } route;
 
 static _Atomic bool enabled[MOST_GPUS][MOST_GPUS]; /* [from][to]: kernels of `to` may follow pointers of `from` */
 static _Atomic bool always_staged;
@@ -39,7 +39,7 @@ static td_status can_access(td_device *device, const td_device *peer, bool *out)
     return TD_OK;
 }
 
-static td_status find_way(td_device *from, td_device *to, way *out)
+static td_status find_route(td_device *from, td_device *to, route *out)
 {
     bool can = false;
     *out = THROUGH_HOST;
@@ -55,9 +55,9 @@ static td_status find_way(td_device *from, td_device *to, way *out)
 
 td_status td_cuda_link(td_device *from, td_device *to, td_link *out)
 {
-    way found;
+    route found;
     int a = gpu_of(from), b = gpu_of(to);
-    TD_CHECK(find_way(from, to, &found));
+    TD_CHECK(find_route(from, to, &found));
     out->same_memory = found == SAME_MEMORY;
     out->direct = found != THROUGH_HOST;
     out->enabled = out->same_memory || (out->direct && a < MOST_GPUS && b < MOST_GPUS && enabled[a][b]);
@@ -206,10 +206,10 @@ static td_status copy_staged(td_stream *stream, td_device *to_device, void *to, 
 td_status td_cuda_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
                             uint64_t bytes)
 {
-    way found;
+    route found;
     td_device *device = stream->device;
     cudaStream_t queue = td_cuda_stream_of(stream);
-    TD_CHECK(find_way(from_device, to_device, &found));
+    TD_CHECK(find_route(from_device, to_device, &found));
     if (found == THROUGH_HOST) return copy_staged(stream, to_device, to, from_device, from, bytes);
     TD_CHECK(td_cuda_enter(device));
     cudaError_t error =

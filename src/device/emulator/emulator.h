@@ -36,7 +36,7 @@ typedef struct td_emu_entry {
     uint64_t queued_at;    /* the host's time */
     uint64_t sequence;     /* entries queued before it, in all streams */
     td_emu_moment *moment; /* what the host knew then */
-    td_emu_moment *told;   /* of a completion: room for what it will tell the host */
+    td_emu_moment *host_moment;   /* of a completion: room for what it will tell the host */
     const void *caller;    /* the code that queued it */
     bool dropped;          /* because something before it in its stream failed */
     void *to;              /* of copies and fills; keys, sums */
@@ -95,7 +95,7 @@ typedef struct td_emu_stream {
     uint32_t number;  /* of its device's */
     uint32_t actor;
     uint64_t at;      /* when all that was carried out ends */
-    bool under_way;   /* the first entry, a copy, has begun; its bytes move when it ends */
+    bool in_progress;   /* the first entry, a copy, has begun; its bytes move when it ends */
     uint64_t ends;
     bool paused;      /* the first entry, a launch, has begun, and goes on after kernels of other GPUs */
     uint64_t turn;    /* when it was paused, as a number that grows */

@@ -9,18 +9,18 @@ static td_topology *topology_of(const td_device *device) { return &td_emulator_o
 static double smaller(double a, double b) { return a < b ? a : b; }
 
 /* The units that a copy takes: one, or the way up to the host and the way down from it. */
-typedef struct way {
+typedef struct route {
     uint64_t *free_at[2];
     double latency[2], rate[2];
     int legs;
-} way;
+} route;
 
-static way one_leg(td_link_model *link, double share)
+static route one_leg(td_link_model *link, double share)
 {
-    return (way){{&link->free_at, NULL}, {link->latency_ns, 0}, {link->rate * share, 0}, 1};
+    return (route){{&link->free_at, NULL}, {link->latency_ns, 0}, {link->rate * share, 0}, 1};
 }
 
-static way find_way(td_device *device, int from, int to, bool pinned)
+static route find_route(td_device *device, int from, int to, bool pinned)
 {
     td_topology *topology = topology_of(device);
     double share = pinned ? 1 : topology->pageable_share;
@@ -29,14 +29,14 @@ static way find_way(td_device *device, int from, int to, bool pinned)
     if (from != to && topology->between[from][to].rate > 0) return one_leg(&topology->between[from][to], 1);
     td_link_model *up = &topology->to_host[topology->host_link[from]];
     td_link_model *down = &topology->to_device[topology->host_link[to]];
-    return (way){{&up->free_at, &down->free_at}, {up->latency_ns, down->latency_ns}, {up->rate, down->rate}, 2};
+    return (route){{&up->free_at, &down->free_at}, {up->latency_ns, down->latency_ns}, {up->rate, down->rate}, 2};
 }
 
 uint64_t td_emu_copy_free(const td_emu_stream *stream, const td_emu_entry *entry)
 {
     if (entry->from_device >= 0 && entry->from_device == entry->to_device)
         return td_emulator_of(stream->stream.device)->kernels_at;
-    return *find_way(stream->stream.device, entry->from_device, entry->to_device, entry->pinned).free_at[0];
+    return *find_route(stream->stream.device, entry->from_device, entry->to_device, entry->pinned).free_at[0];
 }
 
 /* On one device a copy is work like a kernel's: every byte is read and written. */
@@ -51,7 +51,7 @@ uint64_t td_emu_copy_begin(td_emu_stream *stream, const td_emu_entry *entry, uin
 {
     double bytes = (double)entry->bytes, piece = smaller(bytes, STAGED_PIECE);
     if (entry->from_device >= 0 && entry->from_device == entry->to_device) return begin_inside(stream, entry, at);
-    way w = find_way(stream->stream.device, entry->from_device, entry->to_device, entry->pinned);
+    route w = find_route(stream->stream.device, entry->from_device, entry->to_device, entry->pinned);
     uint64_t up = td_unit_take(w.free_at[0], at, w.latency[0] + bytes / w.rate[0]);
     if (w.legs == 1) return up;
     uint64_t first = at + (uint64_t)(w.latency[0] + piece / w.rate[0]); /* the first piece is at the host */
@@ -79,7 +79,7 @@ td_status td_emu_link(td_device *from, td_device *to, td_link *out)
         *out = (td_link){gpu->memory_rate / 2 * 1e9, gpu->launch_ns, true, true, true};
         return TD_OK;
     }
-    way w = find_way(from, a, b, true);
+    route w = find_route(from, a, b, true);
     *out = (td_link){.rate = w.rate[0] * 1e9, .latency_ns = w.latency[0] + w.latency[1], .direct = w.legs == 1,
                      .enabled = td_emulator_of(to)->machine.peer_enabled[a]};
     if (w.legs == 2) out->rate = smaller(w.rate[0], w.rate[1]) * 1e9;

@@ -353,16 +353,16 @@ static td_status run_all(td_emu_machine *m)
 {
     uint32_t blocks = m->shape.blocks, each = m->shape.cooperative ? blocks : 1;
     uint32_t start = each > 1 ? 0 : (uint32_t)td_random_below(td_mix64(m->seed ^ m->launches), blocks);
-    while (m->under_way || m->block_at < blocks) {
-        if (!m->under_way) {
+    while (m->in_progress || m->block_at < blocks) {
+        if (!m->in_progress) {
             if (m->block_at % 64 == 0) TD_CHECK(td_cancel_check());
             begin_blocks(m, (uint32_t)(((uint64_t)m->block_at + start) % blocks), each);
             m->block_at += each;
-            m->under_way = true;
+            m->in_progress = true;
         }
         TD_CHECK(run_blocks(m));
         if (m->paused) return TD_OK;
-        m->under_way = false;
+        m->in_progress = false;
     }
     return TD_OK;
 }
@@ -399,7 +399,7 @@ static td_status go_on(td_emu_machine *m)
     td_watch_stop();
     td_emu_now = NULL;
     if (status != TD_OK) {
-        m->under_way = false;
+        m->in_progress = false;
         drop_all(m);
     }
     return status;
@@ -421,7 +421,7 @@ static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td
     m->work = (td_emu_work){0};
     m->launches++;
     m->block_at = 0;
-    m->under_way = m->paused = false;
+    m->in_progress = m->paused = false;
     memset(m->loads, 0, (size_t)m->device->properties.multiprocessors * sizeof *m->loads);
     td_emu_now = m;
     td_watch_start(m);

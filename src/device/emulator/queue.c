@@ -67,7 +67,7 @@ static void drop_event(td_event *event)
 static void free_entry(td_emu_world *world, td_emu_entry *entry)
 {
     td_order_drop(&world->order, entry->moment);
-    td_order_drop(&world->order, entry->told);
+    td_order_drop(&world->order, entry->host_moment);
     drop_event(entry->event);
     td_free(entry->large);
     entry->large = NULL;
@@ -133,7 +133,7 @@ static bool find_time(const td_emu_stream *stream, uint64_t *time)
     if (entry == NULL) return false;
     uint64_t ready = later(stream->at, entry->queued_at);
     *time = ready;
-    if (stream->under_way) *time = stream->ends;
+    if (stream->in_progress) *time = stream->ends;
     else if (stream->paused) return false;
     else if (entry->kind == TD_EMU_WAIT && !entry->event->reached) return false;
     else if (entry->kind == TD_EMU_WAIT) *time = later(ready, entry->event->at);
@@ -228,9 +228,9 @@ static void do_notify(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
     td_emu_world *world = world_of(stream);
     td_emulator *emulator = td_emulator_of(stream->stream.device);
     uint64_t time = later(at + (uint64_t)world->topology.gpu[emulator->number].synchronize_ns, 1);
-    learn(stream, entry, entry->told);
-    td_order_notice(&world->order, time, entry->told);
-    entry->told = NULL;
+    learn(stream, entry, entry->host_moment);
+    td_order_notice(&world->order, time, entry->host_moment);
+    entry->host_moment = NULL;
     td_loop_expect(world->loop);
     td_loop_complete(world->loop, time, entry->handler, entry->context, td_emu_stream_check(stream), entry->value);
 }
@@ -290,7 +290,7 @@ static void begin(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
 
 static void end_copy(td_emu_stream *stream, td_emu_entry *entry)
 {
-    stream->under_way = false;
+    stream->in_progress = false;
     stream->at = stream->ends;
     if (entry->dropped) return;
     td_status status = td_emu_end_copy(stream, entry);
@@ -306,7 +306,7 @@ static bool start_copy(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
         return false;
     }
     stream->ends = td_emu_copy_begin(stream, entry, at);
-    return stream->under_way = true;
+    return stream->in_progress = true;
 }
 
 bool td_emu_step(td_emu_world *world)
@@ -316,8 +316,8 @@ bool td_emu_step(td_emu_world *world)
     if (stream == NULL) return false;
     td_emu_entry *entry = stream->first;
     world->reached = later(world->reached, time);
-    if (!stream->under_way && !stream->paused) stream->at = time;
-    if (stream->under_way) {
+    if (!stream->in_progress && !stream->paused) stream->at = time;
+    if (stream->in_progress) {
         end_copy(stream, entry);
     } else if (!entry->dropped && entry->kind == TD_EMU_COPY) {
         if (start_copy(stream, entry, time)) return true;
@@ -440,7 +440,7 @@ td_status td_emu_notify(td_stream *base, td_handler handler, void *context, uint
     td_emu_world *world = world_of(stream);
     td_emu_entry what = {.kind = TD_EMU_NOTIFY, .handler = handler, .context = context, .value = value};
     TD_CHECK(td_order_expect(&world->order, world->notifies + 1));
-    TD_CHECK(td_order_keep(&world->order, stream->seen, &what.told));
+    TD_CHECK(td_order_keep(&world->order, stream->seen, &what.host_moment));
     td_status status = td_emu_queue(stream, &what, NULL, 0);
     if (status != TD_OK) return status; /* with what.told */
     world->notifies++;

@@ -86,7 +86,7 @@ static td_status check_sinks(const td_coop_job *self)
 
 /* Where results are the vertices' own numbers the order must not change them while they are under way; at the end a
  * component is a component. A program that looks at numbers gets those of the graph. */
-static bool keeps_numbers(const td_coop_job *self)
+static bool keeps_stored_order(const td_coop_job *self)
 {
     const td_run_options *options = self->gpu.options;
     const td_program_info *info = self->gpu.run->program->info;
@@ -99,10 +99,10 @@ static bool keeps_numbers(const td_coop_job *self)
 static td_order choose_order(td_coop_job *self, double set)
 {
     static const double LOCAL = 0.25;
-    if (keeps_numbers(self)) return TD_ORDER_NONE;
+    if (keeps_stored_order(self)) return TD_ORDER_NONE;
     if (set != ORDER_AUTO) return (td_order)set;
-    self->kept_order = !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL;
-    return self->kept_order ? TD_ORDER_NONE : TD_ORDER_HOT;
+    self->stored_order = !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL;
+    return self->stored_order ? TD_ORDER_NONE : TD_ORDER_HOT;
 }
 
 static td_status read_settings(td_coop_job *self)
@@ -114,8 +114,8 @@ static td_status read_settings(td_coop_job *self)
     self->defer_sinks = set[SET_SINKS] == 1;
     self->order = choose_order(self, set[SET_ORDER]);
     self->extract = (td_split_extract)set[SET_EXTRACT];
-    if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-    if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
+    if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
+    if (td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order: %s keeps the graph's own order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
                                 : ", because its values may depend on vertices' numbers");
@@ -139,7 +139,7 @@ td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint6
     void *memory, *seen;
     TD_CHECK(td_new_bytes(out, count, bytes, what));
     memcpy(&memory, out, sizeof memory);
-    if (count > 0 && td_device_pin(self->held->device, memory, count * bytes, &seen) == TD_OK)
+    if (count > 0 && td_device_pin(self->layout->device, memory, count * bytes, &seen) == TD_OK)
         self->pins[self->pin_count++] = memory;
     return TD_OK;
 }
@@ -152,12 +152,12 @@ static void fill_state(td_coop_job *self)
     state->vertices = gpu->graph->vertices;
     state->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : gpu->graph->weights;
     state->symmetric = gpu->graph->symmetric;
-    state->out_offsets = self->held->out;
-    state->push_offsets = self->held->rest.offsets;
+    state->out_offsets = self->layout->out;
+    state->push_offsets = self->layout->rest.offsets;
     gpu->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
     gpu->balance = TD_BALANCE_WARP;
-    gpu->high_degree = TD_COOP_HEAVY;
-    gpu->has_high_degree = self->held->longest >= TD_COOP_HEAVY;
+    gpu->high_degree = TD_COOP_HIGH_DEGREE;
+    gpu->has_high_degree = self->layout->longest >= TD_COOP_HIGH_DEGREE;
 }
 
 /* Arrays of programs that push: the frontier in blocks at the host, what goes back and forth on both sides. */
@@ -177,9 +177,9 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_stream_synchronize(gpu->stream));
     self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
     TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
-    for (int i = 0; i < TD_POTS; i++)
+    for (int i = 0; i < TD_COOP_DEQUES; i++)
         TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->told, n, bytes, "values of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
     TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
@@ -191,7 +191,7 @@ static td_status make_frontier(td_coop_job *self)
 
 /* Workers who never sleep on every core would keep the driver's thread from telling for milliseconds what the GPU has
  * done: one core is left to it. */
-static td_status make_crew(td_coop_job *self)
+static td_status make_own_pool(td_coop_job *self)
 {
     enum { LEAST_CORES = 4 };
     const td_run_options *options = self->gpu.options;
@@ -199,8 +199,8 @@ static td_status make_crew(td_coop_job *self)
     self->cpu_options = *options;
     bool crowded = threads >= LEAST_CORES && threads >= td_machine_usable();
     if (self->gpu.device->kind == TD_DEVICE_EMULATOR || !crowded) return TD_OK;
-    TD_CHECK(td_pool_create(&self->crew, threads - 1));
-    self->cpu_options.pool = self->crew;
+    TD_CHECK(td_pool_create(&self->own_pool, threads - 1));
+    self->cpu_options.pool = self->own_pool;
     return TD_OK;
 }
 
@@ -208,11 +208,11 @@ static td_status set_up(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_cpu_job *cpu = &self->cpu;
-    const td_split *split = &self->held->split;
+    const td_split *split = &self->layout->split;
     bool fused = gpu->traits->fused;
-    TD_CHECK(td_numbering_enter(&self->held->numbering, gpu->run, gpu->traits->value_bytes, &self->renumbered,
+    TD_CHECK(td_numbering_enter(&self->layout->numbering, gpu->run, gpu->traits->value_bytes, &self->renumbered,
                                 gpu->options->pool));
-    gpu->graph = cpu->graph = &self->held->shadow;
+    gpu->graph = cpu->graph = &self->layout->shadow;
     gpu->both = false; /* one list */
     cpu->lists = 2;
     cpu->push[0] = split->push.hot;
@@ -221,37 +221,37 @@ static td_status set_up(td_coop_job *self)
     cpu->pull[1] = split->pull.rest;
     cpu->bare = !fused;
     cpu->by_rounds = true;
-    TD_CHECK(make_crew(self));
+    TD_CHECK(make_own_pool(self));
     TD_CHECK(td_cpu_job_open(cpu, gpu->run, &self->cpu_options));
-    cpu->coop.hot = self->held->cut->hot.offsets;
-    cpu->coop.rest = self->held->cut->rest.offsets;
+    cpu->coop.hot = self->layout->cut->hot.offsets;
+    cpu->coop.rest = self->layout->cut->rest.offsets;
     if (gpu->prioritised)
         cpu->delta = td_gpu_delta(cpu->graph, gpu->delta > 0 ? gpu->delta : td_gpu_delta(cpu->graph, 0) * STEP);
-    self->link = self->link && self->held->readable;
+    self->link = self->link && self->layout->readable;
     fill_state(self);
-    self->lane[TD_POT_HOT] = self->lane[TD_POT_REST] = gpu->stream;
+    self->lane[TD_COOP_HOT] = self->lane[TD_COOP_REST] = gpu->stream;
     return fused ? make_frontier(self) : td_coop_make_sums(self);
 }
 
 static void tear_down(td_coop_job *self, td_status status)
 {
-    td_coop_graph *held = self->held;
+    td_coop_graph *layout = self->layout;
     td_failure failure;
     td_failure_keep(&failure);
-    if (held != NULL && held->incoming != NULL) { /* the last to be opened */
-        (void)td_stream_synchronize(held->copies);
-        (void)td_stream_synchronize(held->hot_stream);
-        (void)td_stream_synchronize(held->incoming);
+    if (layout != NULL && layout->incoming != NULL) { /* the last to be opened */
+        (void)td_stream_synchronize(layout->copies);
+        (void)td_stream_synchronize(layout->hot_stream);
+        (void)td_stream_synchronize(layout->incoming);
     }
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
-    for (int i = 0; i < self->pin_count; i++) td_device_unpin(held->device, self->pins[i]);
+    for (int i = 0; i < self->pin_count; i++) td_device_unpin(layout->device, self->pins[i]);
     td_gpu_job_close(&self->gpu);
     if (self->cpu.bare) self->cpu.messages = self->cpu.values = self->cpu.next_messages = self->cpu.next_values = NULL;
     td_cpu_job_close(&self->cpu);
     td_free(self->blocks);
-    td_free(self->before[TD_POT_HOT]);
-    td_free(self->before[TD_POT_REST]);
-    td_free(self->told);
+    td_free(self->before[TD_COOP_HOT]);
+    td_free(self->before[TD_COOP_REST]);
+    td_free(self->queue_values);
     td_free(self->changed);
     td_free(self->given);
     td_free(self->pending);
@@ -262,18 +262,18 @@ static void tear_down(td_coop_job *self, td_status status)
     }
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
-    td_pool_destroy(self->crew);
-    td_gpu_let_go(self->gpu.options, status != TD_OK);
+    td_pool_destroy(self->own_pool);
+    td_gpu_layout_release(self->gpu.options, status != TD_OK);
     if (status != TD_OK) td_failure_set(&failure);
 }
 
 /* Results. */
 
-static td_status hand_over(td_coop_job *self)
+static td_status copy_result(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
     const void *values = self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot];
-    TD_CHECK(td_numbering_hand_over(&self->held->numbering, run, values, self->gpu.traits->value_bytes,
+    TD_CHECK(td_numbering_copy_result(&self->layout->numbering, run, values, self->gpu.traits->value_bytes,
                                     self->gpu.options->pool));
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
     return TD_OK;
@@ -287,7 +287,7 @@ static td_status run_together(td_coop_job *self)
     return self->gpu.prioritised ? td_coop_steps(self) : td_coop_rounds(self);
 }
 
-static td_status stand_aside(td_run *run, const td_run_options *options, const char *why)
+static td_status fall_back_to_cpu(td_run *run, const td_run_options *options, const char *why)
 {
     td_info("coop: %s; the CPU does it alone", why);
     run->engine = td_cpu_engine.name;
@@ -297,7 +297,7 @@ static td_status stand_aside(td_run *run, const td_run_options *options, const c
 /* A search over a graph whose own order is kept goes a long way in small steps, which a GPU does not pay for. */
 static bool walks_alone(const td_coop_job *self)
 {
-    return self->gpu.traits->fused && self->kept_order && self->invoke == TD_INVOKE_MEASURED &&
+    return self->gpu.traits->fused && self->stored_order && self->invoke == TD_INVOKE_MEASURED &&
            self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
 }
 
@@ -338,7 +338,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     td_numbering_leave(run, &self->renumbered);
-    TD_CHECK(hand_over(self));
+    TD_CHECK(copy_result(self));
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
 }
 
@@ -356,7 +356,7 @@ static td_status end_alone(td_run *run, const td_run_options *options)
 /* Once the graph is cut: why the GPU has no part in the run, or NULL. */
 static const char *find_reason_against(const td_coop_job *self)
 {
-    const td_split *split = &self->held->split;
+    const td_split *split = &self->layout->split;
     if (split->inside == 0) return "no vertex and its edges fit what the GPU may hold";
     if (self->gpu.traits->fused || td_coop_invokes(self, split->edges, split->hot_edges)) return NULL;
     return self->invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
@@ -371,22 +371,22 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     double prepared = run->prepare_seconds;
     bool async = run->async, alone = false;
     td_coop_job self = {0};
-    const char *aside = NULL;
+    const char *reason = NULL;
     if (run->resumed != NULL && run->resumed->converged)
-        return stand_aside(run, options, "the checkpoint is that of a run that was through");
+        return fall_back_to_cpu(run, options, "the checkpoint is that of a run that was through");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     TD_TRY(read_settings(&self));
     if (walks_alone(&self)) {
-        aside = "neighbours have near numbers, so a search's frontiers stay small";
+        reason = "neighbours have near numbers, so a search's frontiers stay small";
         goto done;
     }
-    TD_TRY(td_gpu_hold(&td_coop_keeper, run->graph, options, &self.held));
+    TD_TRY(td_gpu_layout_acquire(&td_coop_layout_kind, run->graph, options, &self.layout));
     self.probe_bytes = bytes->program;
-    TD_TRY(td_coop_hold(&self, bytes->room));
-    aside = find_reason_against(&self);
-    if (aside != NULL) goto done;
-    TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
+    TD_TRY(td_coop_prepare(&self, bytes->room));
+    reason = find_reason_against(&self);
+    if (reason != NULL) goto done;
+    TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
     TD_TRY(set_up(&self));
     if (async) td_warn("--async changes nothing: iterations that the GPU and the CPU share are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
@@ -394,9 +394,9 @@ static td_status run_plan(const td_plan *plan, td_run *run)
 done:
     td_numbering_leave(run, &self.renumbered);
     tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
-    if (aside != NULL || alone) run->async = async; /* the CPU's */
+    if (reason != NULL || alone) run->async = async; /* the CPU's */
     if (status == TD_OK && alone) return end_alone(run, options);
-    return status == TD_OK && aside != NULL ? stand_aside(run, options, aside) : status;
+    return status == TD_OK && reason != NULL ? fall_back_to_cpu(run, options, reason) : status;
 }
 
 /* Settings that contradict each other or the request are refused whether or not the GPU has a part in the run. */
@@ -431,7 +431,7 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
         td_info("coop: the two cannot share an iteration of this program; the CPU does it alone");
-        return td_plan_hand_over(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
+        return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
@@ -440,7 +440,7 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
     if (need->all) {
         td_info("coop: the graph fits the GPU; the resident engine does it");
-        return td_plan_hand_over(plan, &td_resident_engine,
+        return td_plan_delegate(plan, &td_resident_engine,
                                  "; everything fits the GPU, so that the resident engine does it");
     }
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");

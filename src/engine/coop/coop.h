@@ -29,16 +29,16 @@ typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALW
 enum { TD_COOP_WINDOWS = 3 };
 
 /* Windows of one part of the lists that stay on the device in fewer bits. */
-typedef struct td_coop_narrow {
+typedef struct td_coop_windows {
     uint32_t *words;           /* NULL: there are none */
     uint64_t *at, base;        /* where each begins, and the first at the host */
     uint32_t first, end;       /* windows */
-} td_coop_narrow;
+} td_coop_windows;
 
 /* What stays from run to run of one graph. */
 typedef struct td_coop_graph {
-    td_gpu_cached gpu;
-    td_split_wish wish;
+    td_gpu_layout gpu;
+    td_split_request request;
     td_split split;
     td_numbering numbering;    /* that of the split */
     td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
@@ -53,25 +53,25 @@ typedef struct td_coop_graph {
     bool compress;             /* was asked for */
     td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read
                                 * as they are */
-    td_coop_narrow kept[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
-    void *narrow[TD_COOP_WINDOWS]; /* on the device: windows that cross */
+    td_coop_windows resident[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
+    void *window[TD_COOP_WINDOWS]; /* on the device: windows that cross */
     td_event *freed[TD_COOP_WINDOWS];
     uint32_t next_window;
     double copy_rate;          /* bytes a ns */
 } td_coop_graph;
 
 /* A pot of work in units; the GPU takes from one end and the CPU from the other. */
-enum { TD_POT_HOT, TD_POT_REST, TD_POTS };
-typedef struct td_coop_pot {
+enum { TD_COOP_HOT, TD_COOP_REST, TD_COOP_DEQUES };
+typedef struct td_coop_deque {
     uint64_t front, back;      /* units that nobody has taken */
     const uint64_t *before;    /* edges before every unit */
     uint64_t unit, edges;      /* where that is NULL: edges of a unit, and of all */
     uint64_t window;           /* units that come to the GPU together, from a multiple of them on; 0: one by one */
     double gpu_rate;           /* edges a ns that the GPU does of it, measured; 0: not yet */
-} td_coop_pot;
+} td_coop_deque;
 
 typedef struct td_coop_piece {
-    int pot;
+    int deque;
     uint64_t begin, end;       /* units */
     uint64_t edges, asked;     /* asked: when it was queued */
 } td_coop_piece;
@@ -90,44 +90,44 @@ typedef struct td_coop_moment {
 typedef struct td_coop_job {
     td_gpu_job gpu;
     td_cpu_job cpu;
-    td_coop_graph *held;
+    td_coop_graph *layout;
     td_run_options cpu_options;
-    td_pool *crew;             /* the CPU's own, one fewer than there are cores; NULL: the run's */
+    td_pool *own_pool;             /* the CPU's own, one fewer than there are cores; NULL: the run's */
     td_order order;
-    bool kept_order;           /* the graph's own, because it has neighbours near each other */
+    bool stored_order;           /* the graph's own, because it has neighbours near each other */
     td_split_extract extract;
     td_coop_invoke invoke;
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
     uint64_t piece;            /* least edges of a piece of the GPU's */
     uint64_t probe_bytes;      /* most that copies are measured with: the program's arrays come there afterwards */
-    td_coop_pot pot[TD_POTS];
+    td_coop_deque deque[TD_COOP_DEQUES];
     bool cpu_in_front;         /* which end of the pots is the CPU's */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
     td_status (*work)(struct td_coop_job *self, const td_coop_piece *piece);
-    td_stream *lane[TD_POTS]; /* where the GPU's pieces of a pot go: side by side, if none gets in the other's way */
-    td_coop_piece flight[TD_POTS][TD_COOP_FLIGHTS];
-    uint32_t flights[TD_POTS], first_flight[TD_POTS];
+    td_stream *lane[TD_COOP_DEQUES]; /* where the GPU's pieces of a pot go: side by side, if none gets in the other's way */
+    td_coop_piece flight[TD_COOP_DEQUES][TD_COOP_FLIGHTS];
+    uint32_t flights[TD_COOP_DEQUES], first_flight[TD_COOP_DEQUES];
     uint64_t busy_until;       /* the GPU, as far as it is known */
     bool gpu_takes;            /* part in this iteration */
     bool cpu_waits;            /* for what it needs from the GPU before it can begin */
     bool cpu_posted;
-    double cpu_rate[TD_POTS];  /* edges a ns, of all workers together; 0: not yet measured */
+    double cpu_rate[TD_COOP_DEQUES];  /* edges a ns, of all workers together; 0: not yet measured */
     double overhead;           /* ns that the frontier's way to the GPU and back takes, as measured */
     bool grown;                /* there has been a frontier that was worth it */
     bool leaves;               /* there is none to be expected: the run is the CPU's */
-    uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy, cpu_began;
+    uint64_t gpu_free[TD_COOP_DEQUES], cpu_busy, gpu_busy, cpu_began;
     td_row *row;
     td_status status;          /* of a handler */
     td_failure failure;
     /* Programs that push. */
     td_cpu_block *blocks;      /* of the frontier; then what is before each */
-    uint64_t *before[TD_POTS];
+    uint64_t *before[TD_COOP_DEQUES];
     uint64_t block_count;
     uint32_t *sent_vertices;   /* on the device: the frontier or the changed vertices, */
     void *sent_values;         /* and their values */
     uint32_t *changed;         /* what the GPU gives back */
-    void *told, *given;
+    void *queue_values, *given;
     uint64_t *pending;
     /* Programs that add up. */
     void *rest_sums, *host_sums; /* on the device: along the rest (along the hot part: gpu.arrays.sums); the host's */
@@ -136,15 +136,15 @@ typedef struct td_coop_job {
     int safe;                  /* the one that has arrived last; -1: none */
     uint32_t snapshots;
     uint64_t snapshot_at;      /* when the last was taken */
-    uint32_t last_snapshot, snapshots_under_way;
+    uint32_t last_snapshot, snapshots_in_flight;
     void *messages[2];         /* the host's, of this iteration and the next; the snapshots, where values are sent */
     int next_messages;
-    td_coop_range settled[TD_POTS]; /* vertices that have got their values, by what the GPU did of either pot */
+    td_coop_range settled[TD_COOP_DEQUES]; /* vertices that have got their values, by what the GPU did of either pot */
     uint64_t hot_end;          /* vertices from here on have no hot edges */
     uint64_t sums_begin, sums_end; /* vertices that the host has sums of */
     bool sums_add;             /* some are of hot edges: what comes is added */
-    uint64_t taking;           /* vertices that take part: sinks may wait */
-    uint64_t heard;            /* vertices that anyone hears: none of those behind has out-edges */
+    uint64_t participants;           /* vertices that take part: sinks may wait */
+    uint64_t sources;            /* vertices that anyone hears: none of those behind has out-edges */
     void *pins[8];
     int pin_count;
     td_renumbered renumbered;
@@ -173,22 +173,22 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
 td_status td_coop_declare_arrays(td_coop_job *self); /* of the run on the device, of either kind of program */
 
 /* coop_graph.c */
-extern const td_gpu_keeper td_coop_keeper;
+extern const td_gpu_layout_kind td_coop_layout_kind;
 /* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest);
-td_status td_coop_hold(td_coop_job *self, uint64_t room);
-void td_coop_release(void *held);
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot, uint64_t rest);
+td_status td_coop_prepare(td_coop_job *self, uint64_t room);
+void td_coop_release(void *layout);
 
 /* coop_share.c: both pots to the end. */
-td_status td_coop_share(td_coop_job *self);
-void td_coop_let_cpu_begin(td_coop_job *self);
-void td_coop_note(td_coop_job *self, td_status status);
-uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end);
+td_status td_coop_drain(td_coop_job *self);
+void td_coop_start_cpu(td_coop_job *self);
+void td_coop_record_status(td_coop_job *self, td_status status);
+uint64_t td_coop_edges(const td_coop_deque *deque, uint64_t begin, uint64_t end);
 
-/* What the CPU did of a pot (TD_POTS: of both), for its rate; bytes that an edge costs it, for virtual clocks. */
+/* What the CPU did of a pot (TD_COOP_DEQUES: of both), for its rate; bytes that an edge costs it, for virtual clocks. */
 void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns);
 enum { TD_COOP_EDGE_BYTES = 16 };
-enum { TD_COOP_HEAVY = 256 }; /* degree from which a vertex is cut into pieces for all warps */
+enum { TD_COOP_HIGH_DEGREE = 256 }; /* degree from which a vertex is cut into pieces for all warps */
 
 /* Whether the GPU is to take part in an iteration of so many active edges. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
@@ -198,12 +198,12 @@ td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* of distances */
 td_status td_coop_pulls(td_coop_job *self);
 td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
-td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from);
+td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from);
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
 
 /* coop_tiles.c: pieces of programs that add up. */
-td_status td_coop_make_pots(td_coop_job *self);
-void td_coop_fill_pots(td_coop_job *self);
+td_status td_coop_make_deques(td_coop_job *self);
+void td_coop_fill_deques(td_coop_job *self);
 td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece);
 td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece);
 uint64_t td_coop_crossing_end(const td_coop_job *self);

@@ -10,247 +10,247 @@
 
 static void *own(const void *memory) { return (void *)(uintptr_t)memory; }
 
-static void free_lists(td_coop_graph *held)
+static void free_lists(td_coop_graph *layout)
 {
-    const td_adjacency *rest = held->cut != NULL ? &held->cut->rest : NULL;
-    if (held->pinned[0]) td_device_unpin(held->device, rest->targets);
-    if (held->pinned[1]) td_device_unpin(held->device, rest->weights);
-    td_link_free_narrow(held->device, &held->link);
-    held->link = (td_link_list){0};
+    const td_adjacency *rest = layout->cut != NULL ? &layout->cut->rest : NULL;
+    if (layout->pinned[0]) td_device_unpin(layout->device, rest->targets);
+    if (layout->pinned[1]) td_device_unpin(layout->device, rest->weights);
+    td_link_free_compressed(layout->device, &layout->link);
+    layout->link = (td_link_list){0};
     for (int i = 0; i < TD_COOP_WINDOWS; i++) {
-        td_device_free(held->device, held->narrow[i]);
-        if (held->freed[i] != NULL) td_event_destroy(held->device, held->freed[i]);
-        held->narrow[i] = NULL;
-        held->freed[i] = NULL;
+        td_device_free(layout->device, layout->window[i]);
+        if (layout->freed[i] != NULL) td_event_destroy(layout->device, layout->freed[i]);
+        layout->window[i] = NULL;
+        layout->freed[i] = NULL;
     }
-    for (int i = 0; i < TD_POTS; i++) {
-        td_device_free(held->device, held->kept[i].words);
-        td_device_free(held->device, held->kept[i].at);
-        held->kept[i] = (td_coop_narrow){0};
+    for (int i = 0; i < TD_COOP_DEQUES; i++) {
+        td_device_free(layout->device, layout->resident[i].words);
+        td_device_free(layout->device, layout->resident[i].at);
+        layout->resident[i] = (td_coop_windows){0};
     }
-    td_device_free(held->device, own(held->hot.offsets));
-    td_device_free(held->device, own(held->hot.targets));
-    td_device_free(held->device, own(held->hot.weights));
-    td_device_free(held->device, own(held->rest.offsets));
-    td_device_free(held->device, held->out);
-    for (int i = 0; i < TD_POTS; i++) td_gpu_free_head_arrays(held->device, &held->heads[i]);
-    held->hot = held->rest = (td_gpu_list){0};
-    held->out = NULL;
-    held->cut = NULL;
-    held->pinned[0] = held->pinned[1] = held->readable = false;
-    td_split_free(&held->split);
+    td_device_free(layout->device, own(layout->hot.offsets));
+    td_device_free(layout->device, own(layout->hot.targets));
+    td_device_free(layout->device, own(layout->hot.weights));
+    td_device_free(layout->device, own(layout->rest.offsets));
+    td_device_free(layout->device, layout->out);
+    for (int i = 0; i < TD_COOP_DEQUES; i++) td_gpu_free_head_arrays(layout->device, &layout->heads[i]);
+    layout->hot = layout->rest = (td_gpu_list){0};
+    layout->out = NULL;
+    layout->cut = NULL;
+    layout->pinned[0] = layout->pinned[1] = layout->readable = false;
+    td_split_free(&layout->split);
 }
 
 void td_coop_release(void *state)
 {
-    td_coop_graph *held = state;
-    if (held == NULL) return;
-    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
-    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
-    if (held->incoming != NULL) (void)td_stream_synchronize(held->incoming);
-    if (held->hot_stream != NULL) (void)td_stream_synchronize(held->hot_stream);
-    if (held->device != NULL) free_lists(held);
-    td_stream_close(held->incoming);
-    td_stream_close(held->hot_stream);
-    td_stream_close(held->copies);
-    td_stream_close(held->stream);
-    td_free(held);
+    td_coop_graph *layout = state;
+    if (layout == NULL) return;
+    if (layout->stream != NULL) (void)td_stream_synchronize(layout->stream);
+    if (layout->copies != NULL) (void)td_stream_synchronize(layout->copies);
+    if (layout->incoming != NULL) (void)td_stream_synchronize(layout->incoming);
+    if (layout->hot_stream != NULL) (void)td_stream_synchronize(layout->hot_stream);
+    if (layout->device != NULL) free_lists(layout);
+    td_stream_close(layout->incoming);
+    td_stream_close(layout->hot_stream);
+    td_stream_close(layout->copies);
+    td_stream_close(layout->stream);
+    td_free(layout);
 }
 
 /* Bringing it there. */
 
-static td_status pin_rest(td_coop_graph *held)
+static td_status pin_rest(td_coop_graph *layout)
 {
-    const td_adjacency *rest = &held->cut->rest;
-    uint64_t edges = rest->offsets[held->split.vertices];
+    const td_adjacency *rest = &layout->cut->rest;
+    uint64_t edges = rest->offsets[layout->split.vertices];
     void *targets = NULL, *weights = NULL;
     if (edges == 0) return TD_OK;
-    held->pinned[0] = td_device_pin(held->device, rest->targets, edges * sizeof(uint32_t), &targets) == TD_OK;
-    if (held->pinned[0] && rest->weights != NULL)
-        held->pinned[1] =
-            td_device_pin(held->device, rest->weights, edges * held->split.weight_bytes, &weights) == TD_OK;
-    bool all = held->pinned[0] && (rest->weights == NULL || held->pinned[1]);
+    layout->pinned[0] = td_device_pin(layout->device, rest->targets, edges * sizeof(uint32_t), &targets) == TD_OK;
+    if (layout->pinned[0] && rest->weights != NULL)
+        layout->pinned[1] =
+            td_device_pin(layout->device, rest->weights, edges * layout->split.weight_bytes, &weights) == TD_OK;
+    bool all = layout->pinned[0] && (rest->weights == NULL || layout->pinned[1]);
     if (!all) td_warn("%s; the GPU cannot help the CPU with the rest of the edges", td_last_message());
-    held->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
-    held->rest.targets = targets;
-    held->rest.weights = weights;
+    layout->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
+    layout->rest.targets = targets;
+    layout->rest.weights = weights;
     return TD_OK;
 }
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-static td_status fill_heads(td_coop_graph *held, const uint64_t *offsets, const td_gpu_head_arrays *to)
+static td_status fill_heads(td_coop_graph *layout, const uint64_t *offsets, const td_gpu_head_arrays *to)
 {
     td_status status = TD_OK;
     td_gpu_heads found = {0};
-    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, held->split.vertices));
-    TD_TRY(td_gpu_send_heads(held->stream, to, &found));
+    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, layout->split.vertices));
+    TD_TRY(td_gpu_send_heads(layout->stream, to, &found));
 done:
-    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_gpu_free_heads(&found);
     return status;
 }
 
 /* How fast the link is: the second of two copies of the begin of the rest counts. */
-static td_status measure_copies(td_coop_graph *held, uint64_t most)
+static td_status measure_copies(td_coop_graph *layout, uint64_t most)
 {
     enum { MOST = 32 << 20 };
-    const td_adjacency *rest = &held->cut->rest;
-    uint64_t bytes = rest->offsets[held->split.vertices] * sizeof(uint32_t), began = 0;
+    const td_adjacency *rest = &layout->cut->rest;
+    uint64_t bytes = rest->offsets[layout->split.vertices] * sizeof(uint32_t), began = 0;
     void *room = NULL;
     if (bytes > MOST) bytes = MOST;
     if (bytes > most) bytes = most;
-    held->copy_rate = 10;
-    if (bytes == 0 || td_device_left(held->device) < bytes) return TD_OK;
-    TD_CHECK(td_device_new(held->device, &room, bytes, 1, "a measurement"));
+    layout->copy_rate = 10;
+    if (bytes == 0 || td_device_left(layout->device) < bytes) return TD_OK;
+    TD_CHECK(td_device_new(layout->device, &room, bytes, 1, "a measurement"));
     td_status status = TD_OK;
     for (int i = 0; i < 2 && status == TD_OK; i++) {
-        began = td_device_clock(held->device);
-        status = td_stream_copy(held->copies, room, rest->targets, bytes, TD_TO_DEVICE);
-        if (status == TD_OK) status = td_stream_synchronize(held->copies);
+        began = td_device_clock(layout->device);
+        status = td_stream_copy(layout->copies, room, rest->targets, bytes, TD_TO_DEVICE);
+        if (status == TD_OK) status = td_stream_synchronize(layout->copies);
     }
-    uint64_t took = td_device_clock(held->device) - began;
-    if (status == TD_OK) held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
-    td_device_free(held->device, room);
+    uint64_t took = td_device_clock(layout->device) - began;
+    if (status == TD_OK) layout->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    td_device_free(layout->device, room);
     return status;
 }
 
-static td_status send_hot(td_coop_graph *held)
+static td_status send_hot(td_coop_graph *layout)
 {
-    const td_adjacency *hot = &held->cut->hot;
-    uint64_t edges = hot->offsets[held->split.vertices];
-    size_t weight = held->split.weight_bytes;
-    TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
+    const td_adjacency *hot = &layout->cut->hot;
+    uint64_t edges = hot->offsets[layout->split.vertices];
+    size_t weight = layout->split.weight_bytes;
+    TD_CHECK(td_gpu_send(layout->stream, &layout->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
     if (weight > 0)
-        TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
+        TD_CHECK(td_gpu_send(layout->stream, &layout->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
     return TD_OK;
 }
 
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest)
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot, uint64_t rest)
 {
-    uint64_t n = held->split.vertices, bytes = sizeof(uint64_t);
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->hot.offsets, n + 1, bytes, "the hot part's offsets"));
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->rest.offsets, n + 1, bytes, "the rest's offsets"));
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->out, n + 1, bytes, "out-degrees"));
-    if (!adds_up) return TD_OK;
-    TD_CHECK(td_gpu_declare_heads(memory, &held->heads[TD_POT_HOT], hot, n));
-    return td_gpu_declare_heads(memory, &held->heads[TD_POT_REST], rest, n);
+    uint64_t n = layout->split.vertices, bytes = sizeof(uint64_t);
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->hot.offsets, n + 1, bytes, "the hot part's offsets"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->rest.offsets, n + 1, bytes, "the rest's offsets"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->out, n + 1, bytes, "out-degrees"));
+    if (!accumulates) return TD_OK;
+    TD_CHECK(td_gpu_declare_heads(memory, &layout->heads[TD_COOP_HOT], hot, n));
+    return td_gpu_declare_heads(memory, &layout->heads[TD_COOP_REST], rest, n);
 }
 
-static td_status send_offsets(td_coop_graph *held, bool adds_up)
+static td_status send_offsets(td_coop_graph *layout, bool accumulates)
 {
-    td_gpu_memory memory = {.device = held->device};
-    uint64_t n = held->split.vertices, bytes = (n + 1) * sizeof(uint64_t);
-    const uint64_t *hot = held->cut->hot.offsets, *rest = held->cut->rest.offsets;
-    TD_CHECK(td_coop_declare_offsets(&memory, held, adds_up, hot[n], rest[n]));
-    TD_CHECK(td_stream_copy(held->stream, own(held->hot.offsets), hot, bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(held->stream, own(held->rest.offsets), rest, bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(held->stream, held->out, held->split.out, bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_synchronize(held->stream));
-    if (!adds_up) return TD_OK;
-    TD_CHECK(fill_heads(held, hot, &held->heads[TD_POT_HOT]));
-    return fill_heads(held, rest, &held->heads[TD_POT_REST]);
+    td_gpu_memory memory = {.device = layout->device};
+    uint64_t n = layout->split.vertices, bytes = (n + 1) * sizeof(uint64_t);
+    const uint64_t *hot = layout->cut->hot.offsets, *rest = layout->cut->rest.offsets;
+    TD_CHECK(td_coop_declare_offsets(&memory, layout, accumulates, hot[n], rest[n]));
+    TD_CHECK(td_stream_copy(layout->stream, own(layout->hot.offsets), hot, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(layout->stream, own(layout->rest.offsets), rest, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(layout->stream, layout->out, layout->split.out, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_synchronize(layout->stream));
+    if (!accumulates) return TD_OK;
+    TD_CHECK(fill_heads(layout, hot, &layout->heads[TD_COOP_HOT]));
+    return fill_heads(layout, rest, &layout->heads[TD_COOP_REST]);
 }
 
 /* Windows: lists in fewer bits, for programs that add up along edges without weights. */
 
-static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift,
+static td_status make_windows(td_coop_graph *layout, td_link_list *link, const td_adjacency *list, uint32_t shift,
                               td_pool *pool)
 {
-    uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
+    uint64_t edges = list->offsets[layout->split.vertices], size = UINT64_C(1) << shift;
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-    TD_CHECK(td_link_narrow(link, held->device, pool));
-    if (link->narrow != NULL && link->narrow_most <= size) return TD_OK;
-    td_link_free_narrow(held->device, link); /* no fewer bits */
+    TD_CHECK(td_link_compress(link, layout->device, pool));
+    if (link->compressed != NULL && link->compressed_most <= size) return TD_OK;
+    td_link_free_compressed(layout->device, link); /* no fewer bits */
     return TD_OK;
 }
 
 /* Windows from `first` on stay on the device. */
-static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uint32_t first, td_coop_narrow *kept)
+static td_status upload_windows(td_coop_graph *layout, const td_link_list *link, uint32_t first, td_coop_windows *resident)
 {
-    uint64_t base = link->narrow_at[first], words = link->narrow_at[link->subgraphs] - base;
+    uint64_t base = link->compressed_at[first], words = link->compressed_at[link->subgraphs] - base;
     if (words == 0) return TD_OK;
-    kept->first = first;
-    kept->end = link->subgraphs;
-    kept->base = base;
-    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t),
+    resident->first = first;
+    resident->end = link->subgraphs;
+    resident->base = base;
+    TD_CHECK(td_gpu_send(layout->stream, &resident->words, link->compressed + base, words, sizeof(uint32_t),
                          "edges in fewer bits"));
-    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1),
+    TD_CHECK(td_gpu_send(layout->stream, &resident->at, link->compressed_at + first, link->subgraphs - first + UINT64_C(1),
                          sizeof(uint64_t), "where they begin"));
-    return td_stream_synchronize(held->stream);
+    return td_stream_synchronize(layout->stream);
 }
 
 /* As many windows of the rest, from its end, as there is room for. */
-static uint32_t first_kept(const td_link_list *link, uint64_t room)
+static uint32_t first_resident(const td_link_list *link, uint64_t room)
 {
     uint32_t first = link->subgraphs;
-    while (first > 0 && (link->narrow_at[link->subgraphs] - link->narrow_at[first - 1]) * sizeof(uint32_t) +
+    while (first > 0 && (link->compressed_at[link->subgraphs] - link->compressed_at[first - 1]) * sizeof(uint32_t) +
                                 (link->subgraphs - first + UINT64_C(2)) * sizeof(uint64_t) <= room)
         first--;
     return first;
 }
 
 /* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
-static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room, td_pool *pool)
+static td_status send_compressed(td_coop_graph *layout, uint32_t shift, uint64_t room, td_pool *pool)
 {
-    td_link_list hot, *link = &held->link;
+    td_link_list hot, *link = &layout->link;
     td_status status = TD_OK;
-    TD_CHECK(make_windows(held, link, &held->cut->rest, shift, pool));
-    if (link->narrow == NULL) return send_hot(held);
-    TD_TRY(make_windows(held, &hot, &held->cut->hot, shift, pool));
-    if (hot.narrow == NULL) TD_TRY(send_hot(held));
-    else TD_TRY(keep_windows(held, &hot, 0, &held->kept[TD_POT_HOT]));
-    uint64_t taken = hot.narrow != NULL ? hot.narrow_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
-    taken += TD_COOP_WINDOWS * link->narrow_most;
+    TD_CHECK(make_windows(layout, link, &layout->cut->rest, shift, pool));
+    if (link->compressed == NULL) return send_hot(layout);
+    TD_TRY(make_windows(layout, &hot, &layout->cut->hot, shift, pool));
+    if (hot.compressed == NULL) TD_TRY(send_hot(layout));
+    else TD_TRY(upload_windows(layout, &hot, 0, &layout->resident[TD_COOP_HOT]));
+    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
+    taken += TD_COOP_WINDOWS * link->compressed_most;
     if (room > taken * sizeof(uint32_t))
-        TD_TRY(keep_windows(held, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
+        TD_TRY(upload_windows(layout, link, first_resident(link, room - taken * sizeof(uint32_t)), &layout->resident[TD_COOP_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
+        TD_TRY(td_device_new(layout->device, &layout->window[i], link->compressed_most, sizeof(uint32_t),
                              "a window in fewer bits"));
 done:
-    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
-    td_link_free_narrow(held->device, &hot);
+    if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
+    td_link_free_compressed(layout->device, &hot);
     return status;
 }
 
-static void find_longest(td_coop_graph *held)
+static void find_longest(td_coop_graph *layout)
 {
-    held->longest = 0;
-    for (uint64_t v = 0; v < held->split.vertices; v++)
-        for (int i = 0; i < TD_POTS; i++) {
-            const td_adjacency *list = i == TD_POT_HOT ? &held->cut->hot : &held->cut->rest;
+    layout->longest = 0;
+    for (uint64_t v = 0; v < layout->split.vertices; v++)
+        for (int i = 0; i < TD_COOP_DEQUES; i++) {
+            const td_adjacency *list = i == TD_COOP_HOT ? &layout->cut->hot : &layout->cut->rest;
             uint64_t length = list->offsets[v + 1] - list->offsets[v];
-            if (length > held->longest) held->longest = length;
+            if (length > layout->longest) layout->longest = length;
         }
 }
 
-static void make_shadow(td_coop_graph *held)
+static void make_shadow(td_coop_graph *layout)
 {
-    const td_graph *graph = held->gpu.graph;
-    held->shadow = (td_graph){.vertices = graph->vertices, .edges = held->split.edges,
-                              .symmetric = graph->symmetric || held->wish.both, .weights = graph->weights,
+    const td_graph *graph = layout->gpu.graph;
+    layout->shadow = (td_graph){.vertices = graph->vertices, .edges = layout->split.edges,
+                              .symmetric = graph->symmetric || layout->request.both, .weights = graph->weights,
                               .weight_min = graph->weight_min, .weight_max = graph->weight_max,
-                              .out = {.offsets = held->split.out}, .in = {.offsets = held->split.out},
+                              .out = {.offsets = layout->split.out}, .in = {.offsets = layout->split.out},
                               .name = graph->name};
 }
 
-static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
+static td_status make_lists(td_coop_job *self, const td_split_request *request, uint32_t shift, uint64_t room)
 {
-    td_coop_graph *held = self->held;
-    TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, self->gpu.options->pool));
-    held->numbering = (td_numbering){held->split.vertices, held->split.order, held->split.place};
-    held->wish = *wish;
-    held->cut = wish->pushes ? &held->split.push : &held->split.pull;
-    make_shadow(held);
-    if (held->split.inside == 0) return TD_OK; /* nothing for the GPU */
-    find_longest(held);
-    TD_CHECK(pin_rest(held));
-    TD_CHECK(send_offsets(held, !wish->pushes));
-    if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
-    else TD_CHECK(send_hot(held));
-    TD_CHECK(td_stream_synchronize(held->stream));
-    return measure_copies(held, self->probe_bytes);
+    td_coop_graph *layout = self->layout;
+    TD_CHECK(td_split_make(&layout->split, layout->gpu.graph, request, self->gpu.options->pool));
+    layout->numbering = (td_numbering){layout->split.vertices, layout->split.order, layout->split.place};
+    layout->request = *request;
+    layout->cut = request->pushes ? &layout->split.push : &layout->split.pull;
+    make_shadow(layout);
+    if (layout->split.inside == 0) return TD_OK; /* nothing for the GPU */
+    find_longest(layout);
+    TD_CHECK(pin_rest(layout));
+    TD_CHECK(send_offsets(layout, !request->pushes));
+    if (shift > 0) TD_CHECK(send_compressed(layout, shift, room, self->gpu.options->pool));
+    else TD_CHECK(send_hot(layout));
+    TD_CHECK(td_stream_synchronize(layout->stream));
+    return measure_copies(layout, self->probe_bytes);
 }
 
 static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }
@@ -264,29 +264,29 @@ static uint32_t window_shift(uint64_t room)
     return shift >= LEAST ? shift : 0;
 }
 
-td_status td_coop_hold(td_coop_job *self, uint64_t room)
+td_status td_coop_prepare(td_coop_job *self, uint64_t room)
 {
-    td_coop_graph *held = self->held;
+    td_coop_graph *layout = self->layout;
     const td_cpu_kernels *k = self->gpu.traits;
-    td_split_wish wish;
-    memset(&wish, 0, sizeof wish); /* compared byte by byte */
-    wish.order = self->order;
-    wish.extract = self->extract;
-    wish.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
-                    held->gpu.graph->weights != TD_WEIGHT_NONE;
-    wish.both = self->gpu.both;
-    wish.pushes = k->fused;
-    wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
-    uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
-    wish.room = shift > 0 ? room - windows_bytes(shift) : room;
-    if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress)
+    td_split_request request;
+    memset(&request, 0, sizeof request); /* compared byte by byte */
+    request.order = self->order;
+    request.extract = self->extract;
+    request.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
+                    layout->gpu.graph->weights != TD_WEIGHT_NONE;
+    request.both = self->gpu.both;
+    request.pushes = k->fused;
+    request.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
+    uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
+    request.room = shift > 0 ? room - windows_bytes(shift) : room;
+    if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 && layout->compress == self->compress)
         return TD_OK;
-    free_lists(held);
-    held->compress = self->compress;
-    td_status status = make_lists(self, &wish, shift, room);
+    free_lists(layout);
+    layout->compress = self->compress;
+    td_status status = make_lists(self, &request, shift, room);
     if (status == TD_OK) return TD_OK;
-    (void)td_stream_synchronize(held->stream);
-    free_lists(held);
+    (void)td_stream_synchronize(layout->stream);
+    free_lists(layout);
     return status;
 }
 
@@ -294,12 +294,12 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
 
 static td_status open_streams(void *state, td_device *device)
 {
-    td_coop_graph *held = state;
-    held->device = device;
-    TD_CHECK(td_stream_open(device, &held->stream));
-    TD_CHECK(td_stream_open_low_priority(device, &held->hot_stream)); /* the link must not wait for what is there */
-    TD_CHECK(td_stream_open(device, &held->copies));
-    return td_stream_open(device, &held->incoming);
+    td_coop_graph *layout = state;
+    layout->device = device;
+    TD_CHECK(td_stream_open(device, &layout->stream));
+    TD_CHECK(td_stream_open_low_priority(device, &layout->hot_stream)); /* the link must not wait for what is there */
+    TD_CHECK(td_stream_open(device, &layout->copies));
+    return td_stream_open(device, &layout->incoming);
 }
 
-const td_gpu_keeper td_coop_keeper = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release, false};
+const td_gpu_layout_kind td_coop_layout_kind = {"coop", sizeof(td_coop_graph), open_streams, td_coop_release, false};

@@ -32,8 +32,8 @@ static td_status declare_sums(td_coop_job *self)
 static td_status declare_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    uint64_t n = gpu->graph->vertices, edges = self->held->split.edges;
-    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / TD_COOP_HEAVY + 2;
+    uint64_t n = gpu->graph->vertices, edges = self->layout->split.edges;
+    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / TD_COOP_HIGH_DEGREE + 2;
     TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
@@ -53,12 +53,12 @@ td_status td_coop_declare_arrays(td_coop_job *self)
 static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t edges, td_coop_bytes *out)
 {
-    td_coop_graph held = {.split = {.vertices = graph->vertices, .edges = edges}};
-    td_coop_job self = {.held = &held};
+    td_coop_graph layout = {.split = {.vertices = graph->vertices, .edges = edges}};
+    td_coop_job self = {.layout = &layout};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
     run.async = false; /* iterations that two share are synchronous */
-    TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &held, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
+    TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &layout, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
     TD_CHECK(td_coop_declare_arrays(&self));
     out->vertices = td_gpu_memory_sum(&self.gpu.memory);
     out->program = self.gpu.memory.bytes[TD_FOR_PROGRAM];
@@ -75,11 +75,11 @@ static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint6
 
 /* The rest's copy in fewer bits: how many follows from the order that the cut gives the vertices. The graph's own says
  * about as much, and half of the bits are what lists without locality take. */
-static uint64_t guess_narrow(const td_graph *graph, uint64_t edges, uint64_t rest)
+static uint64_t guess_compressed(const td_graph *graph, uint64_t edges, uint64_t rest)
 {
     uint64_t half = rest / 2;
     if (graph->in.targets == NULL || graph->paged != NULL) return (uint64_t)(TD_LINK_WORTH_IT * (double)rest);
-    uint64_t words = td_link_guess_narrow(graph->in.targets, graph->edges);
+    uint64_t words = td_link_guess_compressed(graph->in.targets, graph->edges);
     uint64_t own = (uint64_t)((double)words * sizeof(uint32_t) / (double)edges * (double)rest);
     return own > half ? own : half;
 }
@@ -98,7 +98,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
     out->host = host_bytes(k, graph, lists, edge, n);
-    bool narrow = !k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options);
+    bool compressed = !k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options);
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     double cap = options->gpu_edges;
     if (cap > 0) {
@@ -106,7 +106,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
         if (most < out->room) out->room = most;
     }
     uint64_t hot = out->room < out->edges ? out->room : out->edges;
-    if (narrow) out->host += guess_narrow(graph, out->edges, out->edges - hot);
+    if (compressed) out->host += guess_compressed(graph, out->edges, out->edges - hot);
     /* The resident engine may keep two lists where this one keeps one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;

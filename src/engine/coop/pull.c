@@ -19,7 +19,7 @@ td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
     td_event *event = NULL;
     TD_CHECK(td_stream_record(other, &event));
     td_status status = td_stream_wait(stream, event);
-    td_event_destroy(self->held->device, event);
+    td_event_destroy(self->layout->device, event);
     return status;
 }
 
@@ -30,43 +30,43 @@ static td_status send_messages(td_coop_job *self, const void *from, uint64_t fir
 {
     bool values = self->gpu.traits->sends_value;
     uint64_t bytes = values ? self->gpu.traits->value_bytes : self->gpu.traits->message_bytes;
-    uint64_t heard = values ? end : self->heard;
-    if (end > heard) end = heard;
+    uint64_t sources = values ? end : self->sources;
+    if (end > sources) end = sources;
     if (first >= end) return TD_OK;
     self->row->bytes_synchronised += (end - first) * bytes;
-    return td_stream_copy(self->held->copies, (char *)self->messages[self->next_messages] + first * bytes,
+    return td_stream_copy(self->layout->copies, (char *)self->messages[self->next_messages] + first * bytes,
                           (const char *)from + first * bytes, (end - first) * bytes, TD_TO_HOST);
 }
 
 /* Vertices that nobody works at any more, because the GPU has come down to this edge of the rest from its end, or from
  * the end of what crosses: those without hot edges get their values. */
-td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from)
+td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_stream *lane = self->lane[pot];
-    uint64_t first = td_first_list(self->held->cut->rest.offsets, self->taking, from);
-    uint64_t least = self->held->split.vertices / EARLY_PARTS;
-    uint64_t end = self->settled[pot].begin;
-    uint64_t lowest = pot == TD_POT_HOT ? self->settled[TD_POT_REST].end : self->hot_end;
+    td_stream *lane = self->lane[deque];
+    uint64_t first = td_first_list(self->layout->cut->rest.offsets, self->participants, from);
+    uint64_t least = self->layout->split.vertices / EARLY_PARTS;
+    uint64_t end = self->settled[deque].begin;
+    uint64_t lowest = deque == TD_COOP_HOT ? self->settled[TD_COOP_REST].end : self->hot_end;
     if (first < self->hot_end) first = self->hot_end;
     if (first < lowest) first = lowest;
     if (first >= end || end - first < least) return TD_OK;
-    self->settled[pot].begin = first;
-    if (self->snapshots_under_way > 0) TD_CHECK(td_coop_follow(self, lane, self->held->copies));
+    self->settled[deque].begin = first;
+    if (self->snapshots_in_flight > 0) TD_CHECK(td_coop_follow(self, lane, self->layout->copies));
     TD_CHECK(td_gpu_apply(gpu, lane, self->rest_sums, first, end));
-    TD_CHECK(td_coop_follow(self, self->held->copies, lane));
+    TD_CHECK(td_coop_follow(self, self->layout->copies, lane));
     const td_gpu_state *state = &gpu->state;
     return send_messages(self, gpu->traits->sends_value ? state->next_values : state->next_messages, first, end);
 }
 
 static void begin_settling(td_coop_job *self)
 {
-    const uint64_t *offsets = self->held->cut->rest.offsets;
-    uint64_t all = self->taking, crossing = td_coop_crossing_end(self);
+    const uint64_t *offsets = self->layout->cut->rest.offsets;
+    uint64_t all = self->participants, crossing = td_coop_crossing_end(self);
     uint64_t end = all;
     if (crossing != offsets[all]) end = td_first_list(offsets, all, crossing + 1) - 1; /* its list goes on behind */
-    self->settled[TD_POT_REST] = (td_coop_range){end, end};
-    self->settled[TD_POT_HOT] = (td_coop_range){all, all};
+    self->settled[TD_COOP_REST] = (td_coop_range){end, end};
+    self->settled[TD_COOP_HOT] = (td_coop_range){all, all};
     bool over = self->gpu.traits->sends_value && self->safe == self->next_messages;
     if (over) self->safe = -1; /* it is written over from now on */
 }
@@ -75,16 +75,16 @@ static void on_messages(void *context, td_status status, uint64_t which)
 {
     (void)which;
     td_coop_job *self = context;
-    td_coop_note(self, status);
-    if (self->status == TD_OK && self->cpu_waits) td_coop_let_cpu_begin(self);
+    td_coop_record_status(self, status);
+    if (self->status == TD_OK && self->cpu_waits) td_coop_start_cpu(self);
 }
 
 static void on_snapshot(void *context, td_status status, uint64_t which)
 {
     td_coop_job *self = context;
-    td_coop_note(self, status);
+    td_coop_record_status(self, status);
     if (status == TD_OK) self->safe = (int)which;
-    self->snapshots_under_way--;
+    self->snapshots_in_flight--;
 }
 
 /* Values from which the CPU could go on alone. */
@@ -96,21 +96,21 @@ static td_status take_snapshot(td_coop_job *self, uint32_t next)
     self->snapshots++;
     if (self->safe == (int)to) self->safe = -1;
     self->snapshot_of[to] = (td_coop_moment){next, gpu->state.context.global};
-    self->snapshot_at = td_device_clock(self->held->device);
-    self->snapshots_under_way++;
+    self->snapshot_at = td_device_clock(self->layout->device);
+    self->snapshots_in_flight++;
     self->last_snapshot = to;
     if (!gpu->traits->sends_value) {
-        TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[to], gpu->state.values, bytes, TD_TO_HOST));
+        TD_CHECK(td_stream_copy(self->layout->copies, self->snapshot[to], gpu->state.values, bytes, TD_TO_HOST));
         self->row->bytes_synchronised += bytes;
     }
-    return td_stream_notify(self->held->copies, on_snapshot, self, to);
+    return td_stream_notify(self->layout->copies, on_snapshot, self, to);
 }
 
 static bool wants_snapshot(const td_coop_job *self)
 {
-    bool first = self->snapshots == 0, due = td_device_clock(self->held->device) - self->snapshot_at > SNAPSHOT_NS;
+    bool first = self->snapshots == 0, due = td_device_clock(self->layout->device) - self->snapshot_at > SNAPSHOT_NS;
     bool always = self->gpu.traits->sends_value || self->gpu.run->checkpoints != NULL;
-    return always || first || (due && self->snapshots_under_way == 0);
+    return always || first || (due && self->snapshots_in_flight == 0);
 }
 
 /* The rest of what the CPU needs for its next sums: messages of two ranges of vertices. */
@@ -118,11 +118,11 @@ static td_status fetch(td_coop_job *self, uint32_t next, td_coop_range low, td_c
 {
     td_gpu_job *gpu = &self->gpu;
     const void *from = gpu->traits->sends_value ? gpu->state.values : gpu->state.messages;
-    TD_CHECK(td_coop_follow(self, self->held->copies, gpu->stream));
+    TD_CHECK(td_coop_follow(self, self->layout->copies, gpu->stream));
     self->cpu_waits = true;
     TD_CHECK(send_messages(self, from, low.begin, low.end));
     TD_CHECK(send_messages(self, from, high.begin, high.end));
-    TD_CHECK(td_stream_notify(self->held->copies, on_messages, self, 0));
+    TD_CHECK(td_stream_notify(self->layout->copies, on_messages, self, 0));
     self->cpu.messages = self->messages[self->next_messages];
     if (wants_snapshot(self)) TD_CHECK(take_snapshot(self, next));
     self->next_messages = 1 - self->next_messages;
@@ -165,26 +165,26 @@ static td_status pull(td_coop_job *self)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
-    td_row row = {.direction = "pull", .active_vertices = self->taking};
+    td_row row = {.direction = "pull", .active_vertices = self->participants};
     self->row = &row;
     TD_CHECK(td_gpu_reset(gpu));
-    td_coop_fill_pots(self);
+    td_coop_fill_deques(self);
     begin_settling(self);
-    row.active_edges = self->pot[TD_POT_HOT].edges + self->pot[TD_POT_REST].edges;
+    row.active_edges = self->deque[TD_COOP_HOT].edges + self->deque[TD_COOP_REST].edges;
     self->sums_begin = self->sums_end = 0;
     self->sums_add = false;
-    TD_CHECK(td_coop_follow(self, self->held->hot_stream, gpu->stream));
-    TD_CHECK(td_coop_share(self));
-    TD_CHECK(td_coop_follow(self, gpu->stream, self->held->hot_stream));
+    TD_CHECK(td_coop_follow(self, self->layout->hot_stream, gpu->stream));
+    TD_CHECK(td_coop_drain(self));
+    TD_CHECK(td_coop_follow(self, gpu->stream, self->layout->hot_stream));
     row.edges = row.edges_gpu + row.edges_link + row.edges_cpu + row.edges_on_demand;
-    td_coop_range low = {0, self->settled[TD_POT_REST].begin};
-    td_coop_range high = {self->settled[TD_POT_REST].end, self->settled[TD_POT_HOT].begin};
-    if (self->snapshots_under_way > 0) TD_CHECK(td_coop_follow(self, gpu->stream, self->held->copies));
+    td_coop_range low = {0, self->settled[TD_COOP_REST].begin};
+    td_coop_range high = {self->settled[TD_COOP_REST].end, self->settled[TD_COOP_HOT].begin};
+    if (self->snapshots_in_flight > 0) TD_CHECK(td_coop_follow(self, gpu->stream, self->layout->copies));
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, low));
     TD_CHECK(apply(self, high));
     TD_CHECK(end_values(self));
-    TD_CHECK(td_gpu_judge(gpu, gpu->control->tally.change, gpu->control->tally.share));
+    TD_CHECK(td_gpu_check_convergence(gpu, gpu->control->tally.change, gpu->control->tally.share));
     gpu->state.context.global = gpu->control->tally.share;
     row.change = gpu->control->tally.change;
     TD_CHECK(fetch(self, gpu->state.context.iteration + 1, low, high));
@@ -196,23 +196,23 @@ static td_status pull(td_coop_job *self)
 /* Vertices that nobody hears, once everyone else is final: the first number from which on there are none but them. */
 static uint64_t first_sink(const td_coop_job *self)
 {
-    const uint64_t *out = self->held->split.out;
-    uint64_t v = self->held->split.vertices;
+    const uint64_t *out = self->layout->split.out;
+    uint64_t v = self->layout->split.vertices;
     while (v > 0 && out[v] == out[v - 1]) v--;
     return v;
 }
 
 static td_status wait_for_messages(td_coop_job *self)
 {
-    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->held->gpu.set->loop));
+    while (self->cpu_waits && self->status == TD_OK) TD_CHECK(td_loop_run(self->layout->gpu.set->loop));
     if (self->status != TD_OK) td_failure_set(&self->failure);
     return self->status;
 }
 
 static td_status pull_sinks(td_coop_job *self, uint64_t first)
 {
-    uint64_t began = td_clock_ns(), n = self->held->split.vertices;
-    const td_adjacency *hot = &self->held->cut->hot, *rest = &self->held->cut->rest;
+    uint64_t began = td_clock_ns(), n = self->layout->split.vertices;
+    const td_adjacency *hot = &self->layout->cut->hot, *rest = &self->layout->cut->rest;
     uint64_t hot_edges = hot->offsets[n] - hot->offsets[first], rest_edges = rest->offsets[n] - rest->offsets[first];
     td_row row = {.direction = "sinks", .active_vertices = n - first, .change = self->gpu.run->final_change};
     self->row = &row;
@@ -248,14 +248,14 @@ td_status td_coop_make_sums(td_coop_job *self)
         if (!k->sends_value) TD_CHECK(td_coop_new_pinned(self, &self->messages[i], n, k->message_bytes, "messages"));
     }
     self->cpu.coop.sums = self->sums;
-    return td_coop_make_pots(self);
+    return td_coop_make_deques(self);
 }
 
 /* Behind the last vertex that has hot edges. */
 static uint64_t hot_end(const td_coop_job *self)
 {
-    const uint64_t *offsets = self->held->cut->hot.offsets;
-    return td_first_list(offsets, self->held->split.vertices, offsets[self->held->split.vertices]);
+    const uint64_t *offsets = self->layout->cut->hot.offsets;
+    return td_first_list(offsets, self->layout->split.vertices, offsets[self->layout->split.vertices]);
 }
 
 td_status td_coop_pulls(td_coop_job *self)
@@ -264,10 +264,10 @@ td_status td_coop_pulls(td_coop_job *self)
     td_gpu_frontier now;
     td_row row = {0};
     uint64_t n = gpu->graph->vertices;
-    self->taking = self->defer_sinks ? first_sink(self) : n;
-    self->heard = gpu->traits->view == TD_VIEW_FORWARD ? first_sink(self) : n;
-    self->lane[TD_POT_HOT] = self->held->hot_stream;
-    self->lane[TD_POT_REST] = self->held->stream;
+    self->participants = self->defer_sinks ? first_sink(self) : n;
+    self->sources = gpu->traits->view == TD_VIEW_FORWARD ? first_sink(self) : n;
+    self->lane[TD_COOP_HOT] = self->layout->hot_stream;
+    self->lane[TD_COOP_REST] = self->layout->stream;
     self->hot_end = hot_end(self);
     self->safe = -1;
     self->launch = td_coop_launch_pull;
@@ -275,23 +275,23 @@ td_status td_coop_pulls(td_coop_job *self)
     self->cpu_in_front = self->gpu_takes = true;
     self->row = &row;
     TD_CHECK(td_gpu_start(gpu, &now));
-    bool waits = self->taking < n && gpu->state.next_values != gpu->state.values;
+    bool waits = self->participants < n && gpu->state.next_values != gpu->state.values;
     if (waits) /* those who wait keep what they start with in both */
         TD_CHECK(td_stream_copy(gpu->stream, gpu->state.next_values, gpu->state.values, n * gpu->traits->value_bytes,
                                 TD_ON_DEVICE));
     self->cpu.context = gpu->state.context;
     TD_CHECK(fetch(self, gpu->state.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
-    TD_CHECK(send_messages(self, gpu->state.values, self->taking, n)); /* and at the host, where values are sent */
+    TD_CHECK(send_messages(self, gpu->state.values, self->participants, n)); /* and at the host, where values are sent */
     while (gpu->state.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         if (gpu->run->checkpoints == NULL) continue;
-        TD_CHECK(td_stream_synchronize(self->held->copies)); /* the values are here */
+        TD_CHECK(td_stream_synchronize(self->layout->copies)); /* the values are here */
         TD_CHECK(td_coop_save(self, &gpu->state.context, self->snapshot[self->last_snapshot]));
     }
-    if (self->taking < n) TD_CHECK(pull_sinks(self, self->taking));
+    if (self->participants < n) TD_CHECK(pull_sinks(self, self->participants));
     TD_CHECK(wait_for_messages(self));
     self->last_snapshot = self->safe == 0; /* over the other one */
-    TD_CHECK(td_stream_copy(self->held->copies, self->snapshot[self->last_snapshot], gpu->state.values,
+    TD_CHECK(td_stream_copy(self->layout->copies, self->snapshot[self->last_snapshot], gpu->state.values,
                             n * gpu->traits->value_bytes, TD_TO_HOST));
-    return td_stream_synchronize(self->held->copies);
+    return td_stream_synchronize(self->layout->copies);
 }

@@ -19,28 +19,28 @@ enum { BLOCK = TD_BLOCK_WORDS * 64 };
 static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_tally *far)
 {
     td_cpu_job *cpu = &self->cpu;
-    uint64_t vertices = 0, sums[TD_POTS] = {0};
+    uint64_t vertices = 0, sums[TD_COOP_DEQUES] = {0};
     cpu->coop.blocks = self->blocks;
     TD_CHECK(td_cpu_step(cpu, cpu->kernels->count_blocks, self->block_count, 64, cpu->graph->vertices / 8, far));
     for (uint64_t b = 0; b < self->block_count; b++) {
         td_cpu_block block = self->blocks[b];
         self->blocks[b].vertices = vertices;
-        self->before[TD_POT_HOT][b] = sums[TD_POT_HOT];
-        self->before[TD_POT_REST][b] = sums[TD_POT_REST];
+        self->before[TD_COOP_HOT][b] = sums[TD_COOP_HOT];
+        self->before[TD_COOP_REST][b] = sums[TD_COOP_REST];
         vertices += block.vertices;
-        sums[TD_POT_HOT] += block.hot;
-        sums[TD_POT_REST] += block.rest;
+        sums[TD_COOP_HOT] += block.hot;
+        sums[TD_COOP_REST] += block.rest;
     }
     self->blocks[self->block_count].vertices = vertices;
-    for (int i = 0; i < TD_POTS; i++) self->before[i][self->block_count] = sums[i];
-    *now = (td_cpu_frontier){vertices, sums[TD_POT_HOT] + sums[TD_POT_REST], false, true};
+    for (int i = 0; i < TD_COOP_DEQUES; i++) self->before[i][self->block_count] = sums[i];
+    *now = (td_cpu_frontier){vertices, sums[TD_COOP_HOT] + sums[TD_COOP_REST], false, true};
     return TD_OK;
 }
 
 static td_status list_frontier(td_coop_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    cpu->coop.told = self->told;
+    cpu->coop.queue_values = self->queue_values;
     cpu->queue_count = self->blocks[self->block_count].vertices;
     return td_cpu_step(cpu, cpu->kernels->list_blocks, self->block_count, 64, cpu->graph->vertices / 8, NULL);
 }
@@ -51,13 +51,13 @@ static td_status launch(td_coop_job *self, const td_coop_piece *piece)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t n = gpu->graph->vertices, end = piece->end * BLOCK;
-    bool hot = piece->pot == TD_POT_HOT;
+    bool hot = piece->deque == TD_COOP_HOT;
     td_gpu_part part = td_gpu_all(gpu);
     part.from_host = !hot;
     part.weight_bytes = (uint8_t)td_weight_bytes((td_weight_kind)gpu->state.weights);
     part.first_vertex = (uint32_t)(piece->begin * BLOCK);
     part.end_vertex = (uint32_t)(end < n ? end : n);
-    td_push_part_args args = td_gpu_push_part_args(gpu, hot ? self->held->hot : self->held->rest, &part);
+    td_push_part_args args = td_gpu_push_part_args(gpu, hot ? self->layout->hot : self->layout->rest, &part);
     return td_gpu_push_part(gpu, gpu->stream, &args);
 }
 
@@ -69,10 +69,10 @@ static td_status push(td_cpu_job *cpu, uint64_t begin, uint64_t end, uint64_t ed
     uint64_t all = cpu->queue_count, count = end - begin, fair = count / ((uint64_t)cpu->workers * 16) + 4;
     cpu->queue += begin;
     cpu->queue_count = count;
-    cpu->heavy_count = 0;
+    cpu->high_degree_count = 0;
     td_status status = td_cpu_step(cpu, cpu->kernels->push, count,
                                    fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME, count + edges, sum);
-    if (status == TD_OK) status = td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, sum);
+    if (status == TD_OK) status = td_cpu_high_degree_step(cpu, cpu->kernels->push_high_degree, sum);
     cpu->queue = queue;
     cpu->queue_count = all;
     return status;
@@ -83,7 +83,7 @@ static td_status work(td_coop_job *self, const td_coop_piece *piece)
     td_cpu_job *cpu = &self->cpu;
     td_adjacency lists[2] = {cpu->push[0], cpu->push[1]};
     td_cpu_tally sum;
-    cpu->push[0] = piece->pot == TD_POT_HOT ? lists[0] : lists[1];
+    cpu->push[0] = piece->deque == TD_COOP_HOT ? lists[0] : lists[1];
     cpu->lists = 1;
     td_status status = push(cpu, self->blocks[piece->begin].vertices, self->blocks[piece->end].vertices, piece->edges,
                             &sum);
@@ -104,11 +104,11 @@ static td_exchange_args exchange_args(const td_coop_job *self, uint64_t count)
 static td_status send_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    uint64_t hot = ((uint64_t)self->held->split.inside + BLOCK - 1) / BLOCK;
+    uint64_t hot = ((uint64_t)self->layout->split.inside + BLOCK - 1) / BLOCK;
     uint64_t count = self->blocks[self->link ? self->block_count : hot].vertices;
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_stream_copy(gpu->stream, self->sent_vertices, self->cpu.queue, count * sizeof(uint32_t), TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(gpu->stream, self->sent_values, self->told, count * gpu->traits->value_bytes,
+    TD_CHECK(td_stream_copy(gpu->stream, self->sent_values, self->queue_values, count * gpu->traits->value_bytes,
                             TD_TO_DEVICE));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
     td_exchange_args args = exchange_args(self, count);
@@ -134,13 +134,13 @@ static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
 
 static void fill_pots(td_coop_job *self)
 {
-    for (int i = 0; i < TD_POTS; i++) {
-        td_coop_pot *pot = &self->pot[i];
-        pot->before = self->before[i];
-        pot->front = 0;
-        pot->back = self->block_count;
+    for (int i = 0; i < TD_COOP_DEQUES; i++) {
+        td_coop_deque *deque = &self->deque[i];
+        deque->before = self->before[i];
+        deque->front = 0;
+        deque->back = self->block_count;
         /* None behind has edges. */
-        while (pot->back > 0 && pot->before[pot->back - 1] == pot->before[self->block_count]) pot->back--;
+        while (deque->back > 0 && deque->before[deque->back - 1] == deque->before[self->block_count]) deque->back--;
     }
 }
 
@@ -149,7 +149,7 @@ static td_status push_together(td_coop_job *self, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    td_device *device = self->held->device;
+    td_device *device = self->layout->device;
     cpu->next_count = 0;
     TD_CHECK(list_frontier(self));
     fill_pots(self);
@@ -158,7 +158,7 @@ static td_status push_together(td_coop_job *self, td_row *row)
     uint64_t began = td_device_clock(device);
     TD_CHECK(send_frontier(self));
     uint64_t sent = td_device_clock(device);
-    TD_CHECK(td_coop_share(self));
+    TD_CHECK(td_coop_drain(self));
     uint64_t done = td_device_clock(device);
     TD_CHECK(take_changed(self, &sum));
     row->edges = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
@@ -209,11 +209,11 @@ static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_row 
 static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_frontier *now, td_row *row)
 {
     td_cpu_tally sum;
-    uint64_t began = td_device_clock(self->held->device);
+    uint64_t began = td_device_clock(self->layout->device);
     TD_CHECK(td_cpu_iterate(&self->cpu, direction, now, &sum));
     row->edges = row->edges_cpu = sum.edges;
-    td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
-    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
+    td_device_host_worked(self->layout->device, sum.edges * TD_COOP_EDGE_BYTES);
+    td_coop_learn_cpu(self, TD_COOP_DEQUES, sum.edges, td_device_clock(self->layout->device) - began);
     return TD_OK;
 }
 
@@ -244,10 +244,10 @@ td_status td_coop_rounds(td_coop_job *self)
         row.active_edges = now.edges;
         self->leaves = stays_small(self, &now);
         if (self->leaves) return TD_OK;
-        td_cpu_settle(cpu, &now);
+        td_cpu_subtract_settled(cpu, &now);
         td_direction direction = td_cpu_choose(cpu, &now);
         bool pushes = direction == TD_DIRECTION_PUSH || !cpu->first_hit;
-        if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count])) {
+        if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_COOP_HOT][self->block_count])) {
             TD_CHECK(round_together(self, &now, &row));
             counted = false;
         } else {
@@ -269,13 +269,13 @@ static td_status step_alone(td_coop_job *self, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    uint64_t began = td_device_clock(self->held->device);
+    uint64_t began = td_device_clock(self->layout->device);
     cpu->next_count = 0;
     TD_CHECK(list_frontier(self));
     TD_CHECK(push(cpu, 0, cpu->queue_count, row->active_edges, &sum));
     row->edges = row->edges_cpu = sum.edges;
-    td_device_host_worked(self->held->device, sum.edges * TD_COOP_EDGE_BYTES);
-    td_coop_learn_cpu(self, TD_POTS, sum.edges, td_device_clock(self->held->device) - began);
+    td_device_host_worked(self->layout->device, sum.edges * TD_COOP_EDGE_BYTES);
+    td_coop_learn_cpu(self, TD_COOP_DEQUES, sum.edges, td_device_clock(self->layout->device) - began);
     return TD_OK;
 }
 
@@ -303,7 +303,7 @@ td_status td_coop_steps(td_coop_job *self)
         if (self->leaves) return TD_OK;
         td_row row = {.direction = "near", .active_vertices = now.vertices, .active_edges = now.edges};
         self->row = &row;
-        bool together = td_coop_invokes(self, now.edges, self->before[TD_POT_HOT][self->block_count]);
+        bool together = td_coop_invokes(self, now.edges, self->before[TD_COOP_HOT][self->block_count]);
         TD_CHECK(together ? push_together(self, &row) : step_alone(self, &row));
         TD_CHECK(td_cpu_end_iteration(cpu, &row, began));
         TD_CHECK(td_coop_save(self, &cpu->context, cpu->values));

@@ -19,19 +19,19 @@ static const double CPU_PART = 0.12; /* less: what the GPU has queued must last 
 enum { GPU_WORKERS = 16 };      /* a worker's least piece is so much smaller */
 enum { LEAST_SEEN = 1 << 12 };  /* edges from which a rate is learned */
 
-uint64_t td_coop_edges(const td_coop_pot *pot, uint64_t begin, uint64_t end)
+uint64_t td_coop_edges(const td_coop_deque *deque, uint64_t begin, uint64_t end)
 {
-    if (pot->before != NULL) return pot->before[end] - pot->before[begin];
-    uint64_t first = begin * pot->unit, last = end * pot->unit;
-    return (last < pot->edges ? last : pot->edges) - (first < pot->edges ? first : pot->edges);
+    if (deque->before != NULL) return deque->before[end] - deque->before[begin];
+    uint64_t first = begin * deque->unit, last = end * deque->unit;
+    return (last < deque->edges ? last : deque->edges) - (first < deque->edges ? first : deque->edges);
 }
 
-void td_coop_note(td_coop_job *self, td_status status)
+void td_coop_record_status(td_coop_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     td_failure_keep(&self->failure);
-    td_loop_stop(self->held->gpu.set->loop);
+    td_loop_stop(self->layout->gpu.set->loop);
 }
 
 /* Taking. */
@@ -39,38 +39,38 @@ void td_coop_note(td_coop_job *self, td_status status)
 /* About so many edges from one end: units from `front` up, or from `back` down. */
 static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t wanted)
 {
-    td_coop_pot *pot = &self->pot[which];
-    uint64_t low = 1, high = pot->back - pot->front; /* units */
+    td_coop_deque *deque = &self->deque[which];
+    uint64_t low = 1, high = deque->back - deque->front; /* units */
     while (low < high) { /* the fewest that have as many */
         uint64_t middle = low + (high - low) / 2;
-        uint64_t edges = in_front ? td_coop_edges(pot, pot->front, pot->front + middle)
-                                  : td_coop_edges(pot, pot->back - middle, pot->back);
+        uint64_t edges = in_front ? td_coop_edges(deque, deque->front, deque->front + middle)
+                                  : td_coop_edges(deque, deque->back - middle, deque->back);
         if (edges >= wanted) high = middle;
         else low = middle + 1;
     }
-    td_coop_piece piece = {.pot = which};
+    td_coop_piece piece = {.deque = which};
     if (in_front) {
-        piece.begin = pot->front;
-        piece.end = pot->front += low;
+        piece.begin = deque->front;
+        piece.end = deque->front += low;
     } else {
-        piece.end = pot->back;
-        pot->back -= low;
-        if (pot->window > 0) pot->back = pot->back / pot->window * pot->window;
-        if (pot->back < pot->front) pot->back = pot->front;
-        piece.begin = pot->back;
+        piece.end = deque->back;
+        deque->back -= low;
+        if (deque->window > 0) deque->back = deque->back / deque->window * deque->window;
+        if (deque->back < deque->front) deque->back = deque->front;
+        piece.begin = deque->back;
     }
-    piece.edges = td_coop_edges(pot, piece.begin, piece.end);
-    piece.asked = td_device_clock(self->held->device);
+    piece.edges = td_coop_edges(deque, piece.begin, piece.end);
+    piece.asked = td_device_clock(self->layout->device);
     return piece;
 }
 
-static bool is_empty(const td_coop_pot *pot) { return pot->front >= pot->back; }
+static bool is_empty(const td_coop_deque *deque) { return deque->front >= deque->back; }
 
 static double gpu_rate(const td_coop_job *self, int which)
 {
-    if (self->pot[which].gpu_rate > 0) return self->pot[which].gpu_rate;
-    if (which == TD_POT_HOT) return GPU_GUESS;
-    return self->held->copy_rate / (double)(sizeof(uint32_t) + self->held->split.weight_bytes);
+    if (self->deque[which].gpu_rate > 0) return self->deque[which].gpu_rate;
+    if (which == TD_COOP_HOT) return GPU_GUESS;
+    return self->layout->copy_rate / (double)(sizeof(uint32_t) + self->layout->split.weight_bytes);
 }
 
 /* Of all workers together: lists of the rest may be far shorter than hot ones, and cost more an edge. */
@@ -81,18 +81,18 @@ static double cpu_rate(const td_coop_job *self, int which)
     return rate[!which] > 0 ? rate[!which] : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
 }
 
-static uint64_t left_in(const td_coop_pot *pot) { return td_coop_edges(pot, pot->front, pot->back); }
+static uint64_t left_in(const td_coop_deque *deque) { return td_coop_edges(deque, deque->front, deque->back); }
 
 /* Whether the GPU goes over both pots at a time. */
-static bool has_lanes(const td_coop_job *self) { return self->lane[TD_POT_HOT] != self->lane[TD_POT_REST]; }
+static bool has_lanes(const td_coop_job *self) { return self->lane[TD_COOP_HOT] != self->lane[TD_COOP_REST]; }
 
 /* How long both would still take, each with its own pot first and then with the other's where it may. */
 static double time_left(const td_coop_job *self)
 {
-    double hot = (double)left_in(&self->pot[TD_POT_HOT]), rest = (double)left_in(&self->pot[TD_POT_REST]);
-    double cpu_hot = cpu_rate(self, TD_POT_HOT), cpu_rest = cpu_rate(self, TD_POT_REST);
+    double hot = (double)left_in(&self->deque[TD_COOP_HOT]), rest = (double)left_in(&self->deque[TD_COOP_REST]);
+    double cpu_hot = cpu_rate(self, TD_COOP_HOT), cpu_rest = cpu_rate(self, TD_COOP_REST);
     if (!self->gpu_takes) return hot / cpu_hot + rest / cpu_rest;
-    double gpu_hot = gpu_rate(self, TD_POT_HOT), gpu_rest = gpu_rate(self, TD_POT_REST);
+    double gpu_hot = gpu_rate(self, TD_COOP_HOT), gpu_rest = gpu_rate(self, TD_COOP_REST);
     double on_gpu = hot / gpu_hot, on_cpu = rest / cpu_rest;
     if (self->link && has_lanes(self)) {
         double both = rest / (cpu_rest + gpu_rest);
@@ -118,25 +118,25 @@ static void learn(double *rate, uint64_t edges, uint64_t ns)
 void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns)
 {
     if (edges < LEAST_SEEN) return;
-    for (int i = 0; i < TD_POTS; i++)
-        if (which == i || which == TD_POTS) learn(&self->cpu_rate[i], edges, ns);
+    for (int i = 0; i < TD_COOP_DEQUES; i++)
+        if (which == i || which == TD_COOP_DEQUES) learn(&self->cpu_rate[i], edges, ns);
 }
 
 /* The GPU. */
 
 static void on_flown(void *context, td_status status, uint64_t value);
 
-static uint32_t flights(const td_coop_job *self) { return self->flights[TD_POT_HOT] + self->flights[TD_POT_REST]; }
+static uint32_t flights(const td_coop_job *self) { return self->flights[TD_COOP_HOT] + self->flights[TD_COOP_REST]; }
 
 static td_status fly_from(td_coop_job *self, int which)
 {
-    while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->pot[which])) {
+    while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->deque[which])) {
         td_coop_piece piece = take(self, which, !self->cpu_in_front,
                                    piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
         TD_CHECK(self->launch(self, &piece));
         TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
         self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
-        if (which == TD_POT_HOT) self->row->edges_gpu += piece.edges;
+        if (which == TD_COOP_HOT) self->row->edges_gpu += piece.edges;
         else self->row->edges_link += piece.edges;
     }
     return TD_OK;
@@ -147,23 +147,23 @@ static td_status fly_from(td_coop_job *self, int which)
 static td_status fly(td_coop_job *self)
 {
     if (!self->gpu_takes) return TD_OK;
-    TD_CHECK(fly_from(self, TD_POT_HOT));
-    return self->link && (has_lanes(self) || is_empty(&self->pot[TD_POT_HOT])) ? fly_from(self, TD_POT_REST) : TD_OK;
+    TD_CHECK(fly_from(self, TD_COOP_HOT));
+    return self->link && (has_lanes(self) || is_empty(&self->deque[TD_COOP_HOT])) ? fly_from(self, TD_COOP_REST) : TD_OK;
 }
 
 /* When the completion under way was posted: the host may have been at work since. */
 static uint64_t arrival(const td_coop_job *self)
 {
-    const td_loop *loop = self->held->gpu.set->loop;
+    const td_loop *loop = self->layout->gpu.set->loop;
     return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
 }
 
 /* For traces: hot edges on the lane of kernels, those that cross on that of copies. */
 static td_status note_piece(td_coop_job *self, td_lane lane, const td_coop_piece *piece, uint64_t began, uint64_t ended)
 {
-    static const char *const names[TD_POTS] = {"hot edges", "other edges"};
+    static const char *const names[TD_COOP_DEQUES] = {"hot edges", "other edges"};
     td_gpu_job *gpu = &self->gpu;
-    td_run_event event = {lane, names[piece->pot], UINT32_MAX, (double)(began - gpu->device_began) * 1e-9,
+    td_run_event event = {lane, names[piece->deque], UINT32_MAX, (double)(began - gpu->device_began) * 1e-9,
                           (double)(ended - began) * 1e-9, piece->edges * sizeof(uint32_t)};
     return td_run_add_event(gpu->run, gpu->options, &event);
 }
@@ -174,10 +174,10 @@ static void on_flown(void *context, td_status status, uint64_t which)
     const td_coop_piece *piece = &self->flight[which][self->first_flight[which]];
     uint64_t now = arrival(self), began = piece->asked > self->gpu_free[which] ? piece->asked : self->gpu_free[which];
     uint64_t took = now > began ? now - began : 1;
-    if (piece->edges >= LEAST_SEEN) learn(&self->pot[piece->pot].gpu_rate, piece->edges, took);
+    if (piece->edges >= LEAST_SEEN) learn(&self->deque[piece->deque].gpu_rate, piece->edges, took);
     self->gpu_free[which] = now;
-    td_lane lane = which == TD_POT_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES;
-    td_coop_note(self, note_piece(self, lane, piece, now - took, now));
+    td_lane lane = which == TD_COOP_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES;
+    td_coop_record_status(self, note_piece(self, lane, piece, now - took, now));
     self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
     self->flights[which]--;
     if (began < self->busy_until) began = self->busy_until;
@@ -185,8 +185,8 @@ static void on_flown(void *context, td_status status, uint64_t which)
         self->gpu_busy += now - began;
         self->busy_until = now;
     }
-    td_coop_note(self, status);
-    if (self->status == TD_OK) td_coop_note(self, fly(self));
+    td_coop_record_status(self, status);
+    if (self->status == TD_OK) td_coop_record_status(self, fly(self));
 }
 
 /* The CPU. */
@@ -196,8 +196,8 @@ static void on_turn(void *context, td_status status, uint64_t value);
 /* A virtual clock goes on with the workers; a real one needs no telling. */
 static void post_turn(td_coop_job *self)
 {
-    td_device *device = self->held->device;
-    td_loop *loop = self->held->gpu.set->loop;
+    td_device *device = self->layout->device;
+    td_loop *loop = self->layout->gpu.set->loop;
     uint64_t time = device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0;
     self->cpu_posted = true;
     td_loop_expect(loop);
@@ -206,17 +206,17 @@ static void post_turn(td_coop_job *self)
 
 static bool cpu_may_take(const td_coop_job *self, int which)
 {
-    return !is_empty(&self->pot[which]) && (which == TD_POT_REST || self->on_demand || !self->gpu_takes);
+    return !is_empty(&self->deque[which]) && (which == TD_COOP_REST || self->on_demand || !self->gpu_takes);
 }
 
 /* Whether the GPU would be through with all of a pot before the workers were with one unit of it. */
 static bool is_gpus(const td_coop_job *self, int which)
 {
-    const td_coop_pot *pot = &self->pot[which];
-    if (!self->gpu_takes || is_empty(pot) || (which == TD_POT_REST && !self->link)) return false;
-    uint64_t unit = self->cpu_in_front ? td_coop_edges(pot, pot->front, pot->front + 1)
-                                       : td_coop_edges(pot, pot->back - 1, pot->back);
-    uint64_t ahead = left_in(pot);
+    const td_coop_deque *deque = &self->deque[which];
+    if (!self->gpu_takes || is_empty(deque) || (which == TD_COOP_REST && !self->link)) return false;
+    uint64_t unit = self->cpu_in_front ? td_coop_edges(deque, deque->front, deque->front + 1)
+                                       : td_coop_edges(deque, deque->back - 1, deque->back);
+    uint64_t ahead = left_in(deque);
     for (uint32_t i = 0; i < self->flights[which]; i++)
         ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
     return (double)unit / cpu_rate(self, which) > (double)ahead / gpu_rate(self, which);
@@ -224,18 +224,18 @@ static bool is_gpus(const td_coop_job *self, int which)
 
 static td_status work(td_coop_job *self)
 {
-    int which = cpu_may_take(self, TD_POT_REST) && !is_gpus(self, TD_POT_REST) ? TD_POT_REST : TD_POT_HOT;
+    int which = cpu_may_take(self, TD_COOP_REST) && !is_gpus(self, TD_COOP_REST) ? TD_COOP_REST : TD_COOP_HOT;
     if (!cpu_may_take(self, which) || is_gpus(self, which)) return TD_OK;
     uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
     td_coop_piece piece = take(self, which, self->cpu_in_front,
                                piece_edges(self, CPU_PART, cpu_rate(self, which), least));
     TD_CHECK(self->work(self, &piece));
-    td_device_host_worked(self->held->device, piece.edges * TD_COOP_EDGE_BYTES);
-    uint64_t took = td_device_clock(self->held->device) - piece.asked;
+    td_device_host_worked(self->layout->device, piece.edges * TD_COOP_EDGE_BYTES);
+    uint64_t took = td_device_clock(self->layout->device) - piece.asked;
     td_coop_learn_cpu(self, which, piece.edges, took);
     TD_CHECK(note_piece(self, TD_LANE_WORKERS, &piece, piece.asked, piece.asked + took));
     self->cpu_busy += took;
-    if (which == TD_POT_REST) self->row->edges_cpu += piece.edges;
+    if (which == TD_COOP_REST) self->row->edges_cpu += piece.edges;
     else self->row->edges_on_demand += piece.edges;
     post_turn(self);
     return TD_OK;
@@ -246,36 +246,36 @@ static void on_turn(void *context, td_status status, uint64_t value)
     (void)value;
     td_coop_job *self = context;
     self->cpu_posted = false;
-    td_coop_note(self, status);
-    if (self->status == TD_OK) td_coop_note(self, work(self));
+    td_coop_record_status(self, status);
+    if (self->status == TD_OK) td_coop_record_status(self, work(self));
 }
 
-void td_coop_let_cpu_begin(td_coop_job *self)
+void td_coop_start_cpu(td_coop_job *self)
 {
     self->cpu_waits = false;
-    self->cpu_began = td_device_clock(self->held->device);
+    self->cpu_began = td_device_clock(self->layout->device);
     if (!self->cpu_posted) post_turn(self);
 }
 
 /* An iteration. */
 
-td_status td_coop_share(td_coop_job *self)
+td_status td_coop_drain(td_coop_job *self)
 {
-    uint64_t began = td_device_clock(self->held->device);
+    uint64_t began = td_device_clock(self->layout->device);
     self->cpu_busy = self->gpu_busy = 0;
     self->cpu_began = self->busy_until = began;
-    for (int i = 0; i < TD_POTS; i++) {
+    for (int i = 0; i < TD_COOP_DEQUES; i++) {
         self->gpu_free[i] = began;
         self->flights[i] = self->first_flight[i] = 0;
     }
     if (self->gpu_takes) TD_CHECK(fly(self));
     if (!self->cpu_waits) post_turn(self);
     while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
-        TD_CHECK(td_loop_run(self->held->gpu.set->loop));
+        TD_CHECK(td_loop_run(self->layout->gpu.set->loop));
     if (self->status != TD_OK) td_failure_set(&self->failure);
     if (self->status != TD_OK) return self->status;
     self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
-    double seconds = (double)(td_device_clock(self->held->device) - began) * 1e-9;
+    double seconds = (double)(td_device_clock(self->layout->device) - began) * 1e-9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
     if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
     return TD_OK;
@@ -288,9 +288,9 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
     if (self->invoke == TD_INVOKE_PAPER)
         return (double)active > self->tau && (double)hot > self->theta * (double)active;
-    double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_POT_REST);
-    double alone = (double)hot / cpu_rate(self, TD_POT_HOT) + left / cpu_rest;
-    double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_POT_REST) : 0));
-    double on_gpu = (double)hot / gpu_rate(self, TD_POT_HOT);
+    double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_COOP_REST);
+    double alone = (double)hot / cpu_rate(self, TD_COOP_HOT) + left / cpu_rest;
+    double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_COOP_REST) : 0));
+    double on_gpu = (double)hot / gpu_rate(self, TD_COOP_HOT);
     return self->overhead + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
 }

@@ -10,7 +10,7 @@
 
 static td_status move_out(const td_coop_job *self, void *to, const void *from)
 {
-    return td_numbering_values_out(&self->held->numbering, to, from, self->gpu.traits->value_bytes,
+    return td_numbering_values_out(&self->layout->numbering, to, from, self->gpu.traits->value_bytes,
                                    self->gpu.options->pool);
 }
 
@@ -18,7 +18,7 @@ static td_status move_out(const td_coop_job *self, void *to, const void *from)
 static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
 {
     const td_cpu_job *cpu = &self->cpu;
-    uint64_t *all, words = td_bitmap_words(self->held->split.vertices);
+    uint64_t *all, words = td_bitmap_words(self->layout->split.vertices);
     TD_CHECK(TD_NEW_ZEROED(&all, words, "active vertices"));
     for (uint64_t i = 0; i < cpu->queue_count && under_way; i++) td_bit_set(all, cpu->queue[i]);
     for (uint64_t w = 0; w < words; w++) {
@@ -26,7 +26,7 @@ static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
         if (self->pending != NULL) all[w] |= self->pending[w];
         else if (!under_way) all[w] |= cpu->active[w];
     }
-    td_numbering_bits_out(&self->held->numbering, out, all);
+    td_numbering_bits_out(&self->layout->numbering, out, all);
     td_free(all);
     return TD_OK;
 }
@@ -49,7 +49,7 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
 td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
-    bool fused = self->gpu.traits->fused, renumbered = self->held->split.order != NULL;
+    bool fused = self->gpu.traits->fused, renumbered = self->layout->split.order != NULL;
     bool anew = (run->program->info->vertex_values && renumbered) || (!fused && self->safe < 0);
     td_state *state = NULL;
     td_status status = TD_OK;
@@ -57,7 +57,7 @@ td_status td_coop_recover(td_coop_job *self)
     bool gone = anew && run->resumed != NULL; /* what it began with is on the GPU */
     if (gone) return td_fail(TD_DEVICE, "%s", td_last_message());
     if (!anew) {
-        uint64_t n = self->held->split.vertices;
+        uint64_t n = self->layout->split.vertices;
         size_t bytes = self->gpu.traits->value_bytes;
         TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
         TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));

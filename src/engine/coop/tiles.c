@@ -5,119 +5,119 @@
 
 #include "base/alloc.h"
 
-enum { STRETCHES_PER_WORKER = 8, LEAST_STRETCH = 2048 };
+enum { RANGES_PER_WORKER = 8, LEAST_RANGE = 2048 };
 
-static const td_adjacency *list_of(const td_coop_job *self, int pot)
+static const td_adjacency *list_of(const td_coop_job *self, int deque)
 {
-    return pot == TD_POT_HOT ? &self->held->cut->hot : &self->held->cut->rest;
+    return deque == TD_COOP_HOT ? &self->layout->cut->hot : &self->layout->cut->rest;
 }
 
 /* Edges of one part of the lists that a piece has. */
-typedef struct stretch {
+typedef struct edge_range {
     uint64_t begin, end;
-} stretch;
+} edge_range;
 
-static bool in_windows(const td_coop_job *self) { return self->held->link.narrow != NULL; }
+static bool in_windows(const td_coop_job *self) { return self->layout->link.compressed != NULL; }
 
-static uint64_t edges_of(const td_coop_job *self, int part) { return list_of(self, part)->offsets[self->taking]; }
+static uint64_t edges_of(const td_coop_job *self, int part) { return list_of(self, part)->offsets[self->participants]; }
 
 static uint64_t windows_of(const td_coop_job *self, int part)
 {
-    uint32_t shift = self->held->link.shift;
+    uint32_t shift = self->layout->link.shift;
     return (edges_of(self, part) + (UINT64_C(1) << shift) - 1) >> shift;
 }
 
 /* Windows of the rest that cross: those behind are on the device. */
 static uint64_t crossing_windows(const td_coop_job *self)
 {
-    const td_coop_narrow *kept = &self->held->kept[TD_POT_REST];
-    uint64_t all = windows_of(self, TD_POT_REST);
-    return kept->words != NULL && kept->first < all ? kept->first : all;
+    const td_coop_windows *resident = &self->layout->resident[TD_COOP_REST];
+    uint64_t all = windows_of(self, TD_COOP_REST);
+    return resident->words != NULL && resident->first < all ? resident->first : all;
 }
 
 /* Where the rest's part that crosses ends. */
 uint64_t td_coop_crossing_end(const td_coop_job *self)
 {
-    uint64_t edges = edges_of(self, TD_POT_REST);
-    uint64_t end = in_windows(self) ? crossing_windows(self) << self->held->link.shift : edges;
+    uint64_t edges = edges_of(self, TD_COOP_REST);
+    uint64_t end = in_windows(self) ? crossing_windows(self) << self->layout->link.shift : edges;
     return end < edges ? end : edges;
 }
 
-static stretch part_of(const td_coop_job *self, const td_coop_piece *piece, int part)
+static edge_range part_of(const td_coop_job *self, const td_coop_piece *piece, int part)
 {
     uint64_t begin = piece->begin, end = piece->end, most = edges_of(self, part), unit = TD_GPU_TILE;
-    if (part != piece->pot && (piece->pot == TD_POT_REST || !in_windows(self))) return (stretch){0, 0};
-    if (piece->pot == TD_POT_HOT && in_windows(self)) {
-        uint64_t hot = windows_of(self, TD_POT_HOT), crossing = crossing_windows(self);
-        unit = UINT64_C(1) << self->held->link.shift;
-        begin = part == TD_POT_HOT ? (begin < hot ? begin : hot) : (begin > hot ? begin - hot : 0) + crossing;
-        end = part == TD_POT_HOT ? (end < hot ? end : hot) : (end > hot ? end - hot : 0) + crossing;
+    if (part != piece->deque && (piece->deque == TD_COOP_REST || !in_windows(self))) return (edge_range){0, 0};
+    if (piece->deque == TD_COOP_HOT && in_windows(self)) {
+        uint64_t hot = windows_of(self, TD_COOP_HOT), crossing = crossing_windows(self);
+        unit = UINT64_C(1) << self->layout->link.shift;
+        begin = part == TD_COOP_HOT ? (begin < hot ? begin : hot) : (begin > hot ? begin - hot : 0) + crossing;
+        end = part == TD_COOP_HOT ? (end < hot ? end : hot) : (end > hot ? end - hot : 0) + crossing;
     }
-    return (stretch){begin * unit < most ? begin * unit : most, end * unit < most ? end * unit : most};
+    return (edge_range){begin * unit < most ? begin * unit : most, end * unit < most ? end * unit : most};
 }
 
 /* Sums along the tiles of one part of the lists, wherever its edges are at the time. */
-static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list list, stretch edges)
+static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list list, edge_range edges)
 {
-    const td_gpu_head_arrays *heads = &self->held->heads[part];
+    const td_gpu_head_arrays *heads = &self->layout->heads[part];
     td_gpu_segments segments = {heads->bits, heads->lists, heads->before, edges_of(self, part)};
-    void *sums = part == TD_POT_HOT ? self->gpu.arrays.sums : self->rest_sums;
+    void *sums = part == TD_COOP_HOT ? self->gpu.arrays.sums : self->rest_sums;
     return td_gpu_pull_args(&self->gpu, list, &segments, edges.begin, edges.end, sums);
 }
 
-static td_status launch_whole(td_coop_job *self, td_stream *lane, int part, stretch edges)
+static td_status launch_whole(td_coop_job *self, td_stream *lane, int part, edge_range edges)
 {
-    td_pull_args args = pull_args(self, part, part == TD_POT_HOT ? self->held->hot : self->held->rest, edges);
+    td_pull_args args = pull_args(self, part, part == TD_COOP_HOT ? self->layout->hot : self->layout->rest, edges);
     return td_gpu_launch_each(lane, &self->gpu.kernels->pull, (args.end_piece - args.first_piece) * 32, &args);
 }
 
 /* Compressed windows; `at` says where each begins, unless there is but one. */
-static td_status launch_compressed(td_coop_job *self, td_stream *lane, int part, const td_coop_narrow *windows,
-                                   stretch edges)
+static td_status launch_compressed(td_coop_job *self, td_stream *lane, int part, const td_coop_windows *windows,
+                                   edge_range edges)
 {
     const td_gpu_list none = {0}; /* targets are in the windows, and compressed lists have no weights */
     td_pull_compressed_args args = {.pull = pull_args(self, part, none, edges), .compressed = windows->words,
                                     .starts = windows->at != NULL ? windows->at - windows->first : NULL,
-                                    .base = windows->base, .shift = self->held->link.shift};
+                                    .base = windows->base, .shift = self->layout->link.shift};
     return td_gpu_launch_each(lane, &self->gpu.kernels->pull_compressed,
                               (args.pull.end_piece - args.pull.first_piece) * 32, &args);
 }
 
 /* A window crosses, and what the piece has of it is gone over; the next one is on its way meanwhile. */
-static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, stretch piece)
+static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, edge_range piece)
 {
-    td_coop_graph *held = self->held;
-    td_link_list *link = &held->link;
-    uint32_t at = held->next_window++ % TD_COOP_WINDOWS;
-    uint64_t words = link->narrow_at[w + 1] - link->narrow_at[w];
+    td_coop_graph *layout = self->layout;
+    td_link_list *link = &layout->link;
+    uint32_t at = layout->next_window++ % TD_COOP_WINDOWS;
+    uint64_t words = link->compressed_at[w + 1] - link->compressed_at[w];
     uint64_t begin = td_link_begin(link, w), end = td_link_end(link, w);
-    td_coop_narrow window = {.words = held->narrow[at]};
-    if (held->freed[at] != NULL) {
-        TD_CHECK(td_stream_wait(held->incoming, held->freed[at]));
-        td_event_destroy(held->device, held->freed[at]);
-        held->freed[at] = NULL;
+    td_coop_windows window = {.words = layout->window[at]};
+    if (layout->freed[at] != NULL) {
+        TD_CHECK(td_stream_wait(layout->incoming, layout->freed[at]));
+        td_event_destroy(layout->device, layout->freed[at]);
+        layout->freed[at] = NULL;
     }
-    TD_CHECK(td_stream_copy(held->incoming, held->narrow[at], link->narrow + link->narrow_at[w],
+    TD_CHECK(td_stream_copy(layout->incoming, layout->window[at], link->compressed + link->compressed_at[w],
                             words * sizeof(uint32_t), TD_TO_DEVICE));
-    TD_CHECK(td_coop_follow(self, lane, held->incoming));
-    stretch edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
-    TD_CHECK(launch_compressed(self, lane, TD_POT_REST, &window, edges));
-    return td_stream_record(lane, &held->freed[at]);
+    TD_CHECK(td_coop_follow(self, lane, layout->incoming));
+    edge_range edges = {begin > piece.begin ? begin : piece.begin, end < piece.end ? end : piece.end};
+    TD_CHECK(launch_compressed(self, lane, TD_COOP_REST, &window, edges));
+    return td_stream_record(lane, &layout->freed[at]);
 }
 
 static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
 {
-    stretch hot = part_of(self, piece, TD_POT_HOT), rest = part_of(self, piece, TD_POT_REST);
-    const td_coop_narrow *kept = self->held->kept;
-    td_stream *lane = self->lane[piece->pot];
+    edge_range hot = part_of(self, piece, TD_COOP_HOT), rest = part_of(self, piece, TD_COOP_REST);
+    const td_coop_windows *resident = self->layout->resident;
+    td_stream *lane = self->lane[piece->deque];
     if (hot.begin < hot.end) {
-        if (kept[TD_POT_HOT].words == NULL) TD_CHECK(launch_whole(self, lane, TD_POT_HOT, hot));
-        else TD_CHECK(launch_compressed(self, lane, TD_POT_HOT, &kept[TD_POT_HOT], hot));
+        if (resident[TD_COOP_HOT].words == NULL) TD_CHECK(launch_whole(self, lane, TD_COOP_HOT, hot));
+        else TD_CHECK(launch_compressed(self, lane, TD_COOP_HOT, &resident[TD_COOP_HOT], hot));
     }
     if (rest.begin >= rest.end) return TD_OK;
-    if (piece->pot == TD_POT_HOT) return launch_compressed(self, lane, TD_POT_REST, &kept[TD_POT_REST], rest);
-    if (!in_windows(self)) return launch_whole(self, lane, TD_POT_REST, rest);
-    uint32_t shift = self->held->link.shift;
+    if (piece->deque == TD_COOP_HOT) return launch_compressed(self, lane, TD_COOP_REST, &resident[TD_COOP_REST], rest);
+    if (!in_windows(self)) return launch_whole(self, lane, TD_COOP_REST, rest);
+    uint32_t shift = self->layout->link.shift;
     for (uint64_t w = rest.begin >> shift; w <= (rest.end - 1) >> shift; w++)
         TD_CHECK(launch_window(self, lane, (uint32_t)w, rest));
     return TD_OK;
@@ -126,9 +126,9 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
 /* And rows that this was the last of get their values. */
 td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
 {
-    stretch rest = part_of(self, piece, TD_POT_REST);
+    edge_range rest = part_of(self, piece, TD_COOP_REST);
     TD_CHECK(launch_parts(self, piece));
-    return rest.begin < rest.end ? td_coop_settle(self, piece->pot, rest.begin) : TD_OK;
+    return rest.begin < rest.end ? td_coop_settle(self, piece->deque, rest.begin) : TD_OK;
 }
 
 /* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added, and
@@ -149,8 +149,8 @@ td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
 td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds)
 {
     td_cpu_job *cpu = &self->cpu;
-    uint64_t length = end - begin, most = (uint64_t)cpu->workers * STRETCHES_PER_WORKER, piece = length / most + 1;
-    if (piece < LEAST_STRETCH) piece = LEAST_STRETCH;
+    uint64_t length = end - begin, most = (uint64_t)cpu->workers * RANGES_PER_WORKER, piece = length / most + 1;
+    if (piece < LEAST_RANGE) piece = LEAST_RANGE;
     uint64_t pieces = (length + piece - 1) / piece;
     cpu->coop.list = list;
     cpu->coop.adds = adds;
@@ -162,10 +162,10 @@ td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t b
     return TD_OK;
 }
 
-static td_status work_on(td_coop_job *self, int part, stretch edges)
+static td_status work_on(td_coop_job *self, int part, edge_range edges)
 {
     const td_adjacency *list = list_of(self, part);
-    uint64_t n = self->held->split.vertices;
+    uint64_t n = self->layout->split.vertices;
     if (edges.begin >= edges.end) return TD_OK;
     uint64_t behind = td_first_list(list->offsets, n, edges.end);
     if (self->sums_add) TD_CHECK(td_coop_clear_until(self, behind));
@@ -176,46 +176,46 @@ static td_status work_on(td_coop_job *self, int part, stretch edges)
 
 td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
 {
-    if (piece->pot == TD_POT_HOT) self->sums_add = true;
-    TD_CHECK(work_on(self, TD_POT_HOT, part_of(self, piece, TD_POT_HOT)));
-    return work_on(self, TD_POT_REST, part_of(self, piece, TD_POT_REST));
+    if (piece->deque == TD_COOP_HOT) self->sums_add = true;
+    TD_CHECK(work_on(self, TD_COOP_HOT, part_of(self, piece, TD_COOP_HOT)));
+    return work_on(self, TD_COOP_REST, part_of(self, piece, TD_COOP_REST));
 }
 
 /* Pots. */
 
-static td_coop_pot pot_of_tiles(const td_coop_job *self, int which, uint64_t edges)
+static td_coop_deque deque_of_tiles(const td_coop_job *self, int which, uint64_t edges)
 {
-    return (td_coop_pot){.back = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE, .unit = TD_GPU_TILE, .edges = edges,
-                         .gpu_rate = self->pot[which].gpu_rate};
+    return (td_coop_deque){.back = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE, .unit = TD_GPU_TILE, .edges = edges,
+                         .gpu_rate = self->deque[which].gpu_rate};
 }
 
 /* The hot part and what stays of the rest. */
-static td_coop_pot pot_of_windows(const td_coop_job *self)
+static td_coop_deque deque_of_windows(const td_coop_job *self)
 {
-    uint64_t count = windows_of(self, TD_POT_HOT) + windows_of(self, TD_POT_REST) - crossing_windows(self);
-    uint64_t *before = self->before[TD_POT_HOT];
+    uint64_t count = windows_of(self, TD_COOP_HOT) + windows_of(self, TD_COOP_REST) - crossing_windows(self);
+    uint64_t *before = self->before[TD_COOP_HOT];
     for (uint64_t i = 0; i <= count; i++) {
-        td_coop_piece all = {.pot = TD_POT_HOT, .end = i};
-        stretch inside = part_of(self, &all, TD_POT_HOT), kept = part_of(self, &all, TD_POT_REST);
-        before[i] = inside.end - inside.begin + kept.end - kept.begin;
+        td_coop_piece all = {.deque = TD_COOP_HOT, .end = i};
+        edge_range inside = part_of(self, &all, TD_COOP_HOT), resident = part_of(self, &all, TD_COOP_REST);
+        before[i] = inside.end - inside.begin + resident.end - resident.begin;
     }
-    return (td_coop_pot){.back = count, .before = before, .edges = before[count],
-                         .gpu_rate = self->pot[TD_POT_HOT].gpu_rate};
+    return (td_coop_deque){.back = count, .before = before, .edges = before[count],
+                         .gpu_rate = self->deque[TD_COOP_HOT].gpu_rate};
 }
 
-void td_coop_fill_pots(td_coop_job *self)
+void td_coop_fill_deques(td_coop_job *self)
 {
     bool windows = in_windows(self);
-    self->pot[TD_POT_HOT] = windows ? pot_of_windows(self) : pot_of_tiles(self, TD_POT_HOT, edges_of(self, TD_POT_HOT));
-    self->pot[TD_POT_REST] = pot_of_tiles(self, TD_POT_REST, td_coop_crossing_end(self));
-    if (windows) self->pot[TD_POT_REST].window = (UINT64_C(1) << self->held->link.shift) / TD_GPU_TILE;
+    self->deque[TD_COOP_HOT] = windows ? deque_of_windows(self) : deque_of_tiles(self, TD_COOP_HOT, edges_of(self, TD_COOP_HOT));
+    self->deque[TD_COOP_REST] = deque_of_tiles(self, TD_COOP_REST, td_coop_crossing_end(self));
+    if (windows) self->deque[TD_COOP_REST].window = (UINT64_C(1) << self->layout->link.shift) / TD_GPU_TILE;
 }
 
-td_status td_coop_make_pots(td_coop_job *self)
+td_status td_coop_make_deques(td_coop_job *self)
 {
-    uint64_t stretches = (uint64_t)self->cpu.workers * STRETCHES_PER_WORKER + 2;
-    TD_CHECK(td_new_bytes(&self->cpu.coop.partials, stretches, 2 * self->gpu.traits->accum_bytes, "partial sums"));
-    TD_CHECK(TD_NEW(&self->cpu.coop.cut, stretches, "partial sums"));
+    uint64_t ranges = (uint64_t)self->cpu.workers * RANGES_PER_WORKER + 2;
+    TD_CHECK(td_new_bytes(&self->cpu.coop.partials, ranges, 2 * self->gpu.traits->accum_bytes, "partial sums"));
+    TD_CHECK(TD_NEW(&self->cpu.coop.cut, ranges, "partial sums"));
     if (!in_windows(self)) return TD_OK;
-    return TD_NEW(&self->before[TD_POT_HOT], (self->held->split.edges >> self->held->link.shift) + 3, "windows");
+    return TD_NEW(&self->before[TD_COOP_HOT], (self->layout->split.edges >> self->layout->link.shift) + 3, "windows");
 }

@@ -48,7 +48,7 @@ td_status td_hybrid_open_cores(td_hybrid_job *self)
                 "much from disk",
                 cpu->run->program->info->name);
     if (!self->cores) return TD_OK;
-    self->hears_told = cpu->lists == 2 || cpu->graph->symmetric;
+    self->pulls_what_it_pushes = cpu->lists == 2 || cpu->graph->symmetric;
     TD_CHECK(TD_NEW(&self->support, cpu->graph->vertices, "neighbours of high bounds"));
     return TD_NEW(&self->bins, (uint64_t)td_pool_threads(cpu->pool) * BINS, "counts of bounds");
 }
@@ -122,11 +122,11 @@ static void take_support(td_hybrid_job *self, uint32_t u)
 }
 
 /* A vertex's own support; where it tells those that it hears, they lose it in the same walk. */
-static uint32_t walk_heard(td_hybrid_job *self, uint32_t v, uint32_t old)
+static uint32_t count_support(td_hybrid_job *self, uint32_t v, uint32_t old)
 {
     const td_cpu_job *cpu = &self->cpu;
     const uint32_t *bounds = cpu->values;
-    uint32_t count = 0, bound = bounds[v], lost = self->hears_told ? old - bound : 0;
+    uint32_t count = 0, bound = bounds[v], lost = self->pulls_what_it_pushes ? old - bound : 0;
     for (int l = 0; l < cpu->lists; l++) {
         const td_adjacency *list = &cpu->pull[l];
         for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
@@ -138,7 +138,7 @@ static uint32_t walk_heard(td_hybrid_job *self, uint32_t v, uint32_t old)
     return count;
 }
 
-static void walk_told(td_hybrid_job *self, uint32_t v, uint32_t old)
+static void withdraw_support(td_hybrid_job *self, uint32_t v, uint32_t old)
 {
     const uint32_t *bounds = self->cpu.values;
     const td_adjacency *list = &self->cpu.push[0];
@@ -146,7 +146,7 @@ static void walk_told(td_hybrid_job *self, uint32_t v, uint32_t old)
         if (bounds[list->targets[e]] - bounds[v] - 1 < old - bounds[v]) take_support(self, list->targets[e]);
 }
 
-static td_status tell(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status update_page(void *context, uint64_t begin, uint64_t end, int worker)
 {
     step *self = context;
     td_cpu_job *cpu = &self->job->cpu;
@@ -156,8 +156,8 @@ static td_status tell(void *context, uint64_t begin, uint64_t end, int worker)
     for (uint64_t w = self->first_word + begin; w < self->first_word + end; w++)
         for (uint64_t rest = cpu->active[w]; rest != 0; rest &= rest - 1) {
             uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest)), old = support[v];
-            if (!self->job->hears_told && bounds[v] < old) walk_told(self->job, v, old);
-            support[v] = walk_heard(self->job, v, old);
+            if (!self->job->pulls_what_it_pushes && bounds[v] < old) withdraw_support(self->job, v, old);
+            support[v] = count_support(self->job, v, old);
             if (support[v] < bounds[v]) td_bit_set_atomic(cpu->next_active, v);
         }
     return TD_OK;
@@ -169,7 +169,7 @@ static td_status work_once(td_hybrid_job *self, const td_held_page *page, td_cpu
     step now = {.job = self, .first_word = page->begin / 64};
     uint64_t words = td_bitmap_words(page->end) - now.first_word;
     TD_CHECK(td_pool_for(cpu->pool, words, WORDS_AT_A_TIME, let_fall, &now));
-    TD_CHECK(td_pool_for(cpu->pool, words, WORDS_AT_A_TIME, tell, &now));
+    TD_CHECK(td_pool_for(cpu->pool, words, WORDS_AT_A_TIME, update_page, &now));
     memset(cpu->active + now.first_word, 0, words * sizeof *cpu->active);
     sum->edges += now.edges;
     return TD_OK;

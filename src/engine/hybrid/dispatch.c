@@ -15,7 +15,7 @@ static const double WORTH_IT = 1.1;     /* of a time that is a guess: less is no
 static const double PUSH_IS_AHEAD = 1.5;
 enum { LOOK_AHEAD = 64 };               /* pages, when it is weighed who would be through first */
 
-void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns)
+void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns)
 {
     double now = (double)edges / (double)(ns > 0 ? ns : 1);
     if (edges > 0) *rate = *rate > 0 ? 0.5 * (*rate + now) : now;
@@ -23,7 +23,7 @@ void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns)
 
 /* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f is what telling and then pulling take; who pushes looks at active
  * edges once. Tgpu is what both take together, the values' way to the GPU included. */
-bool td_hybrid_invites_gpu(const td_hybrid_job *self)
+bool td_hybrid_invokes_gpu(const td_hybrid_job *self)
 {
     double all = (double)td_cpu_view_edges(&self->cpu) + 1, f = (double)self->row.active_edges / all;
     double part = fmin((self->cpu.kernels->fused ? 1 : 2) * f * self->ratio, 1);
@@ -125,7 +125,7 @@ static td_status feed_gpu(dispatch *self)
     while (self->next < job->order_count && gpu_is_worth_it(self) && (slot = free_slot(job->gpu)) != NULL) {
         uint32_t place = self->next++;
         TD_CHECK(td_paged_wait(job->paged, place));
-        TD_CHECK(td_hybrid_gpu_fly(job->gpu, slot, place));
+        TD_CHECK(td_hybrid_gpu_launch(job->gpu, slot, place));
         self->sum->edges += slot->edges;
     }
     return TD_OK;
@@ -147,15 +147,15 @@ static void on_worked(void *context, td_status status, uint64_t value)
 {
     dispatch *self = context;
     td_hybrid_job *job = self->job;
-    uint64_t now = td_hybrid_gpu_heard(job->gpu);
+    uint64_t now = td_hybrid_gpu_done_at(job->gpu);
     (void)value;
     td_task_join(&self->task);
     self->at_work = false;
-    td_hybrid_gpu_note(job->gpu, status);
-    td_hybrid_learn(&job->cpu_rate, self->found.edges, now > self->began ? now - self->began : 1);
+    td_hybrid_gpu_record_status(job->gpu, status);
+    td_hybrid_update_rate(&job->cpu_rate, self->found.edges, now > self->began ? now - self->began : 1);
     td_hybrid_add(self->sum, &self->found, job->cpu.kernels->measure);
     job->row.pages_cpu++;
-    td_hybrid_gpu_note(job->gpu, td_paged_leave(job->paged, self->place, 1));
+    td_hybrid_gpu_record_status(job->gpu, td_paged_leave(job->paged, self->place, 1));
     td_loop_stop(job->gpu->set->loop);
 }
 

@@ -284,14 +284,14 @@ bool td_hybrid_gpu_takes(const td_hybrid_gpu *self, uint32_t page)
 
 /* An iteration. */
 
-void td_hybrid_gpu_note(td_hybrid_gpu *self, td_status status)
+void td_hybrid_gpu_record_status(td_hybrid_gpu *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     td_failure_keep(&self->failure);
 }
 
-uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *self)
+uint64_t td_hybrid_gpu_done_at(const td_hybrid_gpu *self)
 {
     uint64_t time = td_loop_time(self->set->loop);
     return time > 0 ? time : td_loop_arrived(self->set->loop);
@@ -300,9 +300,9 @@ uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *self)
 static void on_ready(void *context, td_status status, uint64_t value)
 {
     td_hybrid_gpu *self = context;
-    uint64_t now = td_hybrid_gpu_heard(self);
+    uint64_t now = td_hybrid_gpu_done_at(self);
     (void)value;
-    td_hybrid_gpu_note(self, status);
+    td_hybrid_gpu_record_status(self, status);
     self->ready = true;
     self->free_at = now;
     self->setup_ns = now > self->begun ? (double)(now - self->begun) : 0;
@@ -345,16 +345,16 @@ static void on_landed(void *context, td_status status, uint64_t value)
 {
     td_hybrid_slot *slot = context;
     td_hybrid_gpu *self = slot->gpu;
-    uint64_t now = td_hybrid_gpu_heard(self);
+    uint64_t now = td_hybrid_gpu_done_at(self);
     uint64_t began = slot->asked > self->free_at ? slot->asked : self->free_at;
     (void)value;
-    td_hybrid_learn(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
+    td_hybrid_update_rate(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
     self->free_at = now;
     self->flights--;
     slot->busy = false;
-    td_hybrid_gpu_note(self, status);
+    td_hybrid_gpu_record_status(self, status);
     mark_changed(self, &self->hybrid->pull->pages[self->hybrid->order[slot->place]]);
-    td_hybrid_gpu_note(self, td_paged_leave(self->hybrid->paged, slot->place, 1));
+    td_hybrid_gpu_record_status(self, td_paged_leave(self->hybrid->paged, slot->place, 1));
     td_loop_stop(self->set->loop);
 }
 
@@ -410,7 +410,7 @@ static td_status pull_page(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t p
     return pieces > 0 ? td_gpu_launch(job, slot->stream, &job->kernels->pull, pieces * 32, &args) : TD_OK;
 }
 
-td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
+td_status td_hybrid_gpu_launch(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
 {
     td_hybrid_job *hybrid = self->hybrid;
     const td_adjacency *list = &hybrid->cpu.pull[0];

@@ -57,13 +57,13 @@ void td_hybrid_gpu_unpin(td_hybrid_gpu *gpu);                 /* before the valu
 void td_hybrid_gpu_close(td_hybrid_job *self);
 bool td_hybrid_gpu_takes(const td_hybrid_gpu *gpu, uint32_t page); /* whether a slot is large enough */
 
-void td_hybrid_gpu_note(td_hybrid_gpu *gpu, td_status status); /* keeps the first that is not TD_OK, with its message */
+void td_hybrid_gpu_record_status(td_hybrid_gpu *gpu, td_status status); /* keeps the first that is not TD_OK, with its message */
 /* When what is being handled was done, not when it is heard of. */
-uint64_t td_hybrid_gpu_heard(const td_hybrid_gpu *gpu);
+uint64_t td_hybrid_gpu_done_at(const td_hybrid_gpu *gpu);
 
 /* An iteration: the host's values begin to go over, pages fly once they are there, what was counted is added. */
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *gpu);
-td_status td_hybrid_gpu_fly(td_hybrid_gpu *gpu, td_hybrid_slot *slot, uint32_t place);
+td_status td_hybrid_gpu_launch(td_hybrid_gpu *gpu, td_hybrid_slot *slot, uint32_t place);
 td_status td_hybrid_gpu_end(td_hybrid_gpu *gpu, td_cpu_tally *sum);
 
 #endif

@@ -62,7 +62,7 @@ td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
 static uint64_t bytes_to_come(const td_cpu_job *cpu)
 {
     const td_cpu_kernels *k = cpu->kernels;
-    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->heavy * 16;
+    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->high_degree * 16;
     if (k->edge != NULL) bytes += n * (sizeof(uint64_t) + sizeof(td_forest_edge));
     if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += n * sizeof(uint32_t);
     return cpu->options->parents ? bytes + n * sizeof(uint32_t) : bytes;
@@ -123,7 +123,7 @@ static td_status make_room(td_hybrid_job *self)
 }
 
 /* What was asked for and cannot be is a warning; a GPU that is there and has nothing to do is worth a line. */
-static void tell_alone(const td_cpu_job *cpu, bool asked)
+static void warn_cpu_alone(const td_cpu_job *cpu, bool asked)
 {
     const char *name = cpu->run->program->info->name;
     const char *why = cpu->kernels->first_hit && cpu->options->has_iterations
@@ -140,7 +140,7 @@ static void choose_use(td_hybrid_job *self)
     bool asked = self->use >= TD_USE_GPU, named = td_hybrid_names_gpu(cpu->options->devices);
     bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
     bool wanted = asked || (self->use == TD_USE_AUTO && named);
-    if (wanted && !can) tell_alone(cpu, asked);
+    if (wanted && !can) warn_cpu_alone(cpu, asked);
     if (!wanted || !can) self->use = TD_USE_CPU;
     else if (!asked) self->use = TD_USE_BOTH;
 }
@@ -222,7 +222,7 @@ static void tear_down(td_hybrid_job *self)
 static td_status run_schedule(td_hybrid_job *self)
 {
     const td_cpu_kernels *k = self->cpu.kernels;
-    if (self->cpu.run->resumed != NULL && self->cpu.run->resumed->converged) return td_hybrid_take_over(self);
+    if (self->cpu.run->resumed != NULL && self->cpu.run->resumed->converged) return td_hybrid_resume_converged(self);
     if (self->cpu.run->program->info->kind == TD_KIND_SWEEP) return td_hybrid_sweep(self);
     if (k->schedule == TD_SCHEDULE_PEEL) return self->cores ? td_hybrid_find_cores(self) : td_hybrid_peel(self);
     return k->fused ? td_hybrid_push_rounds(self) : td_hybrid_pull_rounds(self);
@@ -286,7 +286,7 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     note_disk(&self);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_hybrid_gpu_unpin(self.gpu);
-    TD_TRY(td_cpu_hand_over(&self.cpu));
+    TD_TRY(td_cpu_copy_result(&self.cpu));
     self.through = true;
 done:
     tear_down(&self);

@@ -35,7 +35,7 @@ typedef struct td_hybrid_job {
     bool by_levels;            /* a search, all of whose active vertices have the same value */
     bool pulled;               /* in the last iteration */
     bool cores;                /* core numbers from disk: by bounds, not by peeling */
-    bool hears_told;           /* the neighbours that a vertex hears are those that it tells */
+    bool pulls_what_it_pushes;           /* the neighbours that a vertex hears are those that it tells */
     uint32_t *support, *bins;  /* for them: of every vertex, of every worker (hybrid_cores.c) */
     double cpu_rate, gpu_rate; /* edges a ns of pages pulled; 0: not known */
     uint32_t passes;           /* with the GPU, and what the last took, with the processor and without; 0: none */
@@ -96,12 +96,12 @@ td_status td_hybrid_begin(td_hybrid_job *self);                          /* an i
 td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu_tally *sum, uint64_t began);
 /* Between two, if one is due; NULL: everyone is active. */
 td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active);
-td_status td_hybrid_take_over(td_hybrid_job *self);                      /* a checkpoint of a run that was through */
+td_status td_hybrid_resume_converged(td_hybrid_job *self);                      /* a checkpoint of a run that was through */
 
 /* hybrid_dispatch.c: whether the GPU takes part in a pull, a pass shared by both, and what a page took. */
-bool td_hybrid_invites_gpu(const td_hybrid_job *self);
+bool td_hybrid_invokes_gpu(const td_hybrid_job *self);
 td_status td_hybrid_dispatch(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum);
-void td_hybrid_learn(double *rate, uint64_t edges, uint64_t ns);
+void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns);
 
 /* The schedules. */
 td_status td_hybrid_push_rounds(td_hybrid_job *self);

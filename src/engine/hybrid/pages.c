@@ -200,7 +200,7 @@ static void note_alone(td_hybrid_job *self, uint64_t edges, uint64_t began)
     if (self->gpu == NULL) return;
     td_device *device = self->gpu->job.device;
     td_device_host_worked(device, edges * TD_HYBRID_EDGE_BYTES);
-    if (self->cpu_rate == 0) td_hybrid_learn(&self->cpu_rate, edges, td_device_clock(device) - began);
+    if (self->cpu_rate == 0) td_hybrid_update_rate(&self->cpu_rate, edges, td_device_clock(device) - began);
 }
 
 td_status td_hybrid_go(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum)

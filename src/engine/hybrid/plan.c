@@ -39,7 +39,7 @@ static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
 }
 
 /* In- and out-edges alike. */
-static bool looks_at_both(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
+static bool uses_both_lists(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
 {
     bool unweighted = program->info->weights == TD_WEIGHTS_UNUSED;
     bool symmetric = file->symmetric || (file->pattern_symmetric && unweighted);
@@ -57,7 +57,7 @@ static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, c
 {
     uint64_t bytes = section_bytes(file, TD_SECTION_OUT_TARGETS);
     if (weights) bytes += section_bytes(file, TD_SECTION_OUT_WEIGHTS);
-    return bytes * (looks_at_both(program, k, file) ? 2 : 1);
+    return bytes * (uses_both_lists(program, k, file) ? 2 : 1);
 }
 
 /* From disk in an iteration: at most, and about, where all edges are gone over again and pages stayed from the last. */
@@ -95,7 +95,7 @@ static bool takes_gpu(const td_program *program, const td_cpu_kernels *k, const 
 {
     td_hybrid_use use = td_hybrid_use_of(options->settings);
     bool wanted = use >= TD_USE_GPU || (use == TD_USE_AUTO && td_hybrid_names_gpu(options->devices));
-    return wanted && td_hybrid_suits_gpu(program, k, looks_at_both(program, k, file) ? 2 : 1, options);
+    return wanted && td_hybrid_suits_gpu(program, k, uses_both_lists(program, k, file) ? 2 : 1, options);
 }
 
 /* Pages. */
@@ -181,7 +181,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
                                 const td_run_options *options, uint64_t memory, td_hybrid_bytes *out)
 {
     const td_cpu_kernels *k = kernels_of(program, file);
-    bool on_disk = graph->paged != NULL, both = looks_at_both(program, k, file);
+    bool on_disk = graph->paged != NULL, both = uses_both_lists(program, k, file);
     bool gpu = takes_gpu(program, k, file, options);
     *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
                                        bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};

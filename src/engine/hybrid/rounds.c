@@ -42,9 +42,9 @@ static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page,
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally more;
-    cpu->heavy_count = 0;
+    cpu->high_degree_count = 0;
     TD_CHECK(td_hybrid_step(self, cpu->kernels->push_words, set, page, &more));
-    TD_CHECK(td_cpu_heavy_step(cpu, cpu->kernels->push_heavy, &more));
+    TD_CHECK(td_cpu_high_degree_step(cpu, cpu->kernels->push_high_degree, &more));
     td_hybrid_add(sum, &more, TD_MEASURE_NONE);
     return TD_OK;
 }
@@ -166,7 +166,7 @@ static td_status push_out(td_hybrid_job *self)
         if (self->row.active_vertices == 0) return TD_OK;
         bool hits = false;
         if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* which no GPU has to be asked for */
-        bool gpu = !hits && td_hybrid_invites_gpu(self);
+        bool gpu = !hits && td_hybrid_invokes_gpu(self);
         if (gpu) self->by_levels = false; /* who hears somebody told in this very iteration is a level further */
         TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
@@ -188,7 +188,7 @@ td_status td_hybrid_push_rounds(td_hybrid_job *self)
 {
     td_cpu_tally sum;
     choose_local(self);
-    TD_CHECK(td_cpu_make_heavy_list(&self->cpu));
+    TD_CHECK(td_cpu_make_high_degree_list(&self->cpu));
     TD_CHECK(td_cpu_init(&self->cpu, &sum));
     TD_CHECK(push_out(self));
     self->cpu.run->converged = !anyone_active(&self->cpu);
@@ -202,7 +202,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
     choose_local(self);
-    TD_CHECK(td_cpu_make_heavy_list(cpu));
+    TD_CHECK(td_cpu_make_high_degree_list(cpu));
     TD_CHECK(td_cpu_init(cpu, &sum));
     clear_done(cpu);
     if (cpu->resumed) { /* within a level */
@@ -246,13 +246,13 @@ static void commit_pull(td_cpu_job *cpu)
     }
 }
 
-static td_status pull_all(td_hybrid_job *self, bool everyone, td_cpu_tally *sum)
+static td_status pull_all(td_hybrid_job *self, bool all_vertices, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
     if (cpu->track) memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
     td_hybrid_order_all(self, self->pull);
-    bool gpu = td_hybrid_invites_gpu(self);
-    if (cpu->track && !everyone && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
+    bool gpu = td_hybrid_invokes_gpu(self);
+    if (cpu->track && !all_vertices && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
     td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
     TD_CHECK(gpu ? td_hybrid_dispatch(self, &pass, sum) : td_hybrid_go(self, &pass, sum));
     commit_pull(cpu);
@@ -272,26 +272,26 @@ static td_status pull_marked_page(td_hybrid_job *self, td_page_set *set, uint32_
 static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    td_cpu_tally told;
+    td_cpu_tally notified;
     uint64_t words = td_cpu_words(cpu), vertices, edges;
     if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "notified vertices"));
     memset(cpu->marked, 0, words * 8);
     memset(cpu->next_active, 0, words * 8);
     td_hybrid_order_useful(self, self->push); /* as counted when the frontier was */
-    td_hybrid_pass telling = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = notify_page};
-    TD_CHECK(td_hybrid_go(self, &telling, &told));
+    td_hybrid_pass notify_pass = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = notify_page};
+    TD_CHECK(td_hybrid_go(self, &notify_pass, &notified));
     TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
     td_hybrid_order_useful(self, self->pull);
     td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active,
                               .work = pull_marked_page};
     TD_CHECK(td_hybrid_go(self, &pulling, sum));
-    sum->edges += told.edges;
+    sum->edges += notified.edges;
     if (cpu->next_values == cpu->values && cpu->next_messages == cpu->messages) return TD_OK;
     return td_cpu_step(cpu, cpu->kernels->commit_marked, words, 64, words, NULL);
 }
 
 /* Garaph: f <= 1/2 in memory, f <= 1/(2k) from disk. */
-static bool few_hear(const td_hybrid_job *self)
+static bool few_notified(const td_hybrid_job *self)
 {
     double f = (double)self->row.active_edges / (double)(td_cpu_view_edges(&self->cpu) + 1);
     return f <= 1 / (2 * self->ratio);
@@ -301,12 +301,12 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t began = td_clock_ns();
-    bool everyone = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
-    bool notify = !everyone &&
-                  (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_hear(self)));
+    bool all_vertices = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
+    bool notify = !all_vertices &&
+                  (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_notified(self)));
     cpu->partial = notify;
-    TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, everyone, sum));
-    TD_CHECK(td_cpu_judge(cpu, sum));
+    TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, all_vertices, sum));
+    TD_CHECK(td_cpu_check_convergence(cpu, sum));
     if (cpu->partial) sum->share += cpu->context.global;
     cpu->global_moved = sum->share != cpu->context.global;
     cpu->context.global = sum->share;

@@ -11,9 +11,9 @@
 static td_status sweep_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    cpu->heavy_count = 0;
+    cpu->high_degree_count = 0;
     TD_CHECK(td_hybrid_step(self, cpu->kernels->sweep, set, page, sum));
-    return td_cpu_heavy_step(cpu, cpu->kernels->sweep_heavy, sum);
+    return td_cpu_high_degree_step(cpu, cpu->kernels->sweep_high_degree, sum);
 }
 
 static td_status vertex_steps(td_cpu_job *cpu, uint64_t *total)
@@ -77,7 +77,7 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
     bool again = true;
     td_cpu_tally sum;
     cpu->from_above = cpu->graph->symmetric;
-    TD_CHECK(td_cpu_make_heavy_list(cpu));
+    TD_CHECK(td_cpu_make_high_degree_list(cpu));
     if (cpu->kernels->edge != NULL) TD_CHECK(TD_NEW(&cpu->run->edges, vertices, "edges of the forest"));
     TD_CHECK(td_cpu_init(cpu, &sum));
     while (again && !(cpu->has_limit && cpu->context.iteration >= cpu->limit)) {
@@ -98,7 +98,7 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
     return cpu->run->edges != NULL ? note_forest(self) : TD_OK;
 }
 
-td_status td_hybrid_take_over(td_hybrid_job *self)
+td_status td_hybrid_resume_converged(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;

@@ -58,7 +58,7 @@ static td_status open_streams(void *state, td_device *device)
     return TD_OK;
 }
 
-const td_gpu_keeper td_multi_keeper = {"multi", sizeof(td_multi_graph), open_streams, release, .many = true};
+const td_gpu_layout_kind td_multi_keeper = {"multi", sizeof(td_multi_graph), open_streams, release, .many = true};
 
 /* What a run needs of a fragment. */
 

@@ -34,7 +34,7 @@ static td_status gather(td_multi_job *self)
     TD_CHECK(td_multi_wait(self));
     td_multi_settle(self);
     add_changes(self, &change, &share);
-    TD_CHECK(td_gpu_judge(td_multi_first(self), change, share));
+    TD_CHECK(td_gpu_check_convergence(td_multi_first(self), change, share));
     TD_EACH_GPU(self, gpu) {
         gpu->job.state.context.global = share;
         td_gpu_turn_values(&gpu->job);

@@ -84,7 +84,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
 
 /* What of the request the settings contradict. */
 
-static bool keeps_numbers(const td_program *program, const td_run_options *options)
+static bool keeps_stored_order(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
     bool under_way = options->has_iterations || options->checkpoint != NULL || options->resume != NULL;
@@ -98,7 +98,7 @@ static td_status check(const td_program *program, const td_run_options *options,
     if (!gas && info->rule != TD_RULE_PARENTS && info->rule != TD_RULE_FOREST)
         return td_fail(TD_UNSUPPORTED, "%s: the multi engine knows how to join what sweeps on several GPUs found only for "
                        "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); --engine resident runs it", info->name);
-    if (set->partition != TD_PARTITION_SEG && keeps_numbers(program, options))
+    if (set->partition != TD_PARTITION_SEG && keeps_stored_order(program, options))
         return td_fail(TD_USAGE, "multi.partition=%s: %s needs the graph's own vertex numbers%s; allowed is seg",
                        td_partition_name(set->partition), info->name,
                        info->renumbers ? " under an iteration limit and with checkpoints" : "");
@@ -242,7 +242,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
 
 static td_status set_up(td_multi_job *self, td_run *run)
 {
-    TD_CHECK(td_gpu_hold(&td_multi_keeper, self->graph, self->options, &self->held));
+    TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
     self->loop = self->held->gpu.set->loop;
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
@@ -268,7 +268,7 @@ static void tear_down(td_multi_job *self, bool failed)
             td_gpu_job_close(&gpu->job);
         }
     }
-    td_gpu_let_go(self->options, failed);
+    td_gpu_layout_release(self->options, failed);
 }
 
 static td_status run_schedule(td_multi_job *self)

@@ -67,7 +67,7 @@ typedef struct td_multi_fragment {
 
 /* The layout that is cached between the runs of a graph. */
 typedef struct td_multi_graph {
-    td_gpu_cached gpu;
+    td_gpu_layout gpu;
     int count;
     td_partition partition;
     bool is_cut;
@@ -189,7 +189,7 @@ static inline uint32_t td_multi_chunk_words(const td_multi_fragment *fragment)
 static inline td_gpu_job *td_multi_first(td_multi_job *self) { return &self->gpu[0].job; }
 
 /* fragments.c: the layout. */
-extern const td_gpu_keeper td_multi_keeper;
+extern const td_gpu_layout_kind td_multi_keeper;
 typedef struct td_multi_need {
     bool push, pull, heads, both, sweep;
     bool same;               /* pushes and pulls go along the same lists */

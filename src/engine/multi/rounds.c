@@ -50,7 +50,7 @@ static td_status push(td_multi_job *self)
 {
     uint64_t began = td_clock_ns();
     self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
-    td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
@@ -174,7 +174,7 @@ static td_status pull(td_multi_job *self)
     uint64_t began = td_clock_ns(), value = 0;
     bool first_hit = self->gpu[0].job.state.first_hit;
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
-    td_gpu_settle(td_multi_first(self), self->now.vertices, self->now.edges);
+    td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
     if (first_hit) TD_CHECK(read_value(self, &value));
     TD_CHECK(td_multi_own_again(self));
     TD_CHECK(td_multi_share_active(self));

@@ -183,10 +183,10 @@ td_status td_multi_hand_over(td_multi_job *self)
     void *values = NULL;
     size_t bytes = self->traits->value_bytes;
     self->run->array_bytes = self->graph->vertices * bytes;
-    if (is_sweep(self)) return td_gpu_hand_over(td_multi_first(self));
+    if (is_sweep(self)) return td_gpu_copy_result(td_multi_first(self));
     TD_TRY(td_new_bytes(&values, self->graph->vertices, bytes, "vertex values"));
     TD_TRY(collect_values(self, values));
-    TD_TRY(td_numbering_hand_over(&self->numbering, self->run, values, bytes, self->options->pool));
+    TD_TRY(td_numbering_copy_result(&self->numbering, self->run, values, bytes, self->options->pool));
 done:
     td_free(values);
     return status;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HEAVY, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA,
+    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA,
     SET_SAMPLES, SETTINGS,
 };
 
@@ -24,7 +24,7 @@ const td_setting td_resident_settings[] = {
                     "how a pull adds up: equal pieces of the lists, or Garaph's shards in shared memory"},
     [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
                          "copies of an accumulator (gather=shards); auto: from the shard's edges and vertices"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL, /* 32 of them add up in 32 bits */
+    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL, /* 32 of them add up in 32 bits */
                    "degree from which a vertex is cut into pieces for all blocks"},
     [SET_TINY] = {"tiny", TD_SETTING_WHOLE, 0, 0, 4e9, NULL,
                   "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have "
@@ -49,7 +49,7 @@ bool td_resident_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
         return gas;
-    if (strcmp(setting, "heavy") == 0) return !gas || k->fused;
+    if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
@@ -60,7 +60,7 @@ static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(settings, "resident", td_resident_settings, set, NULL));
-    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HEAVY]};
+    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE]};
     return TD_OK;
 }
 
@@ -84,7 +84,7 @@ static td_status read_settings(td_gpu_job *job)
     job->balance = (td_balance)set[SET_BALANCE];
     job->shards = set[SET_GATHER] == 1;
     job->copies = copies[(int)set[SET_REPLICATION]];
-    job->high_degree = (uint32_t)set[SET_HEAVY];
+    job->high_degree = (uint32_t)set[SET_HIGH_DEGREE];
     job->tiny = (uint64_t)set[SET_TINY];
     job->small = (uint64_t)set[SET_SMALL];
     job->rounds = (uint32_t)set[SET_ROUNDS];
@@ -119,7 +119,7 @@ static td_status fill_state(td_gpu_job *job)
     state->async = job->run->async;
     job->sampled = job->samples;
     state->first_hit = job->traits->first_hit && !job->run->async;
-    state->out_offsets = job->held->out.view.offsets;
+    state->out_offsets = job->layout->out.view.offsets;
     if (job->push != NULL) job->push_list = job->push->view;
     state->push_offsets = job->push != NULL ? job->push_list.offsets : state->out_offsets;
     if (job->pull == NULL) return TD_OK;
@@ -130,22 +130,22 @@ static td_status fill_state(td_gpu_job *job)
 static td_status set_up(td_gpu_job *job, const td_plan *plan)
 {
     TD_CHECK(read_settings(job));
-    TD_CHECK(td_gpu_hold(&td_gpu_graph_keeper, job->graph, job->options, &job->held));
-    TD_CHECK(td_gpu_job_start(job, job->held->device, job->held->stream));
+    TD_CHECK(td_gpu_layout_acquire(&td_gpu_graph_layout_kind, job->graph, job->options, &job->layout));
+    TD_CHECK(td_gpu_job_start(job, job->layout->device, job->layout->stream));
     td_gpu_choose_lists(job);
     if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job));
     TD_CHECK(fill_state(job));
     TD_CHECK(td_gpu_declare_arrays(job));
     TD_CHECK(td_gpu_fill_arrays(job));
-    TD_CHECK(td_gpu_fit_loops(job));
+    TD_CHECK(td_gpu_size_loops(job));
     return td_stream_synchronize(job->stream);
 }
 
 static void tear_down(td_gpu_job *job, bool failed)
 {
     td_gpu_job_close(job);
-    td_gpu_let_go(job->options, failed);
+    td_gpu_layout_release(job->options, failed);
 }
 
 static td_status find_parents(td_gpu_job *job)
@@ -185,7 +185,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);
-    TD_TRY(td_gpu_hand_over(&job));
+    TD_TRY(td_gpu_copy_result(&job));
     if (options->parents) TD_TRY(find_parents(&job));
 done:
     tear_down(&job, status != TD_OK);

@@ -11,7 +11,7 @@
 #include <math.h>
 
 /* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab/stream.md). */
-static const double TOLD = 0.3;
+static const double PUSHED_SHARE = 0.3;
 
 td_status td_streaming_declare_changes(td_streaming_job *self)
 {
@@ -53,23 +53,23 @@ static double lower_until(td_streaming_residuals *a, const double *sums, int sig
  * ones as well, which leaves the scale where it is and has a lower bound to what the round gains. */
 static void choose(td_streaming_residuals *a, const double *sums, double offsets, bool stalled)
 {
-    double pushed[2], all[2] = {0}, told = 0, of_levels;
+    double pushed[2], all[2] = {0}, taken = 0, of_levels;
     uint32_t level = TD_GPU_LEVELS;
     for (int sign = 0; sign < 2; sign++)
         for (uint32_t l = 0; l < TD_GPU_SIGN_SUMS; l++) all[sign] += sums[sign * TD_GPU_SIGN_SUMS + l];
     for (int sign = 0; sign < 2; sign++) pushed[sign] = sums[sign * TD_GPU_SIGN_SUMS + TD_GPU_LEVELS];
     of_levels = all[POSITIVE] + all[NEGATIVE] - pushed[POSITIVE] - pushed[NEGATIVE];
-    while (level > 0 && told < TOLD * of_levels) {
+    while (level > 0 && taken < PUSHED_SHARE * of_levels) {
         level--;
         for (int sign = 0; sign < 2; sign++) pushed[sign] += sums[sign * TD_GPU_SIGN_SUMS + level];
-        told += sums[level] + sums[TD_GPU_SIGN_SUMS + level];
+        taken += sums[level] + sums[TD_GPU_SIGN_SUMS + level];
     }
     a->least_level[POSITIVE] = a->least_level[NEGATIVE] = level;
     a->residual_part[POSITIVE] = a->residual_part[NEGATIVE] = 1;
     int less = pushed[POSITIVE] < pushed[NEGATIVE] ? POSITIVE : NEGATIVE, more = 1 - less;
     bool falls = pushed[NEGATIVE] - pushed[POSITIVE] > MOST_LOST * a->offsets_times * offsets;
     if (!stalled && !falls) return;
-    pushed[less] = lower_until(a, sums, less, pushed[less], fmin(pushed[more], TOLD * all[less]));
+    pushed[less] = lower_until(a, sums, less, pushed[less], fmin(pushed[more], PUSHED_SHARE * all[less]));
     if (pushed[less] > 0 && pushed[less] < pushed[more]) a->residual_part[more] = pushed[less] / pushed[more];
 }
 
@@ -99,7 +99,7 @@ static td_status take(td_streaming_job *self, td_row *row)
     return TD_OK;
 }
 
-static td_status tell(td_streaming_job *self, td_row *row)
+static td_status push_changes(td_streaming_job *self, td_row *row)
 {
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
@@ -117,10 +117,10 @@ static td_status tell(td_streaming_job *self, td_row *row)
  * rounds with a bound to what they gain outnumber the others where those gain nothing. */
 static bool stalls(td_streaming_residuals *self, double change)
 {
-    bool held = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
+    bool balances = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
     self->change_before = change;
-    if (held) self->rounds_held--;
-    if (held || !stalled) return held;
+    if (balances) self->rounds_held--;
+    if (balances || !stalled) return balances;
     self->rounds_held = self->rounds_to_hold;
     if (self->rounds_to_hold < 1 << 16) self->rounds_to_hold = 2 * self->rounds_to_hold + 1;
     return true;
@@ -157,7 +157,7 @@ static td_status settle(td_streaming_job *self, bool whole, double *change)
     *change = gpu->control->tally.change / changes->offsets_times;
     choose(changes, sums, offsets, stalls(changes, *change));
     if (offsets <= 0) changes->least_level[POSITIVE] = changes->least_level[NEGATIVE] = 0;
-    return td_gpu_judge(gpu, *change, 0);
+    return td_gpu_check_convergence(gpu, *change, 0);
 }
 
 /* A round; the first, and the first after a checkpoint, tells whole values. */
@@ -168,7 +168,7 @@ static td_status go_round(td_streaming_job *self, bool whole)
     td_row row = {.direction = "changes", .active_vertices = gpu->graph->vertices,
                         .active_edges = td_gpu_view_edges(gpu)};
     if (!whole) TD_CHECK(take(self, &row));
-    TD_CHECK(tell(self, &row));
+    TD_CHECK(push_changes(self, &row));
     TD_CHECK(settle(self, whole, &row.change));
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }

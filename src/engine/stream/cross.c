@@ -14,13 +14,13 @@
 enum { COPIES_AHEAD = 4 };
 
 /* Time spent copying, computing and both, by what is known to be under way. */
-void td_streaming_look_at_clock(td_streaming_job *self)
+void td_streaming_account_time(td_streaming_job *self)
 {
     uint64_t now = td_device_clock(self->gpu.device);
     double seconds = now > self->clock ? (double)(now - self->clock) * 1e-9 : 0;
-    if (self->copies_under_way > 0) self->row->copy_seconds += seconds;
+    if (self->copies_in_flight > 0) self->row->copy_seconds += seconds;
     if (self->flights > 0) self->row->compute_seconds += seconds;
-    if (self->copies_under_way > 0 && self->flights > 0) self->row->both_seconds += seconds;
+    if (self->copies_in_flight > 0 && self->flights > 0) self->row->both_seconds += seconds;
     self->clock = now;
 }
 
@@ -48,7 +48,7 @@ static td_status push_part(td_streaming_job *self, td_gpu_list list, const td_gp
 static td_sweep_args sweep_args(const td_streaming_job *self, td_gpu_list list, const td_gpu_part *part)
 {
     td_sweep_args args = td_gpu_sweep_args(&self->gpu, list, part);
-    args.keeps_vertices = self->keeps_vertices;
+    args.collects_vertices = self->collects_vertices;
     return args;
 }
 
@@ -56,12 +56,12 @@ static td_status sweep_part(td_streaming_job *self, td_gpu_list list, const td_g
 {
     td_gpu_job *gpu = &self->gpu;
     td_sweep_args args = sweep_args(self, list, part);
-    args.keeps_edges = self->keeps_edges;
-    args.kept = self->held->kept;
-    args.kept_room = self->held->shape.kept_edges;
+    args.collects_edges = self->collects_edges;
+    args.survivors = self->layout->survivors;
+    args.survivor_room = self->layout->shape.survivor_edges;
     TD_CHECK(td_gpu_clear_pieces(gpu, gpu->stream));
     TD_CHECK(td_gpu_sweep_part(gpu, gpu->stream, &args));
-    return self->keeps_edges ? td_streaming_close_part(self, subgraph) : TD_OK;
+    return self->collects_edges ? td_streaming_close_part(self, subgraph) : TD_OK;
 }
 
 static td_status hit_part(td_streaming_job *self, td_gpu_list list, const td_gpu_part *part, bool adding)
@@ -71,7 +71,7 @@ static td_status hit_part(td_streaming_job *self, td_gpu_list list, const td_gpu
     return td_gpu_pull_hit(gpu, gpu->stream, list, part, adding);
 }
 
-static td_status sum_part(td_streaming_job *self, td_gpu_list list, const td_streaming_stretch *edges)
+static td_status sum_part(td_streaming_job *self, td_gpu_list list, const td_streaming_range *edges)
 {
     td_gpu_job *gpu = &self->gpu;
     td_pull_args args = td_gpu_pull_args(gpu, list, &gpu->segments, edges->first, edges->end, gpu->arrays.sums);
@@ -83,7 +83,7 @@ static td_status sum_part(td_streaming_job *self, td_gpu_list list, const td_str
 }
 
 /* The part of the lists that the stretch is; parents are looked for along all of every list. */
-static td_gpu_part part_of(const td_streaming_job *self, const td_streaming_stretch *edges)
+static td_gpu_part part_of(const td_streaming_job *self, const td_streaming_range *edges)
 {
     const td_link_list *list = self->crossing;
     bool all = self->work == TD_WORK_PARENTS;
@@ -92,10 +92,10 @@ static td_gpu_part part_of(const td_streaming_job *self, const td_streaming_stre
                          .light = all ? NULL : list->light, .first_vertex = low,
                          .end_vertex = td_link_vertex(list, edges->end - 1, low, self->gpu.graph->vertices) + 1,
                          .heavy_edges = self->heavy_edges, .from_host = edges->from_host,
-                         .weight_bytes = (uint8_t)self->held->lists[0].weight_bytes};
+                         .weight_bytes = (uint8_t)self->layout->lists[0].weight_bytes};
 }
 
-td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_stretch *edges)
+td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_range *edges)
 {
     const td_link_list *crossing = self->crossing;
     td_gpu_list list = {crossing->seen.offsets, edges->targets, edges->weights};
@@ -149,28 +149,28 @@ static void on_done(void *context, td_status status, uint64_t slot);
 static td_status launch_slot(td_streaming_job *self, uint32_t slot, bool again)
 {
     const td_link_list *list = self->crossing;
-    const td_slot *it = &self->held->slots.slots[slot];
+    const td_slot *it = &self->layout->slots.slots[slot];
     uint64_t first = td_link_begin(list, it->subgraph), end = td_link_end(list, it->subgraph);
-    bool decompressed = list->narrow != NULL && self->held->window != NULL;
-    const uint32_t *targets = (const uint32_t *)(decompressed ? self->held->window : it->targets) - first;
+    bool decompressed = list->compressed != NULL && self->layout->window != NULL;
+    const uint32_t *targets = (const uint32_t *)(decompressed ? self->layout->window : it->targets) - first;
     const char *weights = it->weights == NULL ? NULL : (const char *)it->weights - first * list->weight_bytes;
-    td_streaming_stretch edges = {.first = first, .end = end, .targets = targets, .weights = weights,
-                                  .compressed = list->narrow != NULL ? it->targets : NULL, .again = again};
+    td_streaming_range edges = {.first = first, .end = end, .targets = targets, .weights = weights,
+                                  .compressed = list->compressed != NULL ? it->targets : NULL, .again = again};
     return td_streaming_launch_part(self, &edges);
 }
 
 /* Goes over a slot and asks to be told when that is done. */
-static td_status go_over(td_streaming_job *self, uint32_t slot, bool again)
+static td_status process_slot(td_streaming_job *self, uint32_t slot, bool again)
 {
-    td_slots_use(&self->held->slots, slot);
-    self->held->slots.slots[slot].asked = td_device_clock(self->gpu.device);
-    if (self->crossing->narrow != NULL && self->work != TD_WORK_SUM)
-        TD_CHECK(td_streaming_decompress(self, &self->held->slots.slots[slot]));
+    td_slots_use(&self->layout->slots, slot);
+    self->layout->slots.slots[slot].asked = td_device_clock(self->gpu.device);
+    if (self->crossing->compressed != NULL && self->work != TD_WORK_SUM)
+        TD_CHECK(td_streaming_decompress(self, &self->layout->slots.slots[slot]));
     TD_CHECK(launch_slot(self, slot, again));
     uint32_t times = self->variant == TD_STREAMING_HBASE && reprocesses(self) ? self->repeats : 1;
     for (uint32_t i = 1; i < times; i++) TD_CHECK(launch_slot(self, slot, true));
     TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, slot));
-    td_streaming_look_at_clock(self);
+    td_streaming_account_time(self);
     self->flights++;
     self->row->rounds += times;
     return TD_OK;
@@ -179,19 +179,19 @@ static td_status go_over(td_streaming_job *self, uint32_t slot, bool again)
 static td_status copy_subgraph(td_streaming_job *self, uint32_t s, uint32_t slot)
 {
     const td_link_list *list = self->crossing;
-    td_slot *to = &self->held->slots.slots[slot];
+    td_slot *to = &self->layout->slots.slots[slot];
     uint64_t first = td_link_begin(list, s), edges = td_link_end(list, s) - first;
-    const uint32_t *targets = list->narrow != NULL ? list->narrow + list->narrow_at[s] : list->targets + first;
+    const uint32_t *targets = list->compressed != NULL ? list->compressed + list->compressed_at[s] : list->targets + first;
     uint64_t bytes = td_link_bytes(list, s) - edges * list->weight_bytes;
-    TD_CHECK(td_stream_copy(self->held->copies, to->targets, targets, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(self->layout->copies, to->targets, targets, bytes, TD_TO_DEVICE));
     if (list->weight_bytes > 0)
-        TD_CHECK(td_stream_copy(self->held->copies, to->weights,
+        TD_CHECK(td_stream_copy(self->layout->copies, to->weights,
                                 (const char *)list->weights + first * list->weight_bytes, edges * list->weight_bytes,
                                 TD_TO_DEVICE));
-    TD_CHECK(td_stream_notify(self->held->copies, on_copied, self, slot));
-    td_streaming_look_at_clock(self);
+    TD_CHECK(td_stream_notify(self->layout->copies, on_copied, self, slot));
+    td_streaming_account_time(self);
     to->asked = self->clock;
-    self->copies_under_way++;
+    self->copies_in_flight++;
     self->row->bytes_whole += td_link_bytes(list, s);
     return TD_OK;
 }
@@ -199,8 +199,8 @@ static td_status copy_subgraph(td_streaming_job *self, uint32_t s, uint32_t slot
 /* Starts as many copies as there are slots for. */
 td_status td_streaming_start_copies(td_streaming_job *self)
 {
-    td_slots *slots = &self->held->slots;
-    while (self->waiting_at < self->waiting_count && self->copies_under_way < COPIES_AHEAD) {
+    td_slots *slots = &self->layout->slots;
+    while (self->waiting_at < self->waiting_count && self->copies_in_flight < COPIES_AHEAD) {
         uint32_t s = self->waiting[self->waiting_at];
         uint64_t evictions = slots->evictions;
         uint32_t slot = td_slots_take(slots, s);
@@ -227,63 +227,63 @@ static bool reprocesses(const td_streaming_job *self)
  * are heard of. */
 enum { RESIDENTS_AHEAD = 6 };
 
-static td_status go_over_residents(td_streaming_job *self)
+static td_status process_residents(td_streaming_job *self)
 {
     while (self->residents_at < self->residents_count && self->flights < RESIDENTS_AHEAD)
-        TD_CHECK(go_over(self, self->residents[self->residents_at++], false));
+        TD_CHECK(process_slot(self, self->residents[self->residents_at++], false));
     return TD_OK;
 }
 
-static void hold(td_streaming_job *self, bool owned)
+static void list_residents(td_streaming_job *self, bool owned)
 {
-    td_slots *slots = &self->held->slots;
+    td_slots *slots = &self->layout->slots;
     for (uint32_t s = 0; s < self->crossing->subgraphs; s++) {
         uint32_t slot = slots->place[s];
-        if (self->way[s] != TD_WAY_RESIDENT || (slots->slots[slot].owner != TD_NO_SUBGRAPH) != owned) continue;
+        if (self->mode[s] != TD_TRANSFER_RESIDENT || (slots->slots[slot].owner != TD_NO_SUBGRAPH) != owned) continue;
         td_slots_use(slots, slot);
         self->residents[self->residents_count++] = slot;
     }
 }
 
 /* They stay until they have been gone over; those in slots that copies wait for come first. */
-static void hold_residents(td_streaming_job *self)
+static void list_all_residents(td_streaming_job *self)
 {
     self->residents_at = self->residents_count = 0;
-    hold(self, false);
-    hold(self, true);
+    list_residents(self, false);
+    list_residents(self, true);
     self->row->subgraphs_resident += self->residents_count;
 }
 
 /* While copies are under way and nothing else is, the GPU goes over what it has. */
-td_status td_streaming_go_on(td_streaming_job *self)
+td_status td_streaming_process_more(td_streaming_job *self)
 {
     bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
     TD_CHECK(td_streaming_start_copies(self));
-    TD_CHECK(go_over_residents(self));
-    if (!queues || !reprocesses(self) || self->copies_under_way == 0 || self->flights > 0) return TD_OK;
-    uint32_t slot = td_slots_next(&self->held->slots, self->levels);
-    return slot == TD_NO_SLOT ? TD_OK : go_over(self, slot, true);
+    TD_CHECK(process_residents(self));
+    if (!queues || !reprocesses(self) || self->copies_in_flight == 0 || self->flights > 0) return TD_OK;
+    uint32_t slot = td_slots_next(&self->layout->slots, self->levels);
+    return slot == TD_NO_SLOT ? TD_OK : process_slot(self, slot, true);
 }
 
-void td_streaming_note(td_streaming_job *self, td_status status)
+void td_streaming_record_status(td_streaming_job *self, td_status status)
 {
     if (status == TD_OK || self->status != TD_OK) return;
     self->status = status;
     td_failure_keep(&self->failure);
-    td_loop_stop(self->held->gpu.set->loop);
+    td_loop_stop(self->layout->gpu.set->loop);
 }
 
 static void on_copied(void *context, td_status status, uint64_t slot)
 {
     td_streaming_job *self = context;
-    const td_slot *it = &self->held->slots.slots[slot];
-    td_streaming_look_at_clock(self);
-    self->copies_under_way--;
-    td_streaming_note(self, status);
-    td_streaming_note(self, td_streaming_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
+    const td_slot *it = &self->layout->slots.slots[slot];
+    td_streaming_account_time(self);
+    self->copies_in_flight--;
+    td_streaming_record_status(self, status);
+    td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_COPIES, "copy", it->subgraph, it->asked,
                                               td_link_bytes(self->crossing, it->subgraph)));
-    if (self->status == TD_OK) td_streaming_note(self, go_over(self, (uint32_t)slot, false));
-    if (self->status == TD_OK) td_streaming_note(self, td_streaming_start_copies(self));
+    if (self->status == TD_OK) td_streaming_record_status(self, process_slot(self, (uint32_t)slot, false));
+    if (self->status == TD_OK) td_streaming_record_status(self, td_streaming_start_copies(self));
 }
 
 /* What a completion tells of a launch over edges at the host: this bit, and the bytes that it was to read. */
@@ -292,48 +292,48 @@ static const uint64_t DIRECT = UINT64_C(1) << 63;
 static void on_done(void *context, td_status status, uint64_t slot)
 {
     td_streaming_job *self = context;
-    td_streaming_look_at_clock(self);
+    td_streaming_account_time(self);
     self->flights--;
-    td_streaming_note(self, status);
+    td_streaming_record_status(self, status);
     if (slot & DIRECT) {
-        td_streaming_note(self, td_streaming_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
+        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
                                                   slot & ~DIRECT));
     } else {
-        const td_slot *it = &self->held->slots.slots[slot];
-        td_slots_done(&self->held->slots, (uint32_t)slot);
-        td_streaming_note(self, td_streaming_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
+        const td_slot *it = &self->layout->slots.slots[slot];
+        td_slots_done(&self->layout->slots, (uint32_t)slot);
+        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
                                                   td_link_bytes(self->crossing, it->subgraph)));
     }
-    if (self->status == TD_OK) td_streaming_note(self, td_streaming_go_on(self));
+    if (self->status == TD_OK) td_streaming_record_status(self, td_streaming_process_more(self));
 }
 
 /* An iteration. */
 
 /* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a
  * launch is kept as a whole: then few are read together. */
-enum { KEPT_TOGETHER = 4 };
+enum { SURVIVOR_BATCH = 4 };
 
 static td_status read_directly(td_streaming_job *self)
 {
     const td_link_list *list = self->crossing;
-    uint32_t most = self->keeps_edges ? KEPT_TOGETHER : list->subgraphs;
+    uint32_t most = self->collects_edges ? SURVIVOR_BATCH : list->subgraphs;
     for (uint32_t s = 0, end; s < list->subgraphs; s = end) {
         uint32_t last = s, limit = list->subgraphs - s < most ? list->subgraphs : s + most;
         uint64_t bytes = 0;
-        for (end = s; end < limit && (self->way[end] == TD_WAY_DIRECT || self->way[end] == TD_WAY_NONE); end++) {
-            if (self->way[end] != TD_WAY_DIRECT) continue;
+        for (end = s; end < limit && (self->mode[end] == TD_TRANSFER_DIRECT || self->mode[end] == TD_TRANSFER_NONE); end++) {
+            if (self->mode[end] != TD_TRANSFER_DIRECT) continue;
             last = end;
             self->row->subgraphs_direct++;
             bytes += self->useful[end] * td_link_edge_bytes(list);
         }
         if (end == s) end++;
-        if (self->way[last] != TD_WAY_DIRECT) continue;
-        while (self->way[s] != TD_WAY_DIRECT) s++;
-        td_streaming_stretch edges = {.first = td_link_begin(list, s), .end = td_link_end(list, last),
+        if (self->mode[last] != TD_TRANSFER_DIRECT) continue;
+        while (self->mode[s] != TD_TRANSFER_DIRECT) s++;
+        td_streaming_range edges = {.first = td_link_begin(list, s), .end = td_link_end(list, last),
                                       .targets = list->seen.targets, .weights = list->seen.weights, .from_host = true};
         TD_CHECK(td_streaming_launch_part(self, &edges));
         TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
-        td_streaming_look_at_clock(self);
+        td_streaming_account_time(self);
         if (self->direct_asked == 0) self->direct_asked = self->clock;
         if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
         self->flights++;
@@ -346,8 +346,8 @@ static void list_wholes(td_streaming_job *self)
     const td_link_list *list = self->crossing;
     self->waiting_count = self->waiting_at = 0;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
-        if (self->way[s] != TD_WAY_RESIDENT) self->row->bytes_useful += self->useful[s] * list->useful_bytes;
-        if (self->way[s] == TD_WAY_WHOLE) self->waiting[self->waiting_count++] = s;
+        if (self->mode[s] != TD_TRANSFER_RESIDENT) self->row->bytes_useful += self->useful[s] * list->useful_bytes;
+        if (self->mode[s] == TD_TRANSFER_WHOLE) self->waiting[self->waiting_count++] = s;
     }
     self->row->subgraphs_whole += self->waiting_count;
 }
@@ -357,7 +357,7 @@ static td_status fail_clean(td_streaming_job *self, td_status status)
 {
     td_failure failure = self->failure;
     if (self->status == TD_OK) td_failure_keep(&failure);
-    (void)td_stream_synchronize(self->held->copies);
+    (void)td_stream_synchronize(self->layout->copies);
     (void)td_stream_synchronize(self->gpu.stream);
     td_failure_set(&failure);
     return status;
@@ -367,24 +367,24 @@ static td_status run_iteration(td_streaming_job *self)
 {
     TD_CHECK(td_streaming_fetch_active(self));
     TD_CHECK(td_streaming_start_extraction(self));
-    hold_residents(self);
-    TD_CHECK(go_over_residents(self));
+    list_all_residents(self);
+    TD_CHECK(process_residents(self));
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(read_directly(self));
-    while ((self->flights + self->copies_under_way > 0 || td_streaming_is_extracting(self)) && self->status == TD_OK)
-        TD_CHECK(td_loop_run(self->held->gpu.set->loop));
+    while ((self->flights + self->copies_in_flight > 0 || td_streaming_is_extracting(self)) && self->status == TD_OK)
+        TD_CHECK(td_loop_run(self->layout->gpu.set->loop));
     return self->status;
 }
 
 td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work, bool heavy)
 {
-    td_slots *slots = &self->held->slots;
+    td_slots *slots = &self->layout->slots;
     self->crossing = list;
     self->work = work;
     self->heavy_edges = heavy;
     TD_CHECK(td_slots_serve(slots, list, list->subgraphs));
     td_slots_begin(slots);
-    td_streaming_choose_ways(self, list);
+    td_streaming_choose_modes(self, list);
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
     self->direct_asked = 0;

@@ -6,8 +6,8 @@
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot)
 {
     const td_link_list *list = self->crossing;
-    td_decompress_args args = {.compressed = slot->targets, .targets = self->held->window,
+    td_decompress_args args = {.compressed = slot->targets, .targets = self->layout->window,
                            .edges = td_link_end(list, slot->subgraph) - td_link_begin(list, slot->subgraph)};
     return td_gpu_launch(&self->gpu, self->gpu.stream, &self->gpu.kernels->decompress,
-                         (args.edges + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP * 32, &args);
+                         (args.edges + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP * 32, &args);
 }

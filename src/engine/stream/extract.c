@@ -170,8 +170,8 @@ static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t 
 /* The table that tells a kernel where everything is. */
 static td_status send_table(td_streaming_job *job, const extract *extracts, uint32_t count, int chunk)
 {
-    td_gpu_extract *table = job->held->table[chunk];
-    const char *to = job->held->chunk[chunk];
+    td_gpu_extract *table = job->layout->table[chunk];
+    const char *to = job->layout->chunk[chunk];
     uint32_t groups = 0;
     for (uint32_t i = 0; i < count; i++) {
         const extract *it = &extracts[i];
@@ -180,7 +180,7 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
         groups += (it->parts + 31) / 32;
     }
     table[count] = (td_gpu_extract){.groups_before = groups};
-    return td_stream_copy(job->held->copies, job->held->device_table[chunk], table,
+    return td_stream_copy(job->layout->copies, job->layout->device_table[chunk], table,
                           (count + UINT64_C(1)) * sizeof *table, TD_TO_DEVICE);
 }
 
@@ -192,30 +192,30 @@ static void on_done(void *context, td_status status, uint64_t chunk);
 static td_status send_chunk(struct td_extracting *self, int chunk)
 {
     td_streaming_job *job = self->job;
-    td_streaming_graph *held = job->held;
+    td_streaming_graph *layout = job->layout;
     const extract *extracts = self->extracts + self->done;
     td_event *event = NULL;
     for (uint32_t i = 0, end; i < self->fit; i = end) {
         for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
         uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
         if (bytes > 0)
-            TD_CHECK(td_stream_copy(held->copies, (char *)held->chunk[chunk] + at, (char *)held->staging[chunk] + at,
+            TD_CHECK(td_stream_copy(layout->copies, (char *)layout->chunk[chunk] + at, (char *)layout->staging[chunk] + at,
                                     bytes, TD_TO_DEVICE));
     }
     TD_CHECK(send_table(job, extracts, self->fit, chunk));
-    TD_CHECK(td_stream_notify(held->copies, on_copied, self, (uint64_t)chunk));
-    td_streaming_look_at_clock(job);
+    TD_CHECK(td_stream_notify(layout->copies, on_copied, self, (uint64_t)chunk));
+    td_streaming_account_time(job);
     self->copy_asked[chunk] = job->clock;
-    job->copies_under_way++;
+    job->copies_in_flight++;
     self->crossing[chunk] = true;
-    TD_CHECK(td_stream_record(held->copies, &event));
+    TD_CHECK(td_stream_record(layout->copies, &event));
     td_status status = td_stream_wait(job->gpu.stream, event);
     td_event_destroy(job->gpu.device, event);
     TD_CHECK(status);
     td_push_extracted_args args = {.push = td_gpu_push_args(&job->gpu, (td_gpu_list){0}), .count = self->fit,
-                                   .extracts = held->device_table[chunk], .bound = job->gpu.bound};
+                                   .extracts = layout->device_table[chunk], .bound = job->gpu.bound};
     TD_CHECK(td_gpu_launch(&job->gpu, job->gpu.stream, &job->gpu.kernels->push_extracted,
-                           (uint64_t)held->table[chunk][self->fit].groups_before * 32, &args));
+                           (uint64_t)layout->table[chunk][self->fit].groups_before * 32, &args));
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
@@ -230,7 +230,7 @@ static td_status fill_chunk(void *context, uint64_t *time)
     self->counted = true;
     self->fit = place_in_tiles(&all, self->done, self->count, room);
     all.extracts += self->done;
-    all.chunk = job->held->staging[self->chunk];
+    all.chunk = job->layout->staging[self->chunk];
     all.fills = true;
     TD_CHECK(td_pool_for(job->gpu.options->pool, self->fit, 1, work_on, &all));
     for (uint32_t i = 0; i < self->fit; i++) bytes += all.extracts[i].bytes;
@@ -247,7 +247,7 @@ static void fill_next(struct td_extracting *self)
     self->chunk = chunk;
     self->working = true;
     self->began = td_device_clock(self->job->gpu.device);
-    self->task = (td_task){.loop = self->job->held->gpu.set->loop, .work = fill_chunk, .handler = on_filled, .context = self,
+    self->task = (td_task){.loop = self->job->layout->gpu.set->loop, .work = fill_chunk, .handler = on_filled, .context = self,
                            .value = (uint64_t)chunk};
     td_task_start(&self->task);
 }
@@ -258,12 +258,12 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     td_streaming_job *job = self->job;
     td_task_join(&self->task);
     self->working = false;
-    td_streaming_note(job, status);
+    td_streaming_record_status(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
-    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
+    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
                                              self->bytes[chunk]));
-    td_streaming_note(job, send_chunk(self, (int)chunk));
+    td_streaming_record_status(job, send_chunk(self, (int)chunk));
     self->full[chunk] = true;
     self->done += self->fit;
     if (job->status == TD_OK) fill_next(self);
@@ -272,28 +272,28 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
 static void end_chunk(struct td_extracting *self, uint64_t chunk)
 {
     td_streaming_job *job = self->job;
-    td_streaming_look_at_clock(job);
+    td_streaming_account_time(job);
     job->flights--;
     self->full[chunk] = self->early[chunk] = false;
-    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
                                              self->bytes[chunk]));
     if (job->status == TD_OK) fill_next(self);
-    if (job->status == TD_OK) td_streaming_note(job, td_streaming_go_on(job));
+    if (job->status == TD_OK) td_streaming_record_status(job, td_streaming_process_more(job));
 }
 
 static void on_copied(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
     td_streaming_job *job = self->job;
-    td_streaming_look_at_clock(job);
+    td_streaming_account_time(job);
     self->crossing[chunk] = false;
-    job->copies_under_way--;
+    job->copies_in_flight--;
     job->flights++;
     self->kernel_asked[chunk] = job->clock;
-    td_streaming_note(job, status);
-    td_streaming_note(job, td_streaming_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
+    td_streaming_record_status(job, status);
+    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
                                              self->bytes[chunk]));
-    if (job->status == TD_OK) td_streaming_note(job, td_streaming_start_copies(job));
+    if (job->status == TD_OK) td_streaming_record_status(job, td_streaming_start_copies(job));
     if (self->early[chunk]) end_chunk(self, chunk);
 }
 
@@ -301,7 +301,7 @@ static void on_copied(void *context, td_status status, uint64_t chunk)
 static void on_done(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
-    td_streaming_note(self->job, status);
+    td_streaming_record_status(self->job, status);
     if (self->crossing[chunk]) self->early[chunk] = true;
     else end_chunk(self, chunk);
 }
@@ -311,7 +311,7 @@ td_status td_streaming_fetch_active(td_streaming_job *job)
 {
     td_gpu_job *gpu = &job->gpu;
     bool any = false;
-    for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->way[s] == TD_WAY_EXTRACT;
+    for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->mode[s] == TD_TRANSFER_EXTRACT;
     if (!any) return TD_OK;
     TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->state.active, td_gpu_words(gpu) * sizeof(uint32_t),
                             TD_TO_HOST));
@@ -323,7 +323,7 @@ td_status td_streaming_start_extraction(td_streaming_job *job)
     struct td_extracting *self;
     const td_link_list *list = job->crossing;
     uint32_t count = 0;
-    for (uint32_t s = 0; s < list->subgraphs; s++) count += job->way[s] == TD_WAY_EXTRACT;
+    for (uint32_t s = 0; s < list->subgraphs; s++) count += job->mode[s] == TD_TRANSFER_EXTRACT;
     if (count == 0) return TD_OK;
     job->row->subgraphs_extracted += count;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "extraction"));
@@ -331,7 +331,7 @@ td_status td_streaming_start_extraction(td_streaming_job *job)
     self->job = job;
     TD_CHECK(TD_NEW_ZEROED(&self->extracts, (uint64_t)count * SLICES, "extracts"));
     for (uint32_t s = 0; s < list->subgraphs; s++)
-        if (job->way[s] == TD_WAY_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
+        if (job->mode[s] == TD_TRANSFER_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
     fill_next(self);
     return TD_OK;
 }

@@ -11,21 +11,21 @@
 
 /* Giving back. */
 
-static void unpin_list(td_streaming_graph *held, td_link_list *list)
+static void unpin_list(td_streaming_graph *layout, td_link_list *list)
 {
-    if (list->pinned[0]) td_device_unpin(held->device, (void *)(uintptr_t)list->targets);
-    if (list->pinned[1]) td_device_unpin(held->device, (void *)(uintptr_t)list->weights);
+    if (list->pinned[0]) td_device_unpin(layout->device, (void *)(uintptr_t)list->targets);
+    if (list->pinned[1]) td_device_unpin(layout->device, (void *)(uintptr_t)list->weights);
 }
 
-static void free_list(td_streaming_graph *held, td_link_list *list)
+static void free_list(td_streaming_graph *layout, td_link_list *list)
 {
-    unpin_list(held, list);
-    td_link_free_narrow(held->device, list);
-    td_device_free(held->device, (void *)(uintptr_t)list->seen.offsets);
-    td_device_free(held->device, (void *)(uintptr_t)list->prefix.targets);
-    td_device_free(held->device, (void *)(uintptr_t)list->prefix.weights);
-    td_device_free(held->device, list->skip);
-    td_device_free(held->device, list->light);
+    unpin_list(layout, list);
+    td_link_free_compressed(layout->device, list);
+    td_device_free(layout->device, (void *)(uintptr_t)list->seen.offsets);
+    td_device_free(layout->device, (void *)(uintptr_t)list->prefix.targets);
+    td_device_free(layout->device, (void *)(uintptr_t)list->prefix.weights);
+    td_device_free(layout->device, list->skip);
+    td_device_free(layout->device, list->light);
     td_free(list->own_offsets);
     td_free(list->own_targets);
     td_free(list->own_weights);
@@ -35,49 +35,49 @@ static void free_list(td_streaming_graph *held, td_link_list *list)
     *list = (td_link_list){0};
 }
 
-static void free_chunks(td_streaming_graph *held)
+static void free_chunks(td_streaming_graph *layout)
 {
     for (int i = 0; i < 2; i++) {
-        if (held->chunk_pinned[i]) td_device_unpin(held->device, held->staging[i]);
-        td_free(held->staging[i]);
-        td_device_free(held->device, held->chunk[i]);
-        td_free(held->table[i]);
-        td_device_free(held->device, held->device_table[i]);
-        held->staging[i] = held->chunk[i] = NULL;
-        held->table[i] = held->device_table[i] = NULL;
-        held->chunk_pinned[i] = false;
+        if (layout->chunk_pinned[i]) td_device_unpin(layout->device, layout->staging[i]);
+        td_free(layout->staging[i]);
+        td_device_free(layout->device, layout->chunk[i]);
+        td_free(layout->table[i]);
+        td_device_free(layout->device, layout->device_table[i]);
+        layout->staging[i] = layout->chunk[i] = NULL;
+        layout->table[i] = layout->device_table[i] = NULL;
+        layout->chunk_pinned[i] = false;
     }
 }
 
-static void free_lists(td_streaming_graph *held)
+static void free_lists(td_streaming_graph *layout)
 {
-    for (int i = 0; i < 2; i++) free_list(held, &held->lists[i]);
-    for (uint32_t i = 0; i < held->slots.count; i++) {
-        if (held->slots.slots[i].owner != TD_NO_SUBGRAPH) continue;
-        td_device_free(held->device, held->slots.slots[i].targets);
-        td_device_free(held->device, held->slots.slots[i].weights);
+    for (int i = 0; i < 2; i++) free_list(layout, &layout->lists[i]);
+    for (uint32_t i = 0; i < layout->slots.count; i++) {
+        if (layout->slots.slots[i].owner != TD_NO_SUBGRAPH) continue;
+        td_device_free(layout->device, layout->slots.slots[i].targets);
+        td_device_free(layout->device, layout->slots.slots[i].weights);
     }
-    td_slots_free(&held->slots);
-    td_device_free(held->device, held->own_slots);
-    held->own_slots = NULL;
-    td_gpu_free_head_arrays(held->device, &held->heads);
-    held->heads_of = NULL;
-    td_device_free(held->device, held->window);
-    held->window = NULL;
-    free_chunks(held);
-    td_streaming_free_kept(held);
+    td_slots_free(&layout->slots);
+    td_device_free(layout->device, layout->own_slots);
+    layout->own_slots = NULL;
+    td_gpu_free_head_arrays(layout->device, &layout->heads);
+    layout->heads_of = NULL;
+    td_device_free(layout->device, layout->window);
+    layout->window = NULL;
+    free_chunks(layout);
+    td_streaming_free_survivors(layout);
 }
 
 void td_streaming_release(void *state)
 {
-    td_streaming_graph *held = state;
-    if (held == NULL) return;
-    if (held->stream != NULL) (void)td_stream_synchronize(held->stream);
-    if (held->copies != NULL) (void)td_stream_synchronize(held->copies);
-    if (held->device != NULL) free_lists(held);
-    td_stream_close(held->copies);
-    td_stream_close(held->stream);
-    td_free(held);
+    td_streaming_graph *layout = state;
+    if (layout == NULL) return;
+    if (layout->stream != NULL) (void)td_stream_synchronize(layout->stream);
+    if (layout->copies != NULL) (void)td_stream_synchronize(layout->copies);
+    if (layout->device != NULL) free_lists(layout);
+    td_stream_close(layout->copies);
+    td_stream_close(layout->stream);
+    td_free(layout);
 }
 
 /* Lists at the host. */
@@ -130,23 +130,23 @@ static td_status make_host_list(td_streaming_job *self, td_link_list *list, cons
     list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
     if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order));
     if (shape->weight_bits == 0) return TD_OK;
-    return td_streaming_join_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
+    return td_streaming_pack_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
 }
 
 /* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */
-static void pin_list(td_streaming_graph *held, td_link_list *list)
+static void pin_list(td_streaming_graph *layout, td_link_list *list)
 {
     void *targets = NULL, *weights = NULL;
     uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
     if (list->edges == 0) return;
-    list->pinned[0] = td_device_pin(held->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
+    list->pinned[0] = td_device_pin(layout->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
     if (bytes[1] > 0 && list->pinned[0])
-        list->pinned[1] = td_device_pin(held->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
+        list->pinned[1] = td_device_pin(layout->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
     bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
-    if (!all && !held->told_unpinned)
+    if (!all && !layout->told_unpinned)
         td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
-    held->told_unpinned = held->told_unpinned || !all;
-    list->readable = all && td_device_supports(held->device, TD_FEATURE_HOST_READS);
+    layout->told_unpinned = layout->told_unpinned || !all;
+    list->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
     list->seen.targets = targets;
     list->seen.weights = weights;
 }
@@ -180,16 +180,16 @@ static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
                            const td_streaming_shape *shape)
 {
-    td_stream *stream = self->held->stream;
+    td_stream *stream = self->layout->stream;
     uint64_t count = self->gpu.graph->vertices + UINT64_C(1);
     describe_list(self, list, shape);
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
     if (self->gpu.memory.measures) return TD_OK;
     TD_CHECK(make_host_list(self, list, from, shape));
-    pin_list(self->held, list);
+    pin_list(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
-    if (shape->narrows) TD_CHECK(td_link_narrow(list, self->held->device, self->gpu.options->pool));
+    if (shape->compresses) TD_CHECK(td_link_compress(list, self->layout->device, self->gpu.options->pool));
     TD_CHECK(td_stream_copy(stream, (void *)(uintptr_t)list->seen.offsets, list->offsets, count * sizeof(uint64_t),
                             TD_TO_DEVICE));
     return td_stream_synchronize(stream);
@@ -199,20 +199,20 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
 
 /* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where
  * they do not shrink, or there is no room for two, they cross as they are. */
-static void fit_narrow(td_streaming_graph *held, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
+static void fit_compressed(td_streaming_graph *layout, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
-    td_link_list *lists = held->lists;
-    bool two = lists[1].offsets != NULL, narrows = lists[0].narrow != NULL && (!two || lists[1].narrow != NULL);
-    uint64_t most = two && lists[1].narrow_most > lists[0].narrow_most ? lists[1].narrow_most : lists[0].narrow_most;
+    td_link_list *lists = layout->lists;
+    bool two = lists[1].offsets != NULL, compresses = lists[0].compressed != NULL && (!two || lists[1].compressed != NULL);
+    uint64_t most = two && lists[1].compressed_most > lists[0].compressed_most ? lists[1].compressed_most : lists[0].compressed_most;
     uint64_t weights = slot_edges * lists[0].weight_bytes, room = *slots * (slot_edges * sizeof(uint32_t) + weights);
-    uint64_t window = held->shape.pushes ? slot_edges * sizeof(uint32_t) : 0;
-    uint64_t fits = narrows ? (room - window) / (most * sizeof(uint32_t) + weights) : 0;
+    uint64_t window = layout->shape.pushes ? slot_edges * sizeof(uint32_t) : 0;
+    uint64_t fits = compresses ? (room - window) / (most * sizeof(uint32_t) + weights) : 0;
     uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
     if (fits < 2) {
-        if (held->shape.narrows == TD_NARROW_ASKED)
+        if (layout->shape.compresses == TD_COMPRESS_ASKED)
             td_warn("stream.compress=on: %s; subgraphs cross as they are",
-                    narrows ? "there is no room for two subgraphs" : "the lists hardly shrink");
-        for (int i = 0; i < 2; i++) td_link_free_narrow(held->device, &lists[i]);
+                    compresses ? "there is no room for two subgraphs" : "the lists hardly shrink");
+        for (int i = 0; i < 2; i++) td_link_free_compressed(layout->device, &lists[i]);
         return;
     }
     *words = most;
@@ -242,12 +242,12 @@ static uint64_t choose_owners(const td_link_list *list, uint64_t room, uint32_t 
     return taken;
 }
 
-static void give_own_slots(td_streaming_graph *held, const uint32_t *owners, uint64_t count)
+static void give_own_slots(td_streaming_graph *layout, const uint32_t *owners, uint64_t count)
 {
-    const td_link_list *list = &held->lists[0];
-    char *at = held->own_slots;
+    const td_link_list *list = &layout->lists[0];
+    char *at = layout->own_slots;
     for (uint64_t i = 0; i < count; i++) {
-        td_slot *slot = &held->slots.slots[held->slots.count - count + i];
+        td_slot *slot = &layout->slots.slots[layout->slots.count - count + i];
         uint64_t edges = td_link_end(list, owners[i]) - td_link_begin(list, owners[i]);
         uint64_t targets = td_link_bytes(list, owners[i]) - edges * list->weight_bytes;
         slot->owner = owners[i];
@@ -260,8 +260,8 @@ static void give_own_slots(td_streaming_graph *held, const uint32_t *owners, uin
 /* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
 static td_status make_own_slots(td_streaming_job *self, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
 {
-    td_streaming_graph *held = self->held;
-    td_link_list *list = &held->lists[0];
+    td_streaming_graph *layout = self->layout;
+    td_link_list *list = &layout->lists[0];
     uint32_t *owners;
     uint64_t count, passing = *slots < PASSING_SLOTS ? *slots : PASSING_SLOTS;
     TD_CHECK(TD_NEW(&owners, list->subgraphs, "owners of slots"));
@@ -269,10 +269,10 @@ static td_status make_own_slots(td_streaming_job *self, uint64_t room, uint64_t 
     if (count == list->subgraphs) passing = 0;
     else bytes = choose_owners(list, room - passing * slot_bytes, owners, &count);
     *slots = passing;
-    td_status status = td_slots_make(&held->slots, (uint32_t)(passing + count));
+    td_status status = td_slots_make(&layout->slots, (uint32_t)(passing + count));
     if (status == TD_OK && count > 0)
-        status = td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->own_slots, bytes, 1, "subgraphs");
-    if (status == TD_OK) give_own_slots(held, owners, count);
+        status = td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->own_slots, bytes, 1, "subgraphs");
+    if (status == TD_OK) give_own_slots(layout, owners, count);
     td_free(owners);
     return status;
 }
@@ -288,7 +288,7 @@ static td_status declare_slot(td_gpu_memory *memory, td_slot *slot, uint64_t wor
  * more together. */
 static td_status measure_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    const td_link_list *list = &self->held->lists[0];
+    const td_link_list *list = &self->layout->lists[0];
     uint64_t edges = UINT64_C(1) << list->shift;
     td_slot slot;
     for (uint64_t i = 0; i < shape->slots; i++)
@@ -298,57 +298,57 @@ static td_status measure_slots(td_streaming_job *self, const td_streaming_shape 
 
 static td_status make_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    uint64_t edges = UINT64_C(1) << held->lists[0].shift, words = edges, slots = shape->slots;
-    size_t weight = held->lists[0].weight_bytes;
+    uint64_t edges = UINT64_C(1) << layout->lists[0].shift, words = edges, slots = shape->slots;
+    size_t weight = layout->lists[0].weight_bytes;
     if (memory->measures) return measure_slots(self, shape);
-    fit_narrow(held, edges, &words, &slots);
-    bool narrow = held->lists[0].narrow != NULL;
+    fit_compressed(layout, edges, &words, &slots);
+    bool compressed = layout->lists[0].compressed != NULL;
     uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
     uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
-    if (narrow && shape->pushes)
-        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &held->window, edges, sizeof(uint32_t), "a subgraph's targets"));
-    if (narrow && !shape->pushes) TD_CHECK(make_own_slots(self, room, slot_bytes, &slots));
-    else TD_CHECK(td_slots_make(&held->slots, (uint32_t)slots));
+    if (compressed && shape->pushes)
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &layout->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+    if (compressed && !shape->pushes) TD_CHECK(make_own_slots(self, room, slot_bytes, &slots));
+    else TD_CHECK(td_slots_make(&layout->slots, (uint32_t)slots));
     for (uint32_t i = 0; i < slots; i++)
-        TD_CHECK(declare_slot(memory, &held->slots.slots[i], words, edges, weight));
+        TD_CHECK(declare_slot(memory, &layout->slots.slots[i], words, edges, weight));
     return TD_OK;
 }
 
 static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    uint64_t bytes = td_link_edge_bytes(&layout->lists[0]) << layout->lists[0].shift;
     void *seen;
     for (uint64_t i = 0; i < shape->chunks; i++) {
-        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &held->chunk[i], bytes, 1, "useful edges"));
-        TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->device_table[i], TD_STREAMING_EXTRACTS + 1,
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &layout->chunk[i], bytes, 1, "useful edges"));
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->device_table[i], TD_STREAMING_EXTRACTS + 1,
                                 sizeof(td_gpu_extract), "extracts"));
         if (memory->measures) continue;
-        TD_CHECK(td_new_pages(&held->staging[i], bytes, "useful edges"));
-        td_numa_spread(td_numa_here(), held->staging[i], bytes); /* pinning would touch all of it here */
-        held->chunk_pinned[i] = td_device_pin(held->device, held->staging[i], bytes, &seen) == TD_OK;
-        TD_CHECK(TD_NEW(&held->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
+        TD_CHECK(td_new_pages(&layout->staging[i], bytes, "useful edges"));
+        td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would touch all of it here */
+        layout->chunk_pinned[i] = td_device_pin(layout->device, layout->staging[i], bytes, &seen) == TD_OK;
+        TD_CHECK(TD_NEW(&layout->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
     }
     return TD_OK;
 }
 
 /* How fast a subgraph comes: the second of two copies counts. */
-static td_status measure_copies(td_streaming_graph *held)
+static td_status measure_copies(td_streaming_graph *layout)
 {
-    td_link_list *list = &held->lists[0];
+    td_link_list *list = &layout->lists[0];
     uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
-    if (bytes == 0 || held->slots.count == 0) return TD_OK;
-    if (list->narrow != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
+    if (bytes == 0 || layout->slots.count == 0) return TD_OK;
+    if (list->compressed != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
     for (int i = 0; i < 2; i++) {
-        began = td_device_clock(held->device);
-        TD_CHECK(td_stream_copy(held->copies, held->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
-        TD_CHECK(td_stream_synchronize(held->copies));
+        began = td_device_clock(layout->device);
+        TD_CHECK(td_stream_copy(layout->copies, layout->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_synchronize(layout->copies));
     }
-    uint64_t took = td_device_clock(held->device) - began;
-    held->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    uint64_t took = td_device_clock(layout->device) - began;
+    layout->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
     return TD_OK;
 }
 
@@ -380,33 +380,33 @@ static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int 
 
 static td_status measure_extraction(td_streaming_job *self)
 {
-    td_streaming_graph *held = self->held;
-    uint64_t bytes = td_link_edge_bytes(&held->lists[0]) << held->lists[0].shift;
+    td_streaming_graph *layout = self->layout;
+    uint64_t bytes = td_link_edge_bytes(&layout->lists[0]) << layout->lists[0].shift;
     uint64_t count = bytes / PROBE_ROOM < PROBE_LISTS ? bytes / PROBE_ROOM : PROBE_LISTS;
-    probe lists = {.list = &held->lists[0], .vertices = self->gpu.graph->vertices, .lists = count,
-                   .room = bytes / count, .to = held->staging[0]};
-    held->extract_rate = 0;
-    if (held->staging[0] == NULL) return TD_OK;
-    uint64_t began = td_device_clock(held->device);
+    probe lists = {.list = &layout->lists[0], .vertices = self->gpu.graph->vertices, .lists = count,
+                   .room = bytes / count, .to = layout->staging[0]};
+    layout->extract_rate = 0;
+    if (layout->staging[0] == NULL) return TD_OK;
+    uint64_t began = td_device_clock(layout->device);
     TD_CHECK(td_pool_for(self->gpu.options->pool, count, 64, collect_lists, &lists));
-    td_device_host_worked(held->device, lists.bytes);
-    uint64_t took = td_device_clock(held->device) - began;
+    td_device_host_worked(layout->device, lists.bytes);
+    uint64_t took = td_device_clock(layout->device) - began;
     /* it goes over the bitmap twice */
-    held->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2;
+    layout->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2;
     return TD_OK;
 }
 
 static td_status measure_rates(td_streaming_job *self)
 {
-    TD_CHECK(measure_copies(self->held));
+    TD_CHECK(measure_copies(self->layout));
     return measure_extraction(self);
 }
 
 /* Whoever pulls along a list uses its beginnings most. */
-static td_status make_beginnings(td_streaming_job *self, const td_streaming_shape *shape)
+static td_status make_resident_prefix(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    bool second = td_streaming_has_two(self->gpu.graph, shape) && shape->pulls_beginnings;
-    td_link_list *list = &self->held->lists[second];
+    bool second = td_streaming_has_two(self->gpu.graph, shape) && shape->pulls_prefix;
+    td_link_list *list = &self->layout->lists[second];
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
     TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes, second));
     bool there = list->prefix.offsets != NULL || self->gpu.memory.measures;
@@ -416,16 +416,16 @@ static td_status make_beginnings(td_streaming_job *self, const td_streaming_shap
 /* Slots and chunks come last: what is made of the lists takes memory at the host for a while. */
 static td_status make_lists(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     const td_graph *graph = self->gpu.graph;
     bool two = td_streaming_has_two(graph, shape);
     const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
-    held->shape = *shape;
-    TD_CHECK(make_list(self, &held->lists[0], first, shape));
-    if (two) TD_CHECK(make_list(self, &held->lists[1], &graph->in, shape));
-    if (shape->upper) TD_CHECK(td_streaming_skip_lower(self, &held->lists[0]));
-    if (shape->kept_edges > 0) TD_CHECK(td_streaming_make_kept(self, shape));
-    TD_CHECK(make_beginnings(self, shape));
+    layout->shape = *shape;
+    TD_CHECK(make_list(self, &layout->lists[0], first, shape));
+    if (two) TD_CHECK(make_list(self, &layout->lists[1], &graph->in, shape));
+    if (shape->upper) TD_CHECK(td_streaming_skip_lower(self, &layout->lists[0]));
+    if (shape->survivor_edges > 0) TD_CHECK(td_streaming_make_survivors(self, shape));
+    TD_CHECK(make_resident_prefix(self, shape));
     TD_CHECK(make_slots(self, shape));
     TD_CHECK(make_chunks(self, shape));
     return self->gpu.memory.measures ? TD_OK : measure_rates(self);
@@ -435,33 +435,33 @@ static td_status make_lists(td_streaming_job *self, const td_streaming_shape *sh
 
 static td_status open_streams(void *state, td_device *device)
 {
-    td_streaming_graph *held = state;
-    held->device = device;
-    TD_CHECK(td_stream_open(device, &held->stream));
-    return td_stream_open(device, &held->copies);
+    td_streaming_graph *layout = state;
+    layout->device = device;
+    TD_CHECK(td_stream_open(device, &layout->stream));
+    return td_stream_open(device, &layout->copies);
 }
 
-const td_gpu_keeper td_streaming_keeper = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release, false};
+const td_gpu_layout_kind td_streaming_layout_kind = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release, false};
 
-td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape)
+td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     if (self->gpu.memory.measures) {
         TD_CHECK(make_lists(self, shape));
-    } else if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
-        free_lists(held);
+    } else if (memcmp(&layout->shape, shape, sizeof *shape) != 0) {
+        free_lists(layout);
         uint64_t before = td_memory().now;
         td_status status = make_lists(self, shape);
-        held->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
+        layout->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
         if (status != TD_OK) {
-            (void)td_stream_synchronize(held->stream);
-            free_lists(held);
-            held->shape = (td_streaming_shape){0};
+            (void)td_stream_synchronize(layout->stream);
+            free_lists(layout);
+            layout->shape = (td_streaming_shape){0};
             return status;
         }
     }
     bool two = td_streaming_has_two(self->gpu.graph, shape);
-    self->push = shape->pushes ? &held->lists[0] : NULL;
-    self->pull = !shape->pulls ? NULL : two ? &held->lists[1] : &held->lists[0];
+    self->push = shape->pushes ? &layout->lists[0] : NULL;
+    self->pull = !shape->pulls ? NULL : two ? &layout->lists[1] : &layout->lists[0];
     return TD_OK;
 }

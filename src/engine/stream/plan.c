@@ -13,15 +13,15 @@ enum { LEAST_SLOTS = 2, CHUNKS = 2, WANTED_SLOTS = 8, LEAST_EDGES = 32 };
 enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for kernels */
 
 /* What the settings and the program say. */
-typedef struct wishes {
+typedef struct request {
     const td_cpu_kernels *kernels;
-    bool gas, prioritised, keeps_edges, keeps_survivors, subgraph_given;
+    bool gas, prioritised, collects_edges, uses_survivors, subgraph_given;
     bool changes;       /* are told: stream_changes.c */
     bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
     uint64_t workers;
-    uint64_t held;      /* bytes that a run before left at the host, for this one or to be given back */
-    double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress, words;
-} wishes;
+    uint64_t cached;      /* bytes that a run before left at the host, for this one or to be given back */
+    double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
+} request;
 
 /* A weight and a number of an edge (td_gpu_edge). */
 static bool fit_a_word(const td_graph *graph)
@@ -30,70 +30,70 @@ static bool fit_a_word(const td_graph *graph)
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
 }
 
-static uint64_t held_at_host(const td_run_options *options)
+static uint64_t cached_at_host(const td_run_options *options)
 {
     const td_cache *kept = options->cache;
     if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
     return ((const td_streaming_graph *)kept->state)->host_bytes;
 }
 
-static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph,
+static td_status read_request(request *self, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
 {
     const td_program_info *info = program->info;
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    *self = (wishes){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
+    *self = (request){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
-    self->changes = td_streaming_tells_changes(program, options->mode);
+    self->changes = td_streaming_pushes_changes(program, options->mode);
     self->pushes = self->gas && (self->kernels->fused || self->changes);
     self->sums = self->gas && !self->pushes;
-    self->keeps_edges = self->kernels->edge != NULL;
+    self->collects_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
-    self->held = held_at_host(options);
+    self->cached = cached_at_host(options);
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "low", &self->low));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "subgraph", &self->subgraph));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "prefix", &self->prefix));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "delta", &self->delta));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "heavy", &self->heavy));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "high_degree", &self->high_degree));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "direction", &self->direction));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "survivors", &self->survivors));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "compress", &self->compress));
-    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "words", &self->words));
-    self->keeps_survivors = self->kernels->light_first && self->variant == TD_STREAMING_FULL && self->survivors == 0 &&
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "pack", &self->pack));
+    self->uses_survivors = self->kernels->light_first && self->variant == TD_STREAMING_FULL && self->survivors == 0 &&
                             !options->has_iterations && fit_a_word(graph);
-    return td_settings_number(options->settings, "stream", td_streaming_settings, "lists", &self->lists);
+    return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
 }
 
 /* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many
  * rounds that a second one for the rest of the lists costs more than it saves (docs/lab/stream.md). */
-static bool uses_beginnings(const wishes *self)
+static bool uses_prefix(const request *self)
 {
     return self->kernels->samples || (self->pushes && self->kernels->schedule != TD_SCHEDULE_PEEL);
 }
 
 /* Whether the host has room for so many bytes more and would not be crowded. */
-static bool host_has(const wishes *self, uint64_t bytes)
+static bool host_has(const request *self, uint64_t bytes)
 {
     td_memory_stats memory = td_memory();
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->held) / 2;
+    return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
 }
 
 /* What putting lists in order holds for a while (layout/lists.h). */
-static uint64_t ordering_bytes(const wishes *self, const td_graph *graph, td_list_order order)
+static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_list_order order)
 {
     const uint64_t worker = 2 << 20;
     return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
 }
 
-static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t copies)
+static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
-    if (self->keeps_edges || self->variant != TD_STREAMING_FULL) return TD_LISTS_STORED;
-    if (self->lists > 0) return (td_list_order)((int)self->lists - 1);
-    if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
+    if (self->collects_edges || self->variant != TD_STREAMING_FULL) return TD_LISTS_STORED;
+    if (self->list_order > 0) return (td_list_order)((int)self->list_order - 1);
+    if (!uses_prefix(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
     return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
@@ -102,19 +102,19 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
 /* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
  * changes it saves bytes, but kernels that read beginnings there and the rest directly take less time
  * (docs/lab/stream.md). */
-static uint64_t choose_narrow(const wishes *self, uint64_t bytes)
+static uint64_t choose_compression(const request *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
-    bool wanted = asked || (self->compress == 0 && (self->sums || self->keeps_survivors));
-    if (!wanted || self->variant != TD_STREAMING_FULL || !host_has(self, bytes)) return TD_NARROW_NO;
-    return asked ? TD_NARROW_ASKED : TD_NARROW_YES;
+    bool wanted = asked || (self->compress == 0 && (self->sums || self->uses_survivors));
+    if (!wanted || self->variant != TD_STREAMING_FULL || !host_has(self, bytes)) return TD_COMPRESS_NO;
+    return asked ? TD_COMPRESS_ASKED : TD_COMPRESS_YES;
 }
 
 /* A copy of the lists that is made anyway has weights in the words of their targets, where they find room there. */
-static uint64_t choose_weight_bits(const wishes *self, const td_graph *graph, const td_streaming_shape *shape)
+static uint64_t choose_weight_bits(const request *self, const td_graph *graph, const td_streaming_shape *shape)
 {
     bool copied = shape->order != TD_LISTS_STORED || shape->both;
-    bool wanted = self->words == 0 && self->pushes && self->kernels->fused && shape->weighted && !shape->narrows;
+    bool wanted = self->pack == 0 && self->pushes && self->kernels->fused && shape->weighted && !shape->compresses;
     return wanted && copied ? td_streaming_weight_bits(graph) : 0;
 }
 
@@ -123,33 +123,33 @@ static uint64_t edge_bytes(const td_gpu_bytes *need, const td_streaming_shape *s
     return shape->weight_bits > 0 ? sizeof(uint32_t) : need->edge_bytes;
 }
 
-static uint64_t kept_bytes(const td_streaming_shape *shape)
+static uint64_t survivor_bytes(const td_streaming_shape *shape)
 {
-    return shape->kept_edges == 0 ? 0 : (shape->kept_edges + td_streaming_aside(shape->kept_edges)) * sizeof(td_gpu_edge);
+    return shape->survivor_edges == 0 ? 0 : (shape->survivor_edges + td_streaming_scratch_edges(shape->survivor_edges)) * sizeof(td_gpu_edge);
 }
 
 /* Room for single edges, and for a sixteenth of them to be put aside. */
-static void spend_on_kept(const wishes *self, td_streaming_shape *shape, uint64_t spare, uint64_t list_edges)
+static void spend_on_survivors(const request *self, td_streaming_shape *shape, uint64_t spare, uint64_t list_edges)
 {
     uint64_t edges = spare / sizeof(td_gpu_edge), most = shape->upper ? list_edges / 2 : list_edges;
     if (edges < 32) return;
     edges = (edges - 1) / 17 * 16;
-    shape->kept_edges = edges < most ? edges : most;
-    shape->light_first = shape->kept_edges > 0 && host_has(self, shape->kept_edges * sizeof(td_gpu_edge));
+    shape->survivor_edges = edges < most ? edges : most;
+    shape->light_first = shape->survivor_edges > 0 && host_has(self, shape->survivor_edges * sizeof(td_gpu_edge));
 }
 
 /* How much of what slots leave is for beginnings. */
-static double share_of_beginnings(const wishes *self, const td_streaming_shape *shape)
+static double prefix_share(const request *self, const td_streaming_shape *shape)
 {
     bool can = self->gas ? self->pushes : self->kernels->samples;
-    bool wants = uses_beginnings(self) && !(self->changes && shape->narrows); /* slots hold more of narrow lists */
+    bool wants = uses_prefix(self) && !(self->changes && shape->compresses); /* slots hold more of narrow lists */
     if (self->variant != TD_STREAMING_FULL || !can) return 0;
     return self->prefix >= 0 ? self->prefix : wants ? 1 : 0;
 }
 
 /* A subgraph is as large as was asked for, and by itself no larger than leaves room for some. Beside beginnings few
  * cross whole: there slots are to take a sixteenth of the room, but copies want 8 MB (docs/lab/stream.md). */
-static uint64_t choose_slot_edges(const wishes *self, uint64_t room, uint64_t edge, uint64_t fewest, bool begins)
+static uint64_t choose_slot_edges(const request *self, uint64_t room, uint64_t edge, uint64_t fewest, bool begins)
 {
     const uint64_t beside = 16 * (PREFIX_SLOTS + CHUNKS), least = 8 << 20;
     uint64_t edges = fewest;
@@ -166,7 +166,7 @@ static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, ui
 {
     uint64_t edges;
     uint32_t most;
-    bool second = td_streaming_has_two(graph, shape) && shape->pulls_beginnings;
+    bool second = td_streaming_has_two(graph, shape) && shape->pulls_prefix;
     if (shape->prefix_bytes == 0 || graph->out.offsets == NULL || graph->in.offsets == NULL) return TD_OK;
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, shape, second), shape->prefix_bytes / edge,
                                      &most, &edges));
@@ -175,13 +175,13 @@ static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, ui
 }
 
 /* How the room for edges is spent. */
-static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
+static td_status spend(const request *self, td_streaming_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
                        const td_graph *graph)
 {
     uint64_t vertices = graph->vertices;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
     const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
-    double share = share_of_beginnings(self, shape);
+    double share = prefix_share(self, shape);
     bool begins = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
     uint64_t edges = choose_slot_edges(self, room, edge, fewest, begins);
     bool extracts = self->pushes && (self->variant == TD_STREAMING_LVSP ||
@@ -208,39 +208,39 @@ static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t r
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
     TD_CHECK(fit_prefix(shape, graph, edge));
-    if (self->keeps_survivors) spend_on_kept(self, shape, spare, list_edges);
-    shape->slots = (room - shape->prefix_bytes - kept_bytes(shape)) / slot - shape->chunks;
+    if (self->uses_survivors) spend_on_survivors(self, shape, spare, list_edges);
+    shape->slots = (room - shape->prefix_bytes - survivor_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
     if (shape->slots > subgraphs && subgraphs >= LEAST_SLOTS) shape->slots = subgraphs;
     return TD_OK;
 }
 
 /* Which lists there are: what is told along, and what is gathered along. */
-static void choose_lists(const wishes *self, const td_graph *graph, const td_run_options *options,
+static void choose_lists(const request *self, const td_graph *graph, const td_run_options *options,
                          td_streaming_shape *shape)
 {
     bool hits = self->kernels->first_hit && options->mode != TD_MODE_ASYNC && self->direction != 2;
     shape->pushes = !self->gas || self->pushes;
     shape->pulls = self->gas && (self->sums || hits || options->parents);
-    shape->pulls_beginnings = hits;
+    shape->pulls_prefix = hits;
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
 /* A copy of the lists in fewer bits. */
-static uint64_t narrow_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
+static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
 {
     const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
     bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
     uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* at most */
-    if (!shape->narrows) return 0;
+    if (!shape->compresses) return 0;
     if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
-    uint64_t words = td_link_guess_narrow(first->targets, graph->edges);
-    if (td_streaming_has_two(graph, shape)) words += td_link_guess_narrow(graph->in.targets, graph->edges);
-    return words * sizeof(uint32_t);
+    uint64_t pack = td_link_guess_compressed(first->targets, graph->edges);
+    if (td_streaming_has_two(graph, shape)) pack += td_link_guess_compressed(graph->in.targets, graph->edges);
+    return pack * sizeof(uint32_t);
 }
 
 /* Host memory besides the graph: copies of lists, what the device gets of them, what extraction goes by. */
-static void count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
+static void count_host(const request *self, const td_graph *graph, const td_gpu_bytes *need,
                        const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
 {
     uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t), list = need->list_edges * need->edge_bytes;
@@ -248,8 +248,8 @@ static void count_host(const wishes *self, const td_graph *graph, const td_gpu_b
     uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
     out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
     uint64_t kept = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
-    kept += narrow_bytes(graph, need, shape);
-    if (shape->light_first) kept += shape->kept_edges * sizeof(td_gpu_edge);
+    kept += compressed_bytes(graph, need, shape);
+    if (shape->light_first) kept += shape->survivor_edges * sizeof(td_gpu_edge);
     uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
     uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
     out->making = kept + most;
@@ -258,10 +258,10 @@ static void count_host(const wishes *self, const td_graph *graph, const td_gpu_b
     out->running = kept;
 }
 
-static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph,
+static td_status read_plan(request *self, const td_program *program, const td_graph *graph,
                            const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {
-    TD_CHECK(read_wishes(self, program, graph, options));
+    TD_CHECK(read_request(self, program, graph, options));
     TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, need));
     *shape = (td_streaming_shape){.weighted = need->edge_bytes > sizeof(uint32_t), .both = need->both};
     choose_lists(self, graph, options, shape);
@@ -278,7 +278,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     td_gpu_bytes need;
-    wishes self;
+    request self;
     td_gpu_memory taken;
     double cap = options->gpu_edges;
     TD_CHECK(read_plan(&self, program, graph, options, &need, shape));
@@ -294,7 +294,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     /* As far as the arrays are concerned that go with it. */
-    shape->prefix_bytes = uses_beginnings(&self) || self.prefix > 0 ? 1 : 0;
+    shape->prefix_bytes = uses_prefix(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
     TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
@@ -309,7 +309,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
                          td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
-    shape->narrows = choose_narrow(&self, lists * need.list_edges * sizeof(uint32_t));
+    shape->compresses = choose_compression(&self, lists * need.list_edges * sizeof(uint32_t));
     shape->weight_bits = choose_weight_bits(&self, graph, shape);
     out->edge_bytes = edge_bytes(&need, shape);
     td_status status = spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph);
@@ -320,11 +320,11 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     }
     TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
-    if (shape->prefix_bytes == 0 && self.lists == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
+    if (shape->prefix_bytes == 0 && self.list_order == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
     TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);
-    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + kept_bytes(shape);
+    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + survivor_bytes(shape);
     count_host(&self, graph, &need, shape, lists, out);
     return TD_OK;
 }

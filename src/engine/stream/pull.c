@@ -34,7 +34,7 @@ static td_status pull(td_streaming_job *self)
     TD_CHECK(td_gpu_apply(gpu, gpu->stream, gpu->arrays.sums, 0, gpu->graph->vertices));
     TD_CHECK(td_gpu_read(gpu, 0));
     const td_gpu_tally *sum = &gpu->control->tally;
-    TD_CHECK(td_gpu_judge(gpu, sum->change, sum->share));
+    TD_CHECK(td_gpu_check_convergence(gpu, sum->change, sum->share));
     td_gpu_turn_values(gpu);
     gpu->state.context.global = sum->share;
     row.edges = td_gpu_view_edges(gpu);

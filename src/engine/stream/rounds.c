@@ -43,7 +43,7 @@ static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_f
     self->crossing = list;
     self->work = TD_WORK_PUSH;
     self->heavy_edges = false;
-    td_streaming_stretch all = {.end = list->edges, .targets = list->seen.targets, .weights = list->seen.weights,
+    td_streaming_range all = {.end = list->edges, .targets = list->seen.targets, .weights = list->seen.weights,
                                 .from_host = true};
     TD_CHECK(td_streaming_launch_part(self, &all));
     return end_round(self, row, began, now);
@@ -148,7 +148,7 @@ static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
         } else if (is_small(self, now)) {
             TD_CHECK(push_in_loop(self, now));
         } else if (has_prefix(self) && self->order_free) {
-            row.direction = "begin";
+            row.direction = "prefix";
             TD_CHECK(push_prefix(self, now, &row));
         } else {
             TD_CHECK(push_rest(self, has_prefix(self), false, now, &row));
@@ -197,7 +197,7 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
     td_row row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
     if (pushes && is_small(self, now)) return push_in_loop(self, now);
-    td_gpu_settle(gpu, now->vertices, now->edges);
+    td_gpu_subtract_settled(gpu, now->vertices, now->edges);
     if (pushes && is_little(self, row.active_edges)) return push_directly(self, has_prefix(self), now, &row);
     if (pushes) return push_rest(self, has_prefix(self), false, now, &row);
     self->row = &row;
@@ -234,7 +234,7 @@ td_status td_streaming_peel(td_streaming_job *self)
     td_gpu_frontier now;
     bool within = gpu->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
     TD_CHECK(td_gpu_start(gpu, &now));
-    TD_CHECK(td_gpu_leave_all(gpu));
+    TD_CHECK(td_gpu_init_remaining(gpu));
     for (uint32_t left = gpu->graph->vertices; left > 0; within = false) {
         if (!within) TD_CHECK(td_gpu_next_level(gpu, &now, &left));
         bool anyone = within || now.vertices > 0;

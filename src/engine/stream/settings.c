@@ -7,8 +7,8 @@
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
-    SET_LISTS, SET_DIRECTION, SET_HEAVY, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_WORDS, SETTINGS,
+    SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
+    SET_PACK, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -33,12 +33,12 @@ const td_setting td_streaming_settings[] = {
     [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
                     "share of the device memory for edges that keeps the begin of every list, 0 to 1; -1: all but "
                     "what copies need, for programs that look there first"},
-    [SET_LISTS] = {"lists", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
+    [SET_LIST_ORDER] = {"list_order", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
                    "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, "
                    "lightest edges first"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
                        "bfs: how an iteration goes over the edges"},
-    [SET_HEAVY] = {"heavy", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL,
+    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL,
                    "degree from which a vertex is cut into pieces for all warps"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                    "edges of a frontier up to which many rounds run in one launch, reading the host's memory"},
@@ -53,16 +53,16 @@ const td_setting td_streaming_settings[] = {
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
                       "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
                       "programs that add up all edges in every iteration, and of mst with its survivors"},
-    [SET_WORDS] = {"words", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+    [SET_PACK] = {"pack", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                    "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
-                   "order (stream.lists) and not in fewer bits (stream.compress): of programs that push along weights"},
+                   "order (stream.list_order) and not in fewer bits (stream.compress): of programs that push along weights"},
     [SETTINGS] = {0},
 };
 
 bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting)
 {
     const td_cpu_kernels *k = program->cpu;
-    bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_tells_changes(program, mode);
+    bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_pushes_changes(program, mode);
     bool pushes = gas && (k->fused || changes);
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round is a round */
@@ -73,11 +73,11 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "survivors") == 0) return k->light_first;
-    if (strcmp(setting, "words") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
+    if (strcmp(setting, "pack") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
         return pushes;
-    if (strcmp(setting, "heavy") == 0) return !gas || pushes;
-    if (strcmp(setting, "prefix") == 0 || strcmp(setting, "lists") == 0) return gas ? pushes : k->samples;
+    if (strcmp(setting, "high_degree") == 0) return !gas || pushes;
+    if (strcmp(setting, "prefix") == 0 || strcmp(setting, "list_order") == 0) return gas ? pushes : k->samples;
     return true;
 }
 
@@ -125,12 +125,12 @@ static const condition conditions[] = {
      "stream.variant=hvsp, and full where no beginnings are kept (stream.prefix=0)"},
     {"repeats", IN_HBASE, false, "stream.variant=hbase"},
     {"prefix", IN_FULL, false, "stream.variant=full"},
-    {"lists", IN_FULL, false, "stream.variant=full"},
+    {"list_order", IN_FULL, false, "stream.variant=full"},
     {"small", IN_FULL, false, "stream.variant=full"},
     {"samples", IN_FULL, false, "stream.variant=full"},
     {"survivors", IN_FULL, false, "stream.variant=full"},
     {"compress", IN_FULL, false, "stream.variant=full"},
-    {"words", IN_FULL, false, "stream.variant=full"},
+    {"pack", IN_FULL, false, "stream.variant=full"},
 };
 
 static const condition *condition_of(const char *name)
@@ -168,7 +168,7 @@ td_status td_streaming_check_settings(const td_settings *settings)
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "prefix", &prefix));
-    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "lists", &lists));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "list_order", &lists));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "compress", &compress));
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
@@ -176,10 +176,10 @@ td_status td_streaming_check_settings(const td_settings *settings)
         TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant, rules == 1));
     }
     bool stored = lists == 1 || (lists == 0 && prefix == 0);
-    if (td_settings_given(settings, "stream.words") && (stored || compress == 1))
-        return td_fail(TD_USAGE, "stream.words changes nothing with stream.%s; it is for lists that are copied to be "
+    if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
+        return td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are copied to be "
                        "put in order (see 'tandem help stream')",
-                       compress == 1 ? "compress=on" : lists == 1 ? "lists=stored" : "prefix=0");
+                       compress == 1 ? "compress=on" : lists == 1 ? "list_order=stored" : "prefix=0");
     if (prefix < 0 && prefix != -1)
         return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
                        prefix);
@@ -214,7 +214,7 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     gpu->direction = directions[(int)set[SET_DIRECTION]];
     gpu->balance = TD_BALANCE_WARP;
-    gpu->high_degree = (uint32_t)set[SET_HEAVY];
+    gpu->high_degree = (uint32_t)set[SET_HIGH_DEGREE];
     gpu->small = self->small_edges;
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];

@@ -18,17 +18,17 @@ static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint
 static td_status find_heads(td_streaming_job *self)
 {
     td_status status = TD_OK;
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     td_gpu_heads found = {0};
-    if (held->heads_of != self->pull) {
-        td_gpu_free_head_arrays(held->device, &held->heads);
-        TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &held->heads, self->pull->edges, self->gpu.graph->vertices));
+    if (layout->heads_of != self->pull) {
+        td_gpu_free_head_arrays(layout->device, &layout->heads);
+        TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &layout->heads, self->pull->edges, self->gpu.graph->vertices));
         if (self->gpu.memory.measures) return TD_OK;
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
-        TD_TRY(td_gpu_send_heads(held->stream, &held->heads, &found));
-        held->heads_of = self->pull;
+        TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
+        layout->heads_of = self->pull;
     }
-    self->gpu.segments = (td_gpu_segments){held->heads.bits, held->heads.lists, held->heads.before, self->pull->edges};
+    self->gpu.segments = (td_gpu_segments){layout->heads.bits, layout->heads.lists, layout->heads.before, self->pull->edges};
 done:
     td_gpu_free_heads(&found);
     return status;
@@ -44,10 +44,10 @@ static td_status find_out_offsets(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_graph *graph = gpu->graph;
-    const td_streaming_shape *shape = &self->held->shape;
+    const td_streaming_shape *shape = &self->layout->shape;
     uint64_t count = graph->vertices + UINT64_C(1);
     void *offsets = NULL;
-    gpu->state.out_offsets = self->held->lists[0].seen.offsets;
+    gpu->state.out_offsets = self->layout->lists[0].seen.offsets;
     if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* they are the out-lists */
     TD_CHECK(td_gpu_new(gpu, &offsets, count, sizeof(uint64_t), "the graph's offsets"));
     gpu->state.out_offsets = offsets;
@@ -63,7 +63,7 @@ static td_status fill_state(td_streaming_job *self)
     state->context = gpu->run->context;
     state->vertices = graph->vertices;
     state->weights = gpu->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    state->weight_bits = (uint8_t)self->held->lists[0].weight_bits;
+    state->weight_bits = (uint8_t)self->layout->lists[0].weight_bits;
     state->symmetric = graph->symmetric;
     gpu->mean_degree = (uint32_t)(td_gpu_view_edges(gpu) / graph->vertices + 1);
     state->async = gpu->run->async;
@@ -80,7 +80,7 @@ static td_status fill_state(td_streaming_job *self)
 
 static uint64_t most_subgraphs(const td_streaming_job *self)
 {
-    const td_link_list *lists = self->held->lists;
+    const td_link_list *lists = self->layout->lists;
     return lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
 }
 
@@ -89,19 +89,19 @@ static uint64_t most_subgraphs(const td_streaming_job *self)
 static td_status declare_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    const td_streaming_shape *shape = &self->held->shape;
+    const td_streaming_shape *shape = &self->layout->shape;
     uint64_t words = td_gpu_words(gpu), most = most_subgraphs(self);
     bool light = gpu->memory.measures ? shape->light > 0 : self->push != NULL && self->push->light != NULL;
-    gpu->adds_up = td_gpu_is_gas(gpu) && !gpu->traits->fused;
+    gpu->accumulates = td_gpu_is_gas(gpu) && !gpu->traits->fused;
     TD_CHECK(td_gpu_declare_arrays(gpu));
-    if (self->tells_changes) TD_CHECK(td_streaming_declare_changes(self));
+    if (self->pushes_changes) TD_CHECK(td_streaming_declare_changes(self));
     if (!td_gpu_is_gas(gpu)) {
         TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
     }
     TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
     if (light) TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
-    if (shape->kept_edges > 0)
+    if (shape->survivor_edges > 0)
         TD_CHECK(td_gpu_new(gpu, &self->device_found, most + 1, sizeof(uint32_t), "parts whose edges are kept"));
     return td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges");
 }
@@ -114,24 +114,24 @@ static td_status make_arrays(td_streaming_job *self)
     TD_CHECK(td_gpu_fill_arrays(gpu));
     TD_CHECK(td_gpu_clear_map(gpu, self->rest));
     TD_CHECK(td_gpu_clear_map(gpu, self->heavy));
-    if (self->tells_changes) TD_CHECK(td_streaming_start_changes(self));
+    if (self->pushes_changes) TD_CHECK(td_streaming_start_changes(self));
     TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->way, most + 1, "ways of subgraphs"));
+    TD_CHECK(TD_NEW_ZEROED(&self->mode, most + 1, "ways of subgraphs"));
     TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
     TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
-    return self->held->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
+    return self->layout->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
 }
 
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                const td_streaming_shape *shape, td_gpu_memory *out)
 {
-    td_streaming_graph held = {0};
-    td_streaming_job self = {.held = &held, .tells_changes = td_streaming_tells_changes(program, options->mode)};
+    td_streaming_graph layout = {0};
+    td_streaming_job self = {.layout = &layout, .pushes_changes = td_streaming_pushes_changes(program, options->mode)};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
     TD_CHECK(td_streaming_read_settings(&self));
-    TD_CHECK(td_streaming_hold(&self, shape));
+    TD_CHECK(td_streaming_prepare(&self, shape));
     TD_CHECK(find_out_offsets(&self));
     if (needs_heads(&self)) TD_CHECK(find_heads(&self));
     TD_CHECK(declare_arrays(&self));
@@ -145,43 +145,43 @@ static void choose_levels(td_streaming_job *self)
     enum { MOST_LEVELS = 8 };
     const double gpu_rate = 1000; /* bytes a ns: more than any link's by far */
     if (self->levels > 0) return;
-    double ratio = self->held->copy_rate > 0 ? gpu_rate / self->held->copy_rate : 1;
+    double ratio = self->layout->copy_rate > 0 ? gpu_rate / self->layout->copy_rate : 1;
     self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
 }
 
 static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_gpu_job *gpu = &self->gpu;
-    TD_CHECK(td_gpu_job_start(gpu, self->held->device, self->held->stream));
-    TD_CHECK(td_streaming_hold(self, shape));
+    TD_CHECK(td_gpu_job_start(gpu, self->layout->device, self->layout->stream));
+    TD_CHECK(td_streaming_prepare(self, shape));
     gpu->device->peak = gpu->device->now;
     self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
-                       !gpu->has_limit && !self->tells_changes;
+                       !gpu->has_limit && !self->pushes_changes;
     TD_CHECK(fill_state(self));
     TD_CHECK(make_arrays(self));
-    if (gpu->traits->fused) TD_CHECK(td_gpu_fit_loops(gpu));
+    if (gpu->traits->fused) TD_CHECK(td_gpu_size_loops(gpu));
     choose_levels(self);
     return td_stream_synchronize(gpu->stream);
 }
 
 static void tear_down(td_streaming_job *self, td_status status)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     td_failure failure; /* which a lost device's other answers would replace */
     td_failure_keep(&failure);
-    if (held != NULL && held->copies != NULL) (void)td_stream_synchronize(held->copies);
+    if (layout != NULL && layout->copies != NULL) (void)td_stream_synchronize(layout->copies);
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     td_gpu_job_close(&self->gpu);
     td_free(self->useful);
     td_free(self->useful_before);
-    td_free(self->way);
+    td_free(self->mode);
     td_free(self->waiting);
     td_free(self->residents);
     td_free(self->active);
-    td_free(self->part_kept);
+    td_free(self->part_covered);
     td_free(self->part_found);
     td_free(self->part_of);
-    td_gpu_let_go(self->gpu.options, status != TD_OK);
+    td_gpu_layout_release(self->gpu.options, status != TD_OK);
     if (status != TD_OK) td_failure_set(&failure);
 }
 
@@ -210,7 +210,7 @@ static td_status run_schedule(td_streaming_job *self)
     gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
     if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_streaming_sweep(self);
-    if (self->tells_changes) return td_streaming_changes(self);
+    if (self->pushes_changes) return td_streaming_changes(self);
     if (!gpu->traits->fused) return td_streaming_pulls(self);
     if (gpu->prioritised) return td_streaming_priorities(self);
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
@@ -235,7 +235,7 @@ static td_status plan_resident(td_plan *plan)
     if (has_settings(plan->options.settings))
         td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
                 "nothing; --gpu-edges and --gpu-memory make room scarce");
-    TD_CHECK(td_plan_hand_over(plan, &td_resident_engine,
+    TD_CHECK(td_plan_delegate(plan, &td_resident_engine,
                                "; everything fits the GPU, so that the resident engine does it"));
     plan->reported = &td_stream_engine;
     return TD_OK;
@@ -279,7 +279,7 @@ static td_status plan_stream(td_plan *plan)
     td_plan_count(plan, "subgraph_slots", self->shape.slots);
     td_plan_count(plan, "chunks", self->shape.chunks);
     td_plan_count(plan, "prefix_bytes", self->shape.prefix_bytes);
-    td_plan_count(plan, "kept_edges", self->shape.kept_edges);
+    td_plan_count(plan, "survivor_edges", self->shape.survivor_edges);
     td_plan_count(plan, "subgraph_bytes", self->shape.slot_edges * need->edge_bytes);
     return TD_OK;
 }
@@ -292,9 +292,9 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     td_streaming_job self = {0};
     uint64_t began = td_clock_ns();
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
-    self.tells_changes = td_streaming_tells_changes(run->program, options->mode);
+    self.pushes_changes = td_streaming_pushes_changes(run->program, options->mode);
     TD_TRY(td_streaming_read_settings(&self));
-    TD_TRY(td_gpu_hold(&td_streaming_keeper, run->graph, options, &self.held));
+    TD_TRY(td_gpu_layout_acquire(&td_streaming_layout_kind, run->graph, options, &self.layout));
     TD_TRY(set_up(&self, &shape->shape));
     run->prepare_seconds += td_seconds_since(began);
     self.gpu.run_began = td_clock_ns();
@@ -304,7 +304,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
-    TD_TRY(td_gpu_hand_over(&self.gpu));
+    TD_TRY(td_gpu_copy_result(&self.gpu));
     if (options->parents) TD_TRY(find_parents(&self));
 done:
     tear_down(&self, status);
@@ -316,7 +316,7 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
 {
     uint64_t bytes = td_plan_counter(plan, "subgraph_bytes");
     bool apart = bytes > td_plan_counter(plan, "subgraph_edges") * sizeof(uint32_t);
-    if (strcmp(entry->name, "words") == 0) return apart || plan->graph->weights == TD_WEIGHT_NONE;
+    if (strcmp(entry->name, "pack") == 0) return apart || plan->graph->weights == TD_WEIGHT_NONE;
     if (strcmp(entry->name, "subgraph") == 0) return (double)bytes;
     if (strcmp(entry->name, "prefix") == 0)
         return (double)td_plan_counter(plan, "prefix_bytes") / (double)plan->device_graph_bytes;

@@ -6,10 +6,10 @@
  * that, the first edges of every list can stay on the device for good (the prefix).
  *
  * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists (their beginnings:
- * stream_beginnings.c), stream_slots.c the slots with their levels, stream_value.c says which way a subgraph goes,
+ * stream/prefix.c), stream_slots.c the slots with their levels, stream_value.c says which way a subgraph goes,
  * stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and the schedules are in
  * stream_rounds.c, stream_pull.c, stream_changes.c and stream_sweep.c; what sweeps keep of single edges is in
- * stream_kept.c, and how weights get into the words of their targets in stream_words.c. */
+ * stream/survivors.c, and how weights get into the words of their targets in stream/pack.c. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
 
@@ -20,7 +20,7 @@
 #include "gpu/rounds.h"
 #include "engine/stream/slots.h"
 #include "layout/lists.h"
-#include "layout/narrow.h"
+#include "layout/compressed.h"
 
 typedef enum td_streaming_variant {
     TD_STREAMING_FULL, TD_STREAMING_HVSP, TD_STREAMING_LVSP, TD_STREAMING_HBASE, TD_STREAMING_LBASE,
@@ -28,28 +28,28 @@ typedef enum td_streaming_variant {
 typedef enum td_streaming_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_streaming_low;
 
 /* Whether whole subgraphs cross in fewer bits. */
-typedef enum td_streaming_narrows { TD_NARROW_NO, TD_NARROW_YES, TD_NARROW_ASKED } td_streaming_narrows;
+typedef enum td_streaming_compression { TD_COMPRESS_NO, TD_COMPRESS_YES, TD_COMPRESS_ASKED } td_streaming_compression;
 
 /* How lists are held: what a run asks for, and what decides whether those of the run before will do. */
 typedef struct td_streaming_shape {
     td_list_order order;
     uint32_t weighted, both;      /* weights go along; both lists of every vertex as one */
     uint32_t pushes, pulls;       /* which lists there are */
-    uint32_t pulls_beginnings;    /* the device keeps those of the lists pulled along, where there are two */
+    uint32_t pulls_prefix;    /* the device keeps those of the lists pulled along, where there are two */
     uint32_t upper;               /* what a vertex's list begins with up to its own number is never meant */
     uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
     uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
     uint64_t prefix_bytes;
-    uint64_t narrows;             /* td_streaming_narrows */
+    uint64_t compresses;             /* td_streaming_compression */
     uint64_t weight_bits;         /* of a target's word that its weight is in; 0: weights are apart */
-    uint64_t kept_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
+    uint64_t survivor_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
     uint64_t light_first;         /* and the host has the lightest of them, to begin with */
     double light;                 /* edges below this weight are light; 0: no difference is made */
 } td_streaming_shape;
 
 /* What stays from run to run of one graph. */
 typedef struct td_streaming_graph {
-    td_gpu_cached gpu;
+    td_gpu_layout gpu;
     td_streaming_shape shape;
     td_device *device;
     td_stream *stream, *copies;
@@ -62,7 +62,7 @@ typedef struct td_streaming_graph {
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
     bool chunk_pinned[2], told_unpinned;
     td_gpu_extract *table[2], *device_table[2]; /* what lies where in them */
-    td_gpu_edge *kept, *aside;    /* device memory for single edges (stream_kept.c) */
+    td_gpu_edge *survivors, *scratch;    /* device memory for single edges (stream/survivors.c) */
     td_gpu_edge *light;           /* at the host: what is put there first */
     uint64_t light_count;
     bool light_pinned;
@@ -79,22 +79,22 @@ static inline bool td_streaming_has_two(const td_graph *graph, const td_streamin
 enum { TD_STREAMING_EXTRACTS = 1024 }; /* most in a chunk */
 
 /* Where a subgraph's useful edges go. */
-typedef enum td_streaming_way {
-    TD_WAY_NONE, TD_WAY_RESIDENT, TD_WAY_WHOLE, TD_WAY_EXTRACT, TD_WAY_DIRECT, TD_WAYS,
-} td_streaming_way;
+typedef enum td_transfer_mode {
+    TD_TRANSFER_NONE, TD_TRANSFER_RESIDENT, TD_TRANSFER_WHOLE, TD_TRANSFER_EXTRACT, TD_TRANSFER_DIRECT, TD_TRANSFER_MODES,
+} td_transfer_mode;
 
 /* What a launch over a part of the lists does. */
 typedef enum td_streaming_work { TD_WORK_PUSH, TD_WORK_HIT, TD_WORK_SUM, TD_WORK_SWEEP, TD_WORK_PARENTS } td_streaming_work;
 
 /* A launch over edges first .. end - 1 of the lists that cross: where they are at the time. */
-typedef struct td_streaming_stretch {
+typedef struct td_streaming_range {
     uint64_t first, end;
     const uint32_t *targets;      /* addresses on the device that edge 0 would have */
     const void *weights;
     const uint32_t *compressed;   /* the targets of the subgraph as they crossed, for sums along them; NULL: whole */
     bool from_host;               /* the edges are read from the host's memory */
     bool again;                   /* vertices changed in this iteration are processed again */
-} td_streaming_stretch;
+} td_streaming_range;
 
 /* Changes pushed instead of values (changes.c). Of the two signs, positive comes first. */
 typedef struct td_streaming_residuals {
@@ -108,7 +108,7 @@ typedef struct td_streaming_residuals {
 
 typedef struct td_streaming_job {
     td_gpu_job gpu;
-    td_streaming_graph *held;
+    td_streaming_graph *layout;
     td_link_list *push, *pull;
     td_streaming_variant variant;
     td_streaming_low low;
@@ -118,7 +118,7 @@ typedef struct td_streaming_job {
     uint64_t *useful, *useful_before; /* of every subgraph, in this iteration and the one before; the host's */
     uint64_t *device_useful;      /* where the device counts them */
     uint64_t edges_useful, vertices_useful; /* of all subgraphs */
-    uint8_t *way;                 /* td_streaming_way of every subgraph */
+    uint8_t *mode;                 /* td_transfer_mode of every subgraph */
     uint32_t *waiting;            /* subgraphs to be copied whole, those from `waiting_at` on */
     uint32_t waiting_count, waiting_at;
     uint32_t *residents;          /* slots with something of use; those from `residents_at` on are to be gone over */
@@ -127,10 +127,10 @@ typedef struct td_streaming_job {
     td_streaming_work work;
     bool heavy_edges;             /* and whether along the heavy edges, where light ones are apart */
     td_streaming_residuals changes;
-    bool tells_changes;           /* of a linear program, asynchronous: stream_changes.c */
+    bool pushes_changes;           /* of a linear program, asynchronous: stream_changes.c */
     bool order_free;              /* vertices may be told again within an iteration */
     uint32_t flights;             /* windows launched and not yet done */
-    uint32_t copies_under_way;
+    uint32_t copies_in_flight;
     uint64_t clock;               /* when the two were last looked at */
     uint64_t direct_asked;        /* when the first launch over edges at the host was queued */
     uint64_t lane_free[TD_LANES]; /* when the last event of a lane ended */
@@ -140,13 +140,13 @@ typedef struct td_streaming_job {
                                    * all) and of heavy ones */
     uint64_t rest_count, heavy_count;
     uint32_t *chosen;             /* sweeps, on the device: bitmap of the vertices that the first one visits */
-    bool keeps_vertices, keeps_edges; /* sweeps collect the vertices, and the edges, that the next one has to see */
-    uint64_t kept_count;          /* sweeps: edges kept on the device */
+    bool collects_vertices, collects_edges; /* sweeps collect the vertices, and the edges, that the next one has to see */
+    uint64_t survivor_count;          /* sweeps: edges kept on the device */
     uint32_t *device_found;       /* part_found on the device */
-    bool *part_kept;              /* of every subgraph: its edges that matter are among them */
+    bool *part_covered;              /* of every subgraph: its edges that matter are among them */
     uint32_t *part_found;         /* the device's word on that, for the subgraph that a launch began with */
     uint32_t *part_of;            /* of every subgraph: the one that its launch began with */
-    bool beginnings_done;         /* sweeps: by the sample, for the next one */
+    bool prefix_done;         /* sweeps: by the sample, for the next one */
     uint64_t small_edges;         /* of a frontier that loops on the device do */
     td_row *row;            /* the iteration under way */
     td_status status;             /* of a handler */
@@ -159,7 +159,7 @@ bool td_streaming_uses(const td_program *program, const char *setting);
 bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting); /* in runs of that mode */
 
 /* Whether runs of that mode tell changes instead of values. */
-static inline bool td_streaming_tells_changes(const td_program *program, td_mode mode)
+static inline bool td_streaming_pushes_changes(const td_program *program, td_mode mode)
 {
     return mode == TD_MODE_ASYNC && program->cpu[TD_WEIGHT_NONE].linear;
 }
@@ -192,10 +192,10 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
 
 /* stream_graph.c: lists, slots, chunks and what else the shape asks for, unless the run before left them; declares them
  * alone where arrays are measured. */
-extern const td_gpu_keeper td_streaming_keeper;
-td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *shape);
-void td_streaming_release(void *held);
-/* stream_beginnings.c. The most edges of equally long beginnings of all lists, of which there is room for so many; how
+extern const td_gpu_layout_kind td_streaming_layout_kind;
+td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape);
+void td_streaming_release(void *layout);
+/* stream/prefix.c. The most edges of equally long beginnings of all lists, of which there is room for so many; how
  * long these are. */
 typedef uint64_t (*td_streaming_degree)(const td_graph *graph, uint64_t v);
 td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree, uint64_t room, uint32_t *most,
@@ -212,7 +212,7 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list);
  * every subgraph. */
 td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, bool heavy);
 void td_streaming_all_useful(td_streaming_job *self, td_link_list *list);
-void td_streaming_choose_ways(td_streaming_job *self, const td_link_list *list);
+void td_streaming_choose_modes(td_streaming_job *self, const td_link_list *list);
 
 /* stream_cross.c: one iteration's work over all subgraphs that have a way; heavy: along the heavy edges, where light
  * ones are apart. */
@@ -222,13 +222,13 @@ td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_stre
 td_status td_streaming_note_event(td_streaming_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
                                uint64_t bytes);
 
-void td_streaming_look_at_clock(td_streaming_job *self); /* before what is under way changes: counts the time since */
-void td_streaming_note(td_streaming_job *self, td_status status); /* the first failure of a handler ends the iteration */
-td_status td_streaming_go_on(td_streaming_job *self); /* something is done: what is next */
+void td_streaming_account_time(td_streaming_job *self); /* before what is under way changes: counts the time since */
+void td_streaming_record_status(td_streaming_job *self, td_status status); /* the first failure of a handler ends the iteration */
+td_status td_streaming_process_more(td_streaming_job *self); /* something is done: what is next */
 td_status td_streaming_start_copies(td_streaming_job *self); /* of the subgraphs waiting, as many as there are slots for */
 
 /* Launches the work under way over edges of the lists that cross. */
-td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_stretch *edges);
+td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_range *edges);
 
 /* Launches over the resident prefix of all lists. A push that `defers` notes in `rest` and `heavy` the vertices whose
  * lists go on behind it; a sweep leaves the first `sampled` edges of every list out. */
@@ -236,23 +236,23 @@ td_status td_streaming_push_prefix(td_streaming_job *self, bool defers);
 td_status td_streaming_hit_prefix(td_streaming_job *self);
 td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
-/* stream_words.c */
+/* stream/pack.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
-td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
+td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
 
 /* stream_decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
 
-/* stream_kept.c */
+/* stream/survivors.c */
 td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph); /* behind a launch that keeps edges */
-td_status td_streaming_make_kept(td_streaming_job *self, const td_streaming_shape *shape);
-void td_streaming_free_kept(td_streaming_graph *held);
-td_status td_streaming_start_kept(td_streaming_job *self);
+td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming_shape *shape);
+void td_streaming_free_survivors(td_streaming_graph *layout);
+td_status td_streaming_start_survivors(td_streaming_job *self);
 td_status td_streaming_sweep_light(td_streaming_job *self);
-td_status td_streaming_sweep_kept(td_streaming_job *self);
-void td_streaming_leave_out_kept(td_streaming_job *self);
-td_status td_streaming_note_kept(td_streaming_job *self);
-static inline uint64_t td_streaming_aside(uint64_t kept) { return kept / 16 + 1; } /* of a stretch of them */
+td_status td_streaming_sweep_survivors(td_streaming_job *self);
+void td_streaming_skip_covered(td_streaming_job *self);
+td_status td_streaming_read_survivors(td_streaming_job *self);
+static inline uint64_t td_streaming_scratch_edges(uint64_t survivors) { return survivors / 16 + 1; } /* of a stretch of them */
 
 /* stream_extract.c */
 td_status td_streaming_fetch_active(td_streaming_job *self);

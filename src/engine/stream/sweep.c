@@ -1,7 +1,7 @@
 /* Sweeps across the link: the edges of every vertex that still has any of use, once. Components are sampled from the
  * beginnings of the lists, which are on the device; after that hardly anyone is left whose list must cross. Of a
  * spanning forest those vertices go on that have an edge out of their component, and the edges themselves stay on the
- * device where there is room (stream_kept.c). */
+ * device where there is room (stream/survivors.c). */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static td_status sample(td_streaming_job *self)
     TD_CHECK(td_gpu_sample(gpu, prefix ? list->prefix : list->seen));
     gpu->sampled = prefix ? 0 : gpu->samples;
     if (!prefix) return TD_OK;
-    self->beginnings_done = true;
+    self->prefix_done = true;
     TD_CHECK(td_streaming_sweep_prefix(self, gpu->samples));
     TD_CHECK(td_gpu_vertex_steps(gpu));
     return follow_left_out(self);
@@ -69,17 +69,17 @@ static td_status sweep_once(td_streaming_job *self, bool *again)
     td_row row = {.direction = "sweep"};
     self->row = &row;
     TD_CHECK(td_streaming_count_useful(self, self->push, false));
-    if (self->keeps_edges) td_streaming_leave_out_kept(self);
+    if (self->collects_edges) td_streaming_skip_covered(self);
     row.active_vertices = self->vertices_useful;
-    row.active_edges = self->edges_useful + self->kept_count;
+    row.active_edges = self->edges_useful + self->survivor_count;
     TD_CHECK(td_gpu_reset(gpu));
-    TD_CHECK(td_streaming_sweep_kept(self));
-    if (self->push->prefix.offsets != NULL && !self->beginnings_done)
+    TD_CHECK(td_streaming_sweep_survivors(self));
+    if (self->push->prefix.offsets != NULL && !self->prefix_done)
         TD_CHECK(td_streaming_sweep_prefix(self, gpu->sampled));
-    self->beginnings_done = false;
+    self->prefix_done = false;
     if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_SWEEP, false));
     TD_CHECK(td_streaming_end_sweep(self, &row, began, again));
-    TD_CHECK(td_streaming_note_kept(self));
+    TD_CHECK(td_streaming_read_survivors(self));
     td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
     return clear_next(self);
 }
@@ -90,15 +90,15 @@ td_status td_streaming_sweep(td_streaming_job *self)
     td_gpu_job *gpu = &self->gpu;
     TD_CHECK(td_gpu_init(gpu)); /* without a bitmap: all vertices are active until some are chosen */
     bool samples = gpu->traits->samples && gpu->samples > 0 && self->variant == TD_STREAMING_FULL;
-    if (samples && resumed) TD_CHECK(td_gpu_leave_out(gpu));
+    if (samples && resumed) TD_CHECK(td_gpu_exclude_largest(gpu));
     else if (samples && (self->push->prefix.offsets != NULL || self->push->readable)) TD_CHECK(sample(self));
-    if (self->held->kept != NULL) TD_CHECK(td_streaming_start_kept(self));
+    if (self->layout->survivors != NULL) TD_CHECK(td_streaming_start_survivors(self));
     uint32_t edges = gpu->control->edge_count;
-    if (self->held->kept != NULL) TD_CHECK(td_streaming_sweep_light(self));
+    if (self->layout->survivors != NULL) TD_CHECK(td_streaming_sweep_light(self));
     bool waits = resumed && gpu->control->edge_count == edges; /* until it is further than where it went on from */
     TD_CHECK(choose_all(self));
-    self->keeps_vertices = true;
-    self->keeps_edges = self->held->kept != NULL;
+    self->collects_vertices = true;
+    self->collects_edges = self->layout->survivors != NULL;
     while (again && !(gpu->has_limit && gpu->state.context.iteration >= gpu->limit)) {
         if (gpu->state.context.iteration > 0 && !waits) TD_CHECK(td_gpu_checkpoint(gpu));
         TD_CHECK(sweep_once(self, &again));

@@ -53,32 +53,32 @@ static double bytes_direct(const td_streaming_job *self, const td_link_list *lis
 
 /* What each way takes, in ns; INFINITY where it cannot be. */
 typedef struct costs {
-    double of[TD_WAYS];
+    double of[TD_TRANSFER_MODES];
 } costs;
 
 static costs cost_of(const td_streaming_job *self, const td_link_list *list, uint32_t s)
 {
-    const td_streaming_graph *held = self->held;
+    const td_streaming_graph *layout = self->layout;
     double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
-    double bytes = (double)td_link_edge_bytes(list), rate = held->copy_rate > 0 ? held->copy_rate : 1;
-    double collecting = held->extract_rate < rate ? held->extract_rate : rate;
+    double bytes = (double)td_link_edge_bytes(list), rate = layout->copy_rate > 0 ? layout->copy_rate : 1;
+    double collecting = layout->extract_rate < rate ? layout->extract_rate : rate;
     bool may_direct = list->readable && self->low != TD_LOW_EXTRACT && self->low != TD_LOW_WHOLE;
-    bool may_extract = held->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
+    bool may_extract = layout->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
                        (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
     costs cost;
-    for (int way = 0; way < TD_WAYS; way++) cost.of[way] = INFINITY;
-    cost.of[TD_WAY_WHOLE] = (double)td_link_bytes(list, s) / rate;
-    if (may_direct) cost.of[TD_WAY_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
-    if (may_extract && collecting > 0) cost.of[TD_WAY_EXTRACT] = useful * bytes / collecting;
-    if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_WAY_WHOLE] = INFINITY; /* asked for */
+    for (int mode = 0; mode < TD_TRANSFER_MODES; mode++) cost.of[mode] = INFINITY;
+    cost.of[TD_TRANSFER_WHOLE] = (double)td_link_bytes(list, s) / rate;
+    if (may_direct) cost.of[TD_TRANSFER_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
+    if (may_extract && collecting > 0) cost.of[TD_TRANSFER_EXTRACT] = useful * bytes / collecting;
+    if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_TRANSFER_WHOLE] = INFINITY; /* asked for */
     return cost;
 }
 
-static td_streaming_way cheapest(const costs *cost)
+static td_transfer_mode cheapest(const costs *cost)
 {
-    td_streaming_way best = TD_WAY_WHOLE;
-    for (td_streaming_way way = TD_WAY_NONE; way < TD_WAYS; way++)
-        if (cost->of[way] < cost->of[best]) best = way;
+    td_transfer_mode best = TD_TRANSFER_WHOLE;
+    for (td_transfer_mode mode = TD_TRANSFER_NONE; mode < TD_TRANSFER_MODES; mode++)
+        if (cost->of[mode] < cost->of[best]) best = mode;
     return best;
 }
 
@@ -89,14 +89,14 @@ enum { KEEP_EMPTY = 8 }; /* so few are there for copies to pass through */
 static void fill_empty_slots(td_streaming_job *self, const td_link_list *list)
 {
     uint32_t room = 0;
-    const td_slots *slots = &self->held->slots;
+    const td_slots *slots = &self->layout->slots;
     for (uint32_t i = 0; i < slots->count; i++) room += slots->slots[i].subgraph == TD_NO_SUBGRAPH;
     if (room < KEEP_EMPTY) return;
     for (uint32_t s = 0; s < list->subgraphs && room > 0; s++) {
         double all = (double)(td_link_end(list, s) - td_link_begin(list, s));
-        bool crosses = self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT;
+        bool crosses = self->mode[s] != TD_TRANSFER_NONE && self->mode[s] != TD_TRANSFER_RESIDENT;
         if (!crosses || (double)self->useful[s] < MUCH * all) continue;
-        self->way[s] = TD_WAY_WHOLE;
+        self->mode[s] = TD_TRANSFER_WHOLE;
         room--;
     }
 }
@@ -108,49 +108,49 @@ static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes 
 
 static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 {
-    double each = 0, direct = 0, hardly = self->tells_changes ? HARDLY_CHANGES : HARDLY;
+    double each = 0, direct = 0, hardly = self->pushes_changes ? HARDLY_CHANGES : HARDLY;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
-        if (self->useful[s] == 0 || self->held->slots.place[s] != TD_NO_SLOT) {
-            self->way[s] = self->useful[s] == 0 ? TD_WAY_NONE : TD_WAY_RESIDENT;
+        if (self->useful[s] == 0 || self->layout->slots.place[s] != TD_NO_SLOT) {
+            self->mode[s] = self->useful[s] == 0 ? TD_TRANSFER_NONE : TD_TRANSFER_RESIDENT;
             continue;
         }
         costs cost = cost_of(self, list, s);
-        self->way[s] = (uint8_t)cheapest(&cost);
-        each += cost.of[self->way[s]];
-        direct += cost.of[TD_WAY_DIRECT];
+        self->mode[s] = (uint8_t)cheapest(&cost);
+        each += cost.of[self->mode[s]];
+        direct += cost.of[TD_TRANSFER_DIRECT];
     }
     for (uint32_t s = 0; s < list->subgraphs && direct <= hardly * each; s++)
-        if (self->way[s] != TD_WAY_NONE && self->way[s] != TD_WAY_RESIDENT) self->way[s] = TD_WAY_DIRECT;
+        if (self->mode[s] != TD_TRANSFER_NONE && self->mode[s] != TD_TRANSFER_RESIDENT) self->mode[s] = TD_TRANSFER_DIRECT;
     if (self->low == TD_LOW_AUTO) fill_empty_slots(self, list);
 }
 
-static td_streaming_way low_way(const td_streaming_job *self, const td_link_list *list)
+static td_transfer_mode low_value_mode(const td_streaming_job *self, const td_link_list *list)
 {
-    bool can_extract = self->held->chunk[0] != NULL && self->work == TD_WORK_PUSH;
+    bool can_extract = self->layout->chunk[0] != NULL && self->work == TD_WORK_PUSH;
     bool wants = self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
-    if (wants && can_extract) return TD_WAY_EXTRACT;
-    return list->readable && self->low != TD_LOW_WHOLE ? TD_WAY_DIRECT : TD_WAY_WHOLE;
+    if (wants && can_extract) return TD_TRANSFER_EXTRACT;
+    return list->readable && self->low != TD_LOW_WHOLE ? TD_TRANSFER_DIRECT : TD_TRANSFER_WHOLE;
 }
 
-static td_streaming_way choose(const td_streaming_job *self, const td_link_list *list, uint32_t s)
+static td_transfer_mode choose(const td_streaming_job *self, const td_link_list *list, uint32_t s)
 {
     double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
-    bool there = self->held->slots.place[s] != TD_NO_SLOT;
-    if (self->useful[s] == 0) return TD_WAY_NONE;
-    if (self->variant == TD_STREAMING_LVSP) return low_way(self, list);
-    if (there) return TD_WAY_RESIDENT;
-    if (self->variant != TD_STREAMING_FULL) return TD_WAY_WHOLE;
-    if (self->work == TD_WORK_HIT && list->readable) return TD_WAY_DIRECT; /* most of it is never looked at */
-    if (self->work == TD_WORK_SUM) return TD_WAY_WHOLE;
+    bool there = self->layout->slots.place[s] != TD_NO_SLOT;
+    if (self->useful[s] == 0) return TD_TRANSFER_NONE;
+    if (self->variant == TD_STREAMING_LVSP) return low_value_mode(self, list);
+    if (there) return TD_TRANSFER_RESIDENT;
+    if (self->variant != TD_STREAMING_FULL) return TD_TRANSFER_WHOLE;
+    if (self->work == TD_WORK_HIT && list->readable) return TD_TRANSFER_DIRECT; /* most of it is never looked at */
+    if (self->work == TD_WORK_SUM) return TD_TRANSFER_WHOLE;
     bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);
-    return high ? TD_WAY_WHOLE : low_way(self, list);
+    return high ? TD_TRANSFER_WHOLE : low_value_mode(self, list);
 }
 
-void td_streaming_choose_ways(td_streaming_job *self, const td_link_list *list)
+void td_streaming_choose_modes(td_streaming_job *self, const td_link_list *list)
 {
     if (self->variant == TD_STREAMING_FULL && self->rules == 0 && self->work != TD_WORK_HIT && self->work != TD_WORK_SUM) {
         choose_by_cost(self, list);
         return;
     }
-    for (uint32_t s = 0; s < list->subgraphs; s++) self->way[s] = (uint8_t)choose(self, list, s);
+    for (uint32_t s = 0; s < list->subgraphs; s++) self->mode[s] = (uint8_t)choose(self, list, s);
 }

@@ -37,8 +37,8 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
                                 td_cpu_tally *tally)
 {
     uint64_t degree = td_degree(&job->push[0], (uint32_t)(entry >> 32));
-    if (__builtin_expect(degree < job->heavy, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
-    else if (td_bucket_put(&mine->heavy, entry) != TD_OK) job->failed = TD_NO_MEMORY;
+    if (__builtin_expect(degree < job->high_degree, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
+    else if (td_bucket_put(&mine->high_degree, entry) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
 /* Relaxes the edges of several entries and prefetches what the later ones need. */
@@ -95,25 +95,25 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
 
 /* Called by worker 0 while the others wait: collects the entries of high-degree vertices of all workers. True if there
  * are any. */
-static bool NAME(collect_heavy)(td_cpu_job *job)
+static bool NAME(collect_high_degree)(td_cpu_job *job)
 {
-    td_bucket *all = &job->heavy_entries;
+    td_bucket *all = &job->high_degree_entries;
     uint64_t edges = 0;
     all->count = 0;
     for (int w = 0; w < job->workers; w++) {
-        td_bucket *of = &job->buckets[w].heavy;
+        td_bucket *of = &job->buckets[w].high_degree;
         for (uint64_t i = 0; i < of->count && job->failed == TD_OK; i++)
             if (td_bucket_put(all, of->entries[i]) != TD_OK) job->failed = TD_NO_MEMORY;
         of->count = 0;
     }
     if (all->count == 0 || job->failed != TD_OK) return false;
-    if (TD_RESIZE(&job->heavy_start, all->count + 1, "heavy vertices") != TD_OK) job->failed = TD_NO_MEMORY;
+    if (TD_RESIZE(&job->high_degree_start, all->count + 1, "high-degree vertices") != TD_OK) job->failed = TD_NO_MEMORY;
     for (uint64_t i = 0; i < all->count && job->failed == TD_OK; i++) {
-        job->heavy_start[i] = edges;
+        job->high_degree_start[i] = edges;
         edges += td_degree(&job->push[0], (uint32_t)(all->entries[i] >> 32));
     }
     if (job->failed != TD_OK) return false;
-    job->heavy_start[all->count] = edges;
+    job->high_degree_start[all->count] = edges;
     job->entry_next = 0;
     return true;
 }
@@ -155,14 +155,14 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
 }
 
 /* This worker's share of the high-degree vertices' edges. */
-static inline void NAME(settle_heavy)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
+static inline void NAME(settle_high_degree)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
-    const td_bucket *all = &job->heavy_entries;
-    uint64_t pieces = td_heavy_pieces(job->heavy_start[all->count]), piece;
-    td_heavy_part part;
+    const td_bucket *all = &job->high_degree_entries;
+    uint64_t pieces = td_high_degree_pieces(job->high_degree_start[all->count]), piece;
+    td_high_degree_part part;
     while ((piece = atomic_fetch_add_explicit(&job->entry_next, 1, memory_order_relaxed)) < pieces) {
-        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, all->count, piece, piece + 1);
-        while (td_heavy_next(&walk, &part))
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, all->count, piece, piece + 1);
+        while (td_high_degree_next(&walk, &part))
             NAME(settle_part)(job, c, mine, all->entries[part.which], part.begin, part.end, tally);
     }
 }
@@ -189,11 +189,11 @@ static void NAME(bucket)(td_cpu_job *job, int worker)
     for (;;) {
         tally->lowest = td_buckets_lowest(mine, job->bucket);
         td_barrier_wait(&job->barrier);
-        if (worker == 0 && !NAME(collect_heavy)(job)) NAME(next_bucket)(job);
+        if (worker == 0 && !NAME(collect_high_degree)(job)) NAME(next_bucket)(job);
         td_barrier_wait(&job->barrier);
         if (job->stop) return;
-        if (job->heavy_entries.count > 0) {
-            NAME(settle_heavy)(job, &context, mine, tally);
+        if (job->high_degree_entries.count > 0) {
+            NAME(settle_high_degree)(job, &context, mine, tally);
             continue;
         }
         NAME(empty_bucket)(job, &context, mine, tally);

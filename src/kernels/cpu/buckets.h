@@ -23,7 +23,7 @@ typedef struct td_buckets {
     uint64_t lowest_beyond; /* the lowest priority in `beyond` */
     td_bucket current;      /* taken out of the window; all workers empty it */
     td_bucket own;          /* taken out of the window; this worker alone empties it (fusion) */
-    td_bucket heavy;        /* entries of high-degree vertices, whose edges all workers share */
+    td_bucket high_degree;        /* entries of high-degree vertices, whose edges all workers share */
 } td_buckets;
 
 static inline td_status td_bucket_grow(td_bucket *bucket, uint64_t needed)
@@ -73,7 +73,7 @@ static inline void td_buckets_destroy(td_buckets *buckets)
     td_free(buckets->beyond.entries);
     td_free(buckets->current.entries);
     td_free(buckets->own.entries);
-    td_free(buckets->heavy.entries);
+    td_free(buckets->high_degree.entries);
 }
 
 #endif

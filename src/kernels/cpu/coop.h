@@ -13,7 +13,7 @@ static inline void NAME(put_sum)(const td_cpu_coop *part, const td_context *c, u
     sums[v] = adds ? program_sum(sums[v], sum) : sum;
 }
 
-static inline void NAME(gather_stretch)(const td_cpu_job *job, const NAME(view) *view, uint64_t piece)
+static inline void NAME(gather_range)(const td_cpu_job *job, const NAME(view) *view, uint64_t piece)
 {
     const td_cpu_coop *part = &job->coop;
     const uint64_t *offsets = part->list->offsets;
@@ -45,7 +45,7 @@ static void NAME(gather)(td_cpu_job *job, int worker)
     const NAME(view) view = NAME(view_of)(job, false);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t piece = begin; piece < end; piece++) NAME(gather_stretch)(job, &view, piece);
+        for (uint64_t piece = begin; piece < end; piece++) NAME(gather_range)(job, &view, piece);
 }
 
 /* Merges the partial sums in the order of the stretches: stores the first part of a list and adds the others to it. */
@@ -140,7 +140,7 @@ static void NAME(list_blocks)(td_cpu_job *job, int worker)
 {
     const td_cpu_coop *part = &job->coop;
     const program_value *values = job->values;
-    program_value *queue_values = part->told;
+    program_value *queue_values = part->queue_values;
     uint64_t begin, end, words = td_cpu_words(job);
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t b = begin; b < end; b++) {

@@ -414,8 +414,8 @@ static void NAME(push)(td_cpu_job *job, int worker)
             NAME(fetch_ahead)(job, job->queue, i, job->queue_count);
             if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* clear for the next iteration */
             uint64_t degree = td_cpu_push_degree(job, u);
-            if (degree >= job->heavy)
-                job->heavy_list[job->heavy_count++] = u;
+            if (degree >= job->high_degree)
+                job->high_degree_list[job->high_degree_count++] = u;
             else
                 NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
         }
@@ -438,7 +438,7 @@ static void NAME(push_words)(td_cpu_job *job, int worker)
             for (; rest != 0; rest &= rest - 1) {
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 uint64_t degree = td_cpu_push_degree(job, u);
-                if (degree >= job->heavy) job->heavy_list[job->heavy_count++] = u;
+                if (degree >= job->high_degree) job->high_degree_list[job->high_degree_count++] = u;
                 else NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
             }
         }
@@ -446,18 +446,18 @@ static void NAME(push_words)(td_cpu_job *job, int worker)
 }
 
 /* Pushes along the edges of all high-degree vertices, in equal pieces. */
-static void NAME(push_heavy)(td_cpu_job *job, int worker)
+static void NAME(push_high_degree)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
     td_outbox_open(&box, job->next_queue, &job->next_count);
     uint64_t begin, end;
-    td_heavy_part part;
+    td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, job->heavy_count, begin, end);
-        while (td_heavy_next(&walk, &part))
-            NAME(push_vertex)(job, &context, job->heavy_list[part.which], part.begin, part.end, &box, tally);
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin, end);
+        while (td_high_degree_next(&walk, &part))
+            NAME(push_vertex)(job, &context, job->high_degree_list[part.which], part.begin, part.end, &box, tally);
     }
     NAME(post)(job, &box, tally);
 }

@@ -45,7 +45,7 @@
 #endif
 #if PROGRAM_FUSED
 #define TABLE_FUSED(kind)                                                                                   \
-    .push = push_##kind, .push_heavy = push_heavy_##kind, .push_words = push_words_##kind,                  \
+    .push = push_##kind, .push_high_degree = push_high_degree_##kind, .push_words = push_words_##kind,                  \
     .find_parents = find_parents_##kind,
 #else
 #define TABLE_FUSED(kind)
@@ -75,7 +75,7 @@
 #endif
 #define TABLE_KIND(kind)                                                                                    \
     .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE,                               \
-    .light_first = PROGRAM_LIGHT_FIRST, .sweep = sweep_##kind, .sweep_heavy = sweep_heavy_##kind,           \
+    .light_first = PROGRAM_LIGHT_FIRST, .sweep = sweep_##kind, .sweep_high_degree = sweep_high_degree_##kind,           \
     .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
 #endif
 

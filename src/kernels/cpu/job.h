@@ -47,7 +47,7 @@ typedef struct td_cpu_coop {
     td_cpu_block *blocks;
     uint64_t *pending;          /* priorities: bitmap of active vertices that do not push yet; NULL: all push */
     uint64_t bound;             /* vertices with a priority up to it push */
-    void *told;                 /* values of the vertices in the queue */
+    void *queue_values;                 /* values of the vertices in the queue */
     const uint32_t *changed;    /* by the GPU: vertices and their values */
     const void *given;
 } td_cpu_coop;
@@ -83,8 +83,8 @@ typedef struct td_cpu_job {
     bool track;          /* activations are recorded */
     bool defer_sinks;
     td_direction direction;
-    uint64_t heavy;      /* degree from which the workers share a vertex's edges (high-degree vertex) */
-    uint64_t alone;      /* work (about edges) below which one worker does the whole step */
+    uint64_t high_degree;      /* degree from which the workers share a vertex's edges (high-degree vertex) */
+    uint64_t serial;      /* work (about edges) below which one worker does the whole step */
     double delta;        /* priority schedule */
     int samples;         /* sweeps: edges of every vertex visited first */
 
@@ -98,9 +98,9 @@ typedef struct td_cpu_job {
     uint32_t *queue, *next_queue; /* active vertices, when there are few */
     _Atomic uint64_t next_count;
     uint64_t queue_count;
-    uint32_t *heavy_list;
-    _Atomic uint64_t heavy_count;
-    uint64_t *heavy_start; /* where the edges of each high-degree vertex begin in their concatenation */
+    uint32_t *high_degree_list;
+    _Atomic uint64_t high_degree_count;
+    uint64_t *high_degree_start; /* where the edges of each high-degree vertex begin in their concatenation */
     uint32_t *left, *next_left; /* peeling: vertices that remain */
     uint64_t left_count;
     _Atomic uint64_t next_left_count;
@@ -121,7 +121,7 @@ typedef struct td_cpu_job {
     bool skipping;
     bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
     struct td_buckets *buckets; /* one per worker */
-    td_bucket heavy_entries;    /* entries of high-degree vertices, whose edges the workers share */
+    td_bucket high_degree_entries;    /* entries of high-degree vertices, whose edges the workers share */
     uint64_t *entry_start;      /* [workers + 1]: where each worker's entries begin in the current bucket */
     _Atomic uint64_t entry_next;
     uint64_t bucket;
@@ -149,7 +149,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel pull_hit;   /* units: 64 vertices, those not in `done` */
     td_cpu_kernel settle_words; /* units: 64 vertices */
     td_cpu_kernel push;       /* units: queue entries */
-    td_cpu_kernel push_heavy; /* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel push_high_degree; /* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel push_words; /* units: 64 vertices of `active`, which is cleared; fills next_active, no queue */
     td_cpu_kernel notify;     /* units: 64 vertices of `active` */
     td_cpu_kernel bucket;     /* the whole run, on all workers at once */
@@ -162,7 +162,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
     td_cpu_kernel sweep;      /* units: 64 vertices */
-    td_cpu_kernel sweep_heavy;/* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel sweep_high_degree;/* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel sample;     /* units: 64 vertices */
     td_cpu_kernel between;    /* units: 64 vertices */
     td_cpu_kernel reset;      /* units: 64 vertices */
@@ -171,7 +171,7 @@ typedef struct td_cpu_kernels {
     bool (*again)(const td_cpu_job *job, uint64_t total);
 } td_cpu_kernels;
 
-enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HEAVY_PIECE = 4096 };
+enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HIGH_DEGREE_PIECE = 4096 };
 
 /* Called by worker 0 between two rounds of the bucket kernel: records the round and decides whether to stop
  * (src/cpu/bucket.c). */
@@ -207,33 +207,33 @@ static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
 }
 
 /* The concatenated lists of the high-degree vertices in pieces of equal length: a piece may
- * cover the end of one list and the begin of another. heavy_start[i]: where list i begins. */
-static inline uint64_t td_heavy_pieces(uint64_t edges) { return (edges + TD_HEAVY_PIECE - 1) / TD_HEAVY_PIECE; }
+ * cover the end of one list and the begin of another. high_degree_start[i]: where list i begins. */
+static inline uint64_t td_high_degree_pieces(uint64_t edges) { return (edges + TD_HIGH_DEGREE_PIECE - 1) / TD_HIGH_DEGREE_PIECE; }
 
-typedef struct td_heavy_part {
+typedef struct td_high_degree_part {
     uint64_t which;      /* index of the high-degree vertex */
     uint64_t begin, end; /* edges begin .. end - 1 of its list */
-} td_heavy_part;
+} td_high_degree_part;
 
-typedef struct td_heavy_walk {
+typedef struct td_high_degree_walk {
     const uint64_t *start;
     uint64_t at, stop, which;
-} td_heavy_walk;
+} td_high_degree_walk;
 
-static inline td_heavy_walk td_heavy_pieces_from(const uint64_t *start, uint64_t count, uint64_t first, uint64_t last)
+static inline td_high_degree_walk td_high_degree_pieces_from(const uint64_t *start, uint64_t count, uint64_t first, uint64_t last)
 {
-    td_heavy_walk walk = {start, first * TD_HEAVY_PIECE, last * TD_HEAVY_PIECE, 0};
+    td_high_degree_walk walk = {start, first * TD_HIGH_DEGREE_PIECE, last * TD_HIGH_DEGREE_PIECE, 0};
     if (walk.stop > start[count]) walk.stop = start[count];
     while (walk.which < count && start[walk.which + 1] <= walk.at) walk.which++;
     return walk;
 }
 
-static inline bool td_heavy_next(td_heavy_walk *walk, td_heavy_part *part)
+static inline bool td_high_degree_next(td_high_degree_walk *walk, td_high_degree_part *part)
 {
     if (walk->at >= walk->stop) return false;
     uint64_t base = walk->start[walk->which], next = walk->start[walk->which + 1];
     uint64_t until = next < walk->stop ? next : walk->stop;
-    *part = (td_heavy_part){walk->which++, walk->at - base, until - base};
+    *part = (td_high_degree_part){walk->which++, walk->at - base, until - base};
     walk->at = until;
     return true;
 }

@@ -25,8 +25,8 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
 #if PROGRAM_SAMPLES
             if (job->skipping && program_label(job->values, (uint32_t)u) == job->left_out) continue;
 #endif
-            if (td_cpu_push_degree(job, (uint32_t)u) >= job->heavy) {
-                job->heavy_list[job->heavy_count++] = (uint32_t)u;
+            if (td_cpu_push_degree(job, (uint32_t)u) >= job->high_degree) {
+                job->high_degree_list[job->high_degree_count++] = (uint32_t)u;
                 continue;
             }
             for (int l = 0; l < job->lists; l++) {
@@ -41,15 +41,15 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
 }
 
 /* Visits the edges of all high-degree vertices, in equal pieces. */
-static void NAME(sweep_heavy)(td_cpu_job *job, int worker)
+static void NAME(sweep_high_degree)(td_cpu_job *job, int worker)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     uint64_t begin, end;
-    td_heavy_part part;
+    td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_heavy_walk walk = td_heavy_pieces_from(job->heavy_start, job->heavy_count, begin, end);
-        while (td_heavy_next(&walk, &part)) {
-            uint32_t u = job->heavy_list[part.which];
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin, end);
+        while (td_high_degree_next(&walk, &part)) {
+            uint32_t u = job->high_degree_list[part.which];
             uint64_t base = 0;
             for (int l = 0; l < job->lists; l++) {
                 const td_adjacency *list = &job->push[l];

@@ -87,8 +87,8 @@ typedef struct td_gpu_control {
     uint32_t edge_count;          /* edges of the forest so far */
     uint32_t given;               /* changed vertices listed for the host */
     uint32_t barrier;             /* the word of the grid barrier */
-    uint64_t kept_count, aside_count; /* sweeps: edges kept so far, edges put aside */
-    uint64_t part_began;          /* kept_count before the current part of the lists */
+    uint64_t survivor_count, scratch_count; /* sweeps: edges kept so far, edges put aside */
+    uint64_t part_began;          /* survivor_count before the current part of the lists */
     uint64_t active_vertices[TD_GPU_FRAGMENTS], active_edges[TD_GPU_FRAGMENTS]; /* several GPUs: the frontiers of the
                                    * fragments that this one owns */
     uint32_t lengths[TD_GPU_FRAGMENTS]; /* entries of the outbox for each fragment */
@@ -423,14 +423,14 @@ typedef struct td_sweep_args {
     td_gpu_list list;
     td_gpu_part part;
     uint64_t *pieces;             /* pieces of high-degree vertices */
-    td_gpu_edge *kept;            /* buffer for the edges that later sweeps must visit */
-    uint64_t kept_room;
+    td_gpu_edge *survivors;            /* buffer for the edges that later sweeps must visit */
+    uint64_t survivor_room;
     uint32_t high_degree;
     uint32_t sampled;             /* leading edges of every list that samples have visited */
     uint32_t left_out;            /* label of the component that is skipped */
     uint8_t skipping;             /* a component is skipped */
-    uint8_t keeps_vertices;       /* next_active collects the vertices that have edges for the next sweep */
-    uint8_t keeps_edges;          /* edges for the next sweep are kept while there is room */
+    uint8_t collects_vertices;       /* next_active collects the vertices that have edges for the next sweep */
+    uint8_t collects_edges;          /* edges for the next sweep are kept while there is room */
 } td_sweep_args;
 
 /* A sample of edges: edge number `step` of every list of the share. */
@@ -468,12 +468,12 @@ typedef struct td_collect_args {
 } td_collect_args;
 
 /* Sweeps over edges kept on the device. */
-typedef struct td_kept_args {
+typedef struct td_survivor_args {
     td_gpu_state state;
-    td_gpu_edge *kept, *aside;    /* aside: edges of the stretch that later sweeps must visit */
+    td_gpu_edge *survivors, *scratch;    /* aside: edges of the stretch that later sweeps must visit */
     uint64_t room, first, end;    /* first .. end - 1: the stretch that the launch processes */
-    uint32_t *part_kept;          /* for every subgraph: whether all edges that later sweeps must visit are kept */
+    uint32_t *part_covered;          /* for every subgraph: whether all edges that later sweeps must visit are kept */
     uint32_t part;                /* the first subgraph of the launch whose edges were kept */
-} td_kept_args;
+} td_survivor_args;
 
 #endif

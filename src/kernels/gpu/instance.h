@@ -3,7 +3,7 @@
 #include "kernels/traits.h"
 #include "kernels/gpu/language.h"
 #include "kernels/gpu/table.h"
-#include "layout/narrow.h"
+#include "layout/compressed.h"
 #include "store/graph.h"
 
 #include "kernels/gpu/collective.h"
@@ -33,7 +33,7 @@
 #include "kernels/gpu/peel.h"
 #endif
 #else
-#include "kernels/gpu/kept.h"
+#include "kernels/gpu/survivors.h"
 #include "kernels/gpu/sweep.h"
 
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
@@ -94,7 +94,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(join),
 #endif
 #if PROGRAM_LIGHT_FIRST
-    KERNEL(sweep_kept), KERNEL(move_kept), KERNEL(close_move), KERNEL(close_part),
+    KERNEL(sweep_survivors), KERNEL(move_survivors), KERNEL(close_move), KERNEL(close_part),
 #endif
     .again = again,
 #endif

@@ -255,7 +255,7 @@ TD_KERNEL(pull_compressed, td_pull_compressed_args)
         for (uint64_t base = first; base < last; base += PULL_STEP) {
             uint32_t sources[PULL_LANE];
             uint64_t mine = base + td_lane() * PULL_LANE;
-            decompress_four(&it, (uint32_t)(base - first) / TD_NARROW_BLOCK, sources);
+            decompress_four(&it, (uint32_t)(base - first) / TD_COMPRESS_BLOCK, sources);
             TD_UNROLL
             for (uint32_t k = 0; k < PULL_LANE; k++)
                 if (mine + k >= last) sources[k] = TD_NO_VERTEX;

@@ -16,8 +16,8 @@ TD_DEVICE void visit(const td_sweep_args *a, bool is, uint32_t u, uint64_t e)
 {
     uint32_t v = is ? TD_READ_ONLY(&a->list.targets[e]) : 0;
     uint32_t weight = is ? ordered_weight(&a->state, a->list.weights, e) : 0;
-    bool again = is && visit_to(&a->state, a->keeps_vertices, u, v, weight, e);
-    if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v, weight, e);
+    bool again = is && visit_to(&a->state, a->collects_vertices, u, v, weight, e);
+    if (PROGRAM_LIGHT_FIRST && a->collects_edges) append_survivor(a, again, u, v, weight, e);
 }
 
 /* The part of a vertex's list to visit: without the sampled edges. */
@@ -63,8 +63,8 @@ TD_DEVICE void visit_lines(const td_sweep_args *a, uint32_t u, list_part part)
         }
         TD_UNROLL
         for (uint32_t k = 0; k < SWEEP_LANE; k++) {
-            bool again = v[k] != TD_NO_VERTEX && visit_to(&a->state, a->keeps_vertices, u, v[k], weight[k], e + k);
-            if (PROGRAM_LIGHT_FIRST && a->keeps_edges) keep_visited(a, again, u, v[k], weight[k], e + k);
+            bool again = v[k] != TD_NO_VERTEX && visit_to(&a->state, a->collects_vertices, u, v[k], weight[k], e + k);
+            if (PROGRAM_LIGHT_FIRST && a->collects_edges) append_survivor(a, again, u, v[k], weight[k], e + k);
         }
     }
 }

@@ -66,10 +66,10 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(pack_best, td_best_args);
     TD_GPU_KERNEL(take_best, td_best_args);
     TD_GPU_KERNEL(join, td_join_args);
-    TD_GPU_KERNEL(sweep_kept, td_kept_args);
-    TD_GPU_KERNEL(move_kept, td_kept_args);
-    TD_GPU_KERNEL(close_move, td_kept_args);
-    TD_GPU_KERNEL(close_part, td_kept_args);
+    TD_GPU_KERNEL(sweep_survivors, td_survivor_args);
+    TD_GPU_KERNEL(move_survivors, td_survivor_args);
+    TD_GPU_KERNEL(close_move, td_survivor_args);
+    TD_GPU_KERNEL(close_part, td_survivor_args);
     bool (*again)(const td_context *context, uint64_t total);
 } td_gpu_kernels;
 

@@ -1,19 +1,19 @@
-#include "layout/narrow.h"
+#include "layout/compressed.h"
 
 #include <string.h>
 
-enum { BLOCKS = TD_NARROW_GROUP / TD_NARROW_BLOCK };
+enum { BLOCKS = TD_COMPRESS_GROUP / TD_COMPRESS_BLOCK };
 
 static uint32_t difference(uint32_t target, uint32_t before)
 {
-    uint32_t way = target - before;
-    return way << 1 ^ (0u - (way >> 31)); /* the sign in the lowest bit */
+    uint32_t delta = target - before;
+    return delta << 1 ^ (0u - (delta >> 31)); /* the sign in the lowest bit */
 }
 
 static uint32_t bits_of(uint32_t value) { return value == 0 ? 0 : 32 - (uint32_t)__builtin_clz(value); }
 
 typedef struct block {
-    uint32_t ways[TD_NARROW_BLOCK];
+    uint32_t deltas[TD_COMPRESS_BLOCK];
     uint32_t small, large, wide; /* the two widths, and a bitmap of the differences that take the larger one */
     uint32_t words;
 } block;
@@ -22,30 +22,30 @@ typedef struct block {
 static void choose_widths(block *it)
 {
     uint32_t of_width[33] = {0}, larger = 0;
-    for (uint32_t i = 0; i < TD_NARROW_BLOCK; i++) of_width[bits_of(it->ways[i])]++;
+    for (uint32_t i = 0; i < TD_COMPRESS_BLOCK; i++) of_width[bits_of(it->deltas[i])]++;
     for (it->large = 32; it->large > 0 && of_width[it->large] == 0; it->large--) {}
-    uint32_t least = TD_NARROW_BLOCK * it->large;
+    uint32_t least = TD_COMPRESS_BLOCK * it->large;
     it->small = it->large;
     for (uint32_t width = it->large; width-- > 0;) {
         larger += of_width[width + 1];
-        uint32_t bits = 32 + (TD_NARROW_BLOCK - larger) * width + larger * it->large;
+        uint32_t bits = 32 + (TD_COMPRESS_BLOCK - larger) * width + larger * it->large;
         if (bits >= least) continue;
         least = bits;
         it->small = width;
     }
     it->words = (least + 31) / 32 - (it->small != it->large); /* words of the differences */
     it->wide = 0;
-    for (uint32_t i = 0; i < TD_NARROW_BLOCK; i++)
-        if (it->small != it->large && bits_of(it->ways[i]) > it->small) it->wide |= 1u << i;
+    for (uint32_t i = 0; i < TD_COMPRESS_BLOCK; i++)
+        if (it->small != it->large && bits_of(it->deltas[i]) > it->small) it->wide |= 1u << i;
 }
 
 static void write_differences(const block *it, uint32_t *out)
 {
     uint64_t at = 0;
     memset(out, 0, it->words * sizeof *out);
-    for (uint32_t i = 0; i < TD_NARROW_BLOCK; i++) {
+    for (uint32_t i = 0; i < TD_COMPRESS_BLOCK; i++) {
         uint32_t width = it->wide >> i & 1u ? it->large : it->small;
-        uint64_t value = (uint64_t)it->ways[i] << (at & 31u);
+        uint64_t value = (uint64_t)it->deltas[i] << (at & 31u);
         if (width == 0) continue;
         out[at / 32] |= (uint32_t)value;
         if ((at & 31u) + width > 32) out[at / 32 + 1] |= (uint32_t)(value >> 32);
@@ -53,23 +53,23 @@ static void write_differences(const block *it, uint32_t *out)
     }
 }
 
-uint32_t td_narrow_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out)
+uint32_t td_compress_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out)
 {
     block blocks[BLOCKS];
     uint32_t apart = 0, words = 0, last = before;
     for (uint32_t b = 0; b < BLOCKS; b++) {
-        for (uint32_t i = 0; i < TD_NARROW_BLOCK; i++) {
-            uint32_t e = b * TD_NARROW_BLOCK + i;
-            blocks[b].ways[i] = e < count ? difference(targets[e], last) : 0;
+        for (uint32_t i = 0; i < TD_COMPRESS_BLOCK; i++) {
+            uint32_t e = b * TD_COMPRESS_BLOCK + i;
+            blocks[b].deltas[i] = e < count ? difference(targets[e], last) : 0;
             if (e < count) last = targets[e];
         }
         choose_widths(&blocks[b]);
         apart += blocks[b].small != blocks[b].large;
         words += blocks[b].words;
     }
-    if (out == NULL) return TD_NARROW_HEAD + apart + words;
-    uint32_t *wide = out + TD_NARROW_HEAD, *at = wide + apart;
-    memset(out, 0, TD_NARROW_HEAD * sizeof *out);
+    if (out == NULL) return TD_COMPRESS_HEAD + apart + words;
+    uint32_t *wide = out + TD_COMPRESS_HEAD, *at = wide + apart;
+    memset(out, 0, TD_COMPRESS_HEAD * sizeof *out);
     out[0] = before;
     for (uint32_t b = 0; b < BLOCKS; b++) {
         out[1 + b / 2] |= (blocks[b].small | blocks[b].large << 6) << (b % 2 * 16);
@@ -77,5 +77,5 @@ uint32_t td_narrow_group(const uint32_t *targets, uint32_t count, uint32_t befor
         write_differences(&blocks[b], at);
         at += blocks[b].words;
     }
-    return TD_NARROW_HEAD + apart + words;
+    return TD_COMPRESS_HEAD + apart + words;
 }

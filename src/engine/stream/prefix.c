@@ -75,7 +75,7 @@ static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint
 
 static td_status send_prefix(td_streaming_job *self, const td_link_list *list, const gathering *from)
 {
-    td_stream *stream = self->held->stream;
+    td_stream *stream = self->layout->stream;
     uint64_t n = self->gpu.graph->vertices, edges = list->prefix_edges;
     void *targets = (void *)(uintptr_t)list->prefix.targets, *weights = (void *)(uintptr_t)list->prefix.weights;
     TD_CHECK(td_stream_copy(stream, list->skip, from->offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
@@ -89,13 +89,13 @@ static td_status send_prefix(td_streaming_job *self, const td_link_list *list, c
 td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second)
 {
     td_status status = TD_OK;
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     const td_graph *graph = self->gpu.graph;
     uint64_t n = graph->vertices, *offsets = NULL, room = bytes / td_link_edge_bytes(list), edges;
     gathering gather = {.list = list};
     uint32_t most;
     if (self->gpu.memory.measures) return declare_prefix(self, list, room);
-    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &held->shape, second), room, &most, &edges));
+    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most, &edges));
     if (most == 0) return TD_OK;
     TD_TRY(TD_NEW(&offsets, n + 1, "beginnings of lists"));
     offsets[0] = 0;
@@ -113,9 +113,9 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     TD_TRY(declare_prefix(self, list, list->prefix_edges));
     list->prefix.offsets = list->skip;
     TD_TRY(send_prefix(self, list, &gather));
-    if (held->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
+    if (layout->shape.chunks > 0) td_gpu_swap(&list->own_skip, &offsets);
 done:
-    if (status != TD_OK) (void)td_stream_synchronize(held->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_free(offsets);
     td_free(gather.targets);
     td_free(gather.weights);
@@ -164,9 +164,9 @@ td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, do
     count.counts[0] = 0;
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
     for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
-    TD_TRY(td_stream_copy(self->held->stream, list->light, count.counts, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
-    TD_TRY(td_stream_synchronize(self->held->stream));
-    if (self->held->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
+    TD_TRY(td_stream_copy(self->layout->stream, list->light, count.counts, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
+    TD_TRY(td_stream_synchronize(self->layout->stream));
+    if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
 done:
     td_free(count.counts);
     return status;
@@ -190,8 +190,8 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
         }
         skip[v + 1] = skip[v] + (low - list->offsets[v]);
     }
-    TD_TRY(td_stream_copy(self->held->stream, list->skip, skip, (n + 1) * sizeof *skip, TD_TO_DEVICE));
-    TD_TRY(td_stream_synchronize(self->held->stream));
+    TD_TRY(td_stream_copy(self->layout->stream, list->skip, skip, (n + 1) * sizeof *skip, TD_TO_DEVICE));
+    TD_TRY(td_stream_synchronize(self->layout->stream));
 done:
     td_free(skip);
     return status;

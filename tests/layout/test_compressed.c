@@ -1,8 +1,8 @@
-/* Lists in fewer bits: what is read back by the description in layout/narrow.h is what was written, and sorted lists
+/* Lists in fewer bits: what is read back by the description in layout/compressed.h is what was written, and sorted lists
  * shrink. */
 #include "test.h"
 
-#include "layout/narrow.h"
+#include "layout/compressed.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static uint32_t read_back(const uint32_t *group, uint32_t count, uint32_t *targe
         uint32_t widths = group[1 + b / 2] >> (b % 2 * 16) & 0xffff;
         apart += (widths & 63) != widths >> 6;
     }
-    const uint32_t *wide = group + TD_NARROW_HEAD, *at = wide + apart;
+    const uint32_t *wide = group + TD_COMPRESS_HEAD, *at = wide + apart;
     for (uint32_t b = 0; b < 32; b++) {
         uint32_t widths = group[1 + b / 2] >> (b % 2 * 16) & 0xffff, small = widths & 63, large = widths >> 6, bit = 0;
         uint32_t larger = small != large ? *wide++ : 0;
@@ -31,11 +31,11 @@ static uint32_t read_back(const uint32_t *group, uint32_t count, uint32_t *targe
 
 static uint32_t check(const uint32_t *targets, uint32_t count, uint32_t before)
 {
-    uint32_t group[TD_NARROW_MOST + 1], back[TD_NARROW_GROUP];
-    uint32_t words = td_narrow_group(targets, count, before, NULL);
-    CHECK(words <= TD_NARROW_MOST);
+    uint32_t group[TD_COMPRESS_MOST + 1], back[TD_COMPRESS_GROUP];
+    uint32_t words = td_compress_group(targets, count, before, NULL);
+    CHECK(words <= TD_COMPRESS_MOST);
     group[words] = 0xdeadbeef;
-    CHECK_EQ(td_narrow_group(targets, count, before, group), words);
+    CHECK_EQ(td_compress_group(targets, count, before, group), words);
     CHECK_EQ(group[words], 0xdeadbeef);
     CHECK_EQ(read_back(group, count, back), words);
     for (uint32_t i = 0; i < count; i++)
@@ -52,9 +52,9 @@ static uint32_t draw(void)
 
 TEST(every_width_and_length_is_read_back)
 {
-    uint32_t targets[TD_NARROW_GROUP];
+    uint32_t targets[TD_COMPRESS_GROUP];
     for (uint32_t bits = 0; bits <= 32; bits++)
-        for (uint32_t count = 1; count <= TD_NARROW_GROUP; count = count * 2 + 1) {
+        for (uint32_t count = 1; count <= TD_COMPRESS_GROUP; count = count * 2 + 1) {
             for (uint32_t i = 0; i < count; i++) targets[i] = bits == 0 ? 7 : draw() >> (32 - bits);
             check(targets, count, bits % 2 == 0 ? 0 : draw());
         }
@@ -62,22 +62,22 @@ TEST(every_width_and_length_is_read_back)
 
 TEST(ends_of_the_range_are_read_back)
 {
-    uint32_t targets[TD_NARROW_GROUP];
-    for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) targets[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? UINT32_MAX
+    uint32_t targets[TD_COMPRESS_GROUP];
+    for (uint32_t i = 0; i < TD_COMPRESS_GROUP; i++) targets[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? UINT32_MAX
         : UINT32_C(0x80000000);
-    check(targets, TD_NARROW_GROUP, UINT32_MAX);
-    for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) targets[i] = UINT32_MAX;
-    CHECK_EQ(check(targets, TD_NARROW_GROUP, UINT32_MAX), TD_NARROW_HEAD);
+    check(targets, TD_COMPRESS_GROUP, UINT32_MAX);
+    for (uint32_t i = 0; i < TD_COMPRESS_GROUP; i++) targets[i] = UINT32_MAX;
+    CHECK_EQ(check(targets, TD_COMPRESS_GROUP, UINT32_MAX), TD_COMPRESS_HEAD);
 }
 
 TEST(sorted_lists_take_a_third)
 {
-    uint32_t targets[TD_NARROW_GROUP], last = 0;
-    for (uint32_t i = 0; i < TD_NARROW_GROUP; i++) {
+    uint32_t targets[TD_COMPRESS_GROUP], last = 0;
+    for (uint32_t i = 0; i < TD_COMPRESS_GROUP; i++) {
         if (i % 50 == 0) last = draw() % 1000000; /* another list */
         targets[i] = last += draw() % 64;
     }
-    CHECK(check(targets, TD_NARROW_GROUP, 0) < TD_NARROW_GROUP / 3);
+    CHECK(check(targets, TD_COMPRESS_GROUP, 0) < TD_COMPRESS_GROUP / 3);
 }
 
 TEST_MAIN

@@ -45,7 +45,7 @@ static td_status join_edges(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool)
+td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool)
 {
     joining join = {.list = list, .bits = bits};
     TD_CHECK(td_pool_for(pool, list->edges, 1 << 16, join_edges, &join));

@@ -127,7 +127,7 @@ TEST(lists_of_other_programs_make_way)
 TEST(a_run_takes_on_the_device_what_was_counted_before)
 {
     static const char *const settings[] = {"", "resident.direction=pull", "resident.gather=shards",
-                                           "resident.heavy=32"};
+                                           "resident.high_degree=32"};
     static const char *const graphs[] = {"rmat 10", "rmat 10, clean"};
     for (int g = 0; g < 2; g++) {
         td_graph *graph = test_graph(test_graph_named(graphs[g]), TEST_U8, NULL);

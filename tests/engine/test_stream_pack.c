@@ -62,7 +62,7 @@ TEST(an_edge_in_one_word_spares_the_link_a_third)
     td_graph *graph = weighted();
     const char *always = "stream.subgraph=4K stream.small=0 stream.low=direct stream.delta=20";
     char apart[160];
-    snprintf(apart, sizeof apart, "%s stream.words=off", always);
+    snprintf(apart, sizeof apart, "%s stream.pack=off", always);
     uint64_t with = bytes_moved(graph, always), without = bytes_moved(graph, apart);
     if (3 * with > 2 * without) TEST_FAIL("%" PRIu64 " bytes cross, %" PRIu64 " with weights apart", with, without);
     td_graph_destroy(graph);
@@ -75,7 +75,7 @@ TEST(a_weight_above_the_range_that_the_graph_states_is_told)
     td_link_list list = {.edges = graph->edges, .weight_bytes = 1, .weights = graph->out.weights};
     CHECK_OK(TD_NEW_ZEROED(&list.own_targets, graph->edges, "targets"));
     ((uint8_t *)graph->out.weights)[3] = 128;
-    CHECK_STATUS(td_streaming_join_weights(&list, graph, 7, NULL), TD_CORRUPT);
+    CHECK_STATUS(td_streaming_pack_weights(&list, graph, 7, NULL), TD_CORRUPT);
     CHECK_CONTAINS(td_last_message(), "a weight of 128 is above 100");
     td_free(list.own_targets);
     td_graph_destroy(graph);

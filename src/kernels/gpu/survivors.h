@@ -5,7 +5,7 @@
  * read. */
 
 /* Appends an edge where there is room, and counts it in any case. All lanes call. */
-TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool wanted, td_gpu_edge edge)
+TD_DEVICE void append_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool wanted, td_gpu_edge edge)
 {
     uint32_t lanes = TD_BALLOT(TD_ALL_LANES, wanted);
     if (lanes == 0) return;
@@ -16,15 +16,15 @@ TD_DEVICE void keep_edge(td_gpu_edge *list, uint64_t room, uint64_t *count, bool
     if (wanted && at < room) list[at] = edge;
 }
 
-TD_DEVICE void keep_visited(const td_sweep_args *a, bool wanted, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
+TD_DEVICE void append_survivor(const td_sweep_args *a, bool wanted, uint32_t u, uint32_t v, uint32_t weight, uint64_t e)
 {
     td_gpu_edge edge = {u, v, (uint64_t)weight << a->state.context.edge_bits | e};
-    keep_edge(a->kept, a->kept_room, &a->state.control->kept_count, wanted, edge);
+    append_edge(a->survivors, a->survivor_room, &a->state.control->survivor_count, wanted, edge);
 }
 
 #if PROGRAM_LIGHT_FIRST
 /* Replaces the ends of an edge by their labels: there are fewer labels, so that they stay in the cache. */
-TD_KERNEL(sweep_kept, td_kept_args)
+TD_KERNEL(sweep_survivors, td_survivor_args)
 {
     program_value *values = (program_value *)a.state.values;
     const uint32_t bits = a.state.context.edge_bits;
@@ -36,40 +36,40 @@ TD_KERNEL(sweep_kept, td_kept_args)
         td_gpu_edge edge = {0, 0, 0};
         bool stays = false;
         if (i < a.end) {
-            edge = a.kept[i];
+            edge = a.survivors[i];
             edge.u = program_label(values, edge.u);
             edge.v = program_label(values, edge.v);
             stays = program_visit(&a.state.context, values, edge.u, edge.v, (uint32_t)(edge.key >> bits),
                                   edge.key & number);
             edges++;
         }
-        keep_edge(a.aside, a.end - a.first, &a.state.control->aside_count, stays, edge);
+        append_edge(a.scratch, a.end - a.first, &a.state.control->scratch_count, stays, edge);
     }
     block_add_u64(&a.state.control->tally.edges, edges);
 }
 
-TD_KERNEL(move_kept, td_kept_args)
+TD_KERNEL(move_survivors, td_survivor_args)
 {
-    uint64_t count = a.state.control->aside_count, to = a.state.control->kept_count;
-    for (uint64_t i = td_global_thread(); i < count; i += td_global_threads()) a.kept[to + i] = a.aside[i];
+    uint64_t count = a.state.control->scratch_count, to = a.state.control->survivor_count;
+    for (uint64_t i = td_global_thread(); i < count; i += td_global_threads()) a.survivors[to + i] = a.scratch[i];
 }
 
-TD_KERNEL(close_move, td_kept_args)
+TD_KERNEL(close_move, td_survivor_args)
 {
     td_gpu_control *control = a.state.control;
     if (td_global_thread() != 0) return;
-    control->part_began = control->kept_count += control->aside_count;
-    control->aside_count = 0;
+    control->part_began = control->survivor_count += control->scratch_count;
+    control->scratch_count = 0;
 }
 
 /* Ends the sweep of one part of the lists: keeps all its edges, or drops them if they do not fit. */
-TD_KERNEL(close_part, td_kept_args)
+TD_KERNEL(close_part, td_survivor_args)
 {
     td_gpu_control *control = a.state.control;
     if (td_global_thread() != 0) return;
-    bool fits = control->kept_count <= a.room;
-    a.part_kept[a.part] = fits;
-    if (fits) control->part_began = control->kept_count;
-    else control->kept_count = control->part_began;
+    bool fits = control->survivor_count <= a.room;
+    a.part_covered[a.part] = fits;
+    if (fits) control->part_began = control->survivor_count;
+    else control->survivor_count = control->part_began;
 }
 #endif

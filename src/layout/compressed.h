@@ -11,20 +11,20 @@
  *     a word for every block whose widths differ: the bitmap of the differences with the larger width
  *     the differences of every block, starting at a word
  */
-#ifndef TD_LAYOUT_NARROW_H
-#define TD_LAYOUT_NARROW_H
+#ifndef TD_LAYOUT_COMPRESSED_H
+#define TD_LAYOUT_COMPRESSED_H
 
 #include "base/status.h"
 
 enum {
-    TD_NARROW_BLOCK = 32,
-    TD_NARROW_GROUP = 1024,
-    TD_NARROW_HEAD = 1 + TD_NARROW_GROUP / TD_NARROW_BLOCK / 2, /* words */
-    TD_NARROW_MOST = TD_NARROW_HEAD + TD_NARROW_GROUP,          /* words that a group takes at most */
+    TD_COMPRESS_BLOCK = 32,
+    TD_COMPRESS_GROUP = 1024,
+    TD_COMPRESS_HEAD = 1 + TD_COMPRESS_GROUP / TD_COMPRESS_BLOCK / 2, /* words */
+    TD_COMPRESS_MOST = TD_COMPRESS_HEAD + TD_COMPRESS_GROUP,          /* words that a group takes at most */
 };
 
 /* Compresses a group of up to 1024 targets; `before` is the target before the first. Returns its number of words. out
  * NULL: only computes the number. */
-uint32_t td_narrow_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out);
+uint32_t td_compress_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out);
 
 #endif

@@ -108,109 +108,109 @@ static void places_from_counts(uint64_t *counts, uint64_t pieces)
 
 static td_status pick_light(td_streaming_job *self, picking *light, uint64_t room)
 {
-    td_streaming_graph *held = self->held;
+    td_streaming_graph *layout = self->layout;
     td_pool *pool = self->gpu.options->pool;
     uint64_t pieces = (self->gpu.graph->vertices + GRAIN - UINT64_C(1)) / GRAIN, total;
     void *seen;
     TD_CHECK(TD_NEW_ZEROED(&light->counts, pieces + 1, "light edges"));
     TD_CHECK(find_limit(light, pool, room, &total));
     if (total == 0) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&held->light, total * sizeof *held->light, "light edges"));
+    TD_CHECK(td_new_pages((void **)&layout->light, total * sizeof *layout->light, "light edges"));
     places_from_counts(light->counts, pieces);
-    light->edges = held->light;
+    light->edges = layout->light;
     TD_CHECK(td_pool_for(pool, self->gpu.graph->vertices, GRAIN, pick, light));
-    held->light_count = total;
-    held->light_pinned = td_device_pin(held->device, held->light, total * sizeof *held->light, &seen) == TD_OK;
+    layout->light_count = total;
+    layout->light_pinned = td_device_pin(layout->device, layout->light, total * sizeof *layout->light, &seen) == TD_OK;
     return TD_OK;
 }
 
 /* Room on the device, and what it is filled with first. */
-td_status td_streaming_make_kept(td_streaming_job *self, const td_streaming_shape *shape)
+td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming_shape *shape)
 {
-    td_streaming_graph *held = self->held;
-    picking light = {.graph = self->gpu.graph, .list = &held->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->kept, shape->kept_edges, sizeof(td_gpu_edge),
+    td_streaming_graph *layout = self->layout;
+    picking light = {.graph = self->gpu.graph, .list = &layout->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->survivors, shape->survivor_edges, sizeof(td_gpu_edge),
                             "edges that may matter"));
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->aside, td_streaming_aside(shape->kept_edges),
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch, td_streaming_scratch_edges(shape->survivor_edges),
                             sizeof(td_gpu_edge), "edges put aside"));
     if (!shape->light_first || self->gpu.memory.measures) return TD_OK;
-    td_status status = pick_light(self, &light, shape->kept_edges);
+    td_status status = pick_light(self, &light, shape->survivor_edges);
     td_free(light.counts);
     return status;
 }
 
-void td_streaming_free_kept(td_streaming_graph *held)
+void td_streaming_free_survivors(td_streaming_graph *layout)
 {
-    if (held->light_pinned) td_device_unpin(held->device, held->light);
-    td_free(held->light);
-    td_device_free(held->device, held->kept);
-    td_device_free(held->device, held->aside);
-    held->light = NULL;
-    held->kept = held->aside = NULL;
-    held->light_count = 0;
-    held->light_pinned = false;
+    if (layout->light_pinned) td_device_unpin(layout->device, layout->light);
+    td_free(layout->light);
+    td_device_free(layout->device, layout->survivors);
+    td_device_free(layout->device, layout->scratch);
+    layout->light = NULL;
+    layout->survivors = layout->scratch = NULL;
+    layout->light_count = 0;
+    layout->light_pinned = false;
 }
 
 /* Sweeping. */
 
-static td_kept_args kept_args(const td_streaming_job *self)
+static td_survivor_args survivor_args(const td_streaming_job *self)
 {
-    return (td_kept_args){.state = self->gpu.state, .kept = self->held->kept, .aside = self->held->aside,
-                          .room = self->held->shape.kept_edges, .part_kept = self->device_found};
+    return (td_survivor_args){.state = self->gpu.state, .survivors = self->layout->survivors, .scratch = self->layout->scratch,
+                          .room = self->layout->shape.survivor_edges, .part_covered = self->device_found};
 }
 
 td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph)
 {
-    td_kept_args args = kept_args(self);
+    td_survivor_args args = survivor_args(self);
     args.part = subgraph;
     return td_gpu_launch(&self->gpu, self->gpu.stream, &self->gpu.kernels->close_part, 1, &args);
 }
 
-td_status td_streaming_sweep_kept(td_streaming_job *self)
+td_status td_streaming_sweep_survivors(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    uint64_t stretch = td_streaming_aside(self->held->shape.kept_edges), end;
-    for (uint64_t first = 0; first < self->kept_count; first = end) {
-        end = first + stretch < self->kept_count ? first + stretch : self->kept_count;
-        td_kept_args args = kept_args(self);
+    uint64_t stretch = td_streaming_scratch_edges(self->layout->shape.survivor_edges), end;
+    for (uint64_t first = 0; first < self->survivor_count; first = end) {
+        end = first + stretch < self->survivor_count ? first + stretch : self->survivor_count;
+        td_survivor_args args = survivor_args(self);
         args.first = first;
         args.end = end;
-        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->sweep_kept, end - first, &args));
-        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->move_kept, end - first, &args));
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->sweep_survivors, end - first, &args));
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->move_survivors, end - first, &args));
         TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->close_move, 1, &args));
     }
     return TD_OK;
 }
 
 /* Before the lists of a sweep cross: parts whose edges are kept need not. */
-void td_streaming_leave_out_kept(td_streaming_job *self)
+void td_streaming_skip_covered(td_streaming_job *self)
 {
     for (uint32_t s = 0; s < self->push->subgraphs; s++) {
-        if (!self->part_kept[s]) continue;
+        if (!self->part_covered[s]) continue;
         self->edges_useful -= self->useful[s];
         self->useful[s] = 0;
     }
 }
 
 /* What a sweep kept. */
-td_status td_streaming_note_kept(td_streaming_job *self)
+td_status td_streaming_read_survivors(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t count = self->push->subgraphs;
-    if (!self->keeps_edges) return TD_OK;
+    if (!self->collects_edges) return TD_OK;
     TD_CHECK(td_stream_copy(gpu->stream, self->part_found, self->device_found, count * sizeof(uint32_t), TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(gpu->stream));
-    self->kept_count = gpu->control->kept_count;
+    self->survivor_count = gpu->control->survivor_count;
     for (uint32_t s = 0; s < count; s++)
-        if (self->useful[s] > 0 && self->part_found[self->part_of[s]] != 0) self->part_kept[s] = true;
+        if (self->useful[s] > 0 && self->part_found[self->part_of[s]] != 0) self->part_covered[s] = true;
     return TD_OK;
 }
 
-td_status td_streaming_start_kept(td_streaming_job *self)
+td_status td_streaming_start_survivors(td_streaming_job *self)
 {
     uint64_t count = self->push->subgraphs;
     TD_CHECK(TD_NEW_ZEROED(&self->part_found, count + 1, "parts whose edges are kept"));
-    TD_CHECK(TD_NEW_ZEROED(&self->part_kept, count + 1, "parts whose edges are kept"));
+    TD_CHECK(TD_NEW_ZEROED(&self->part_covered, count + 1, "parts whose edges are kept"));
     return TD_NEW_ZEROED(&self->part_of, count + 1, "parts of the lists");
 }
 
@@ -228,21 +228,21 @@ static bool begins_round(const td_gpu_job *gpu)
 td_status td_streaming_sweep_light(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    const td_streaming_graph *held = self->held;
-    uint64_t bytes = held->light_count * sizeof *held->light;
-    bool again = held->light_count > 0 && begins_round(gpu);
-    self->kept_count = held->light_count;
+    const td_streaming_graph *layout = self->layout;
+    uint64_t bytes = layout->light_count * sizeof *layout->light;
+    bool again = layout->light_count > 0 && begins_round(gpu);
+    self->survivor_count = layout->light_count;
     for (bool first = true; again; first = false) {
         if (!first && begins_round(gpu)) TD_CHECK(td_gpu_checkpoint(gpu));
         uint64_t began = td_clock_ns();
-        td_row row = {.direction = "light", .active_edges = self->kept_count};
+        td_row row = {.direction = "light", .active_edges = self->survivor_count};
         if (first) row.bytes_whole = row.bytes_useful = bytes;
-        if (first) TD_CHECK(td_stream_copy(gpu->stream, held->kept, held->light, bytes, TD_TO_DEVICE));
+        if (first) TD_CHECK(td_stream_copy(gpu->stream, layout->survivors, layout->light, bytes, TD_TO_DEVICE));
         TD_CHECK(td_gpu_reset(gpu));
-        TD_CHECK(td_streaming_sweep_kept(self));
+        TD_CHECK(td_streaming_sweep_survivors(self));
         TD_CHECK(td_streaming_end_sweep(self, &row, began, &again));
-        self->kept_count = gpu->control->kept_count;
+        self->survivor_count = gpu->control->survivor_count;
     }
-    self->kept_count = 0; /* what is left joins nothing any more */
+    self->survivor_count = 0; /* what is left joins nothing any more */
     return TD_OK;
 }
