@@ -36,7 +36,7 @@ typedef struct td_emu_entry {
     uint64_t queued_at;    /* the host's time */
     uint64_t sequence;     /* entries queued before it, in all streams */
     td_emu_moment *moment; /* what the host knew then */
-    td_emu_moment *host_moment;   /* of a completion: room for what it will tell the host */
+    td_emu_moment *host_moment; /* of a completion: the vector clock that the host learns */
     const void *caller;    /* the code that queued it */
     bool dropped;          /* because something before it in its stream failed */
     void *to;              /* of copies and fills; keys, sums */
@@ -95,13 +95,13 @@ typedef struct td_emu_stream {
     uint32_t number;  /* of its device's */
     uint32_t actor;
     uint64_t at;      /* when all that was carried out ends */
-    bool in_progress;   /* the first entry, a copy, has begun; its bytes move when it ends */
+    bool in_progress; /* the first entry, a copy, has begun; its bytes move when it ends */
     uint64_t ends;
     bool paused;      /* the first entry, a launch, has begun, and goes on after kernels of other GPUs */
     uint64_t turn;    /* when it was paused, as a number that grows */
     td_emu_op op;     /* that launch */
     td_emu_entry *first, **last;
-    td_status status; /* of what went wrong and was not yet told */
+    td_status status; /* earlier failure, not reported yet */
     td_failure failure;
     uint32_t seen[TD_EMU_ACTORS]; /* its vector clock */
 } td_emu_stream;
@@ -124,11 +124,11 @@ td_status td_emu_record(td_stream *stream, td_event **out);
 td_status td_emu_wait_event(td_stream *stream, td_event *event);
 void td_emu_event_destroy(td_event *event);
 
-/* The stream's earlier failure, told once. */
+/* Returns the stream's earlier failure, once. */
 td_status td_emu_stream_check(td_emu_stream *stream);
 void td_emu_stream_fail(td_emu_stream *stream, td_status status); /* with the message that stands */
 
-/* Queues what the caller filled in of a new entry; `payload` is copied. */
+/* Queues an entry that the caller filled in; `payload` is copied. */
 td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const void *payload, size_t bytes);
 static inline const void *td_emu_payload(const td_emu_entry *entry)
 {

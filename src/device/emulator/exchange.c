@@ -28,7 +28,7 @@ static void check_meeting(const td_emu_fiber_thread *me, const td_emu_fiber_thre
                  td_emu_describe(other, words));
 }
 
-/* Joins those who wait for the same meeting, or begins it; says whether all have come. */
+/* Joins the lanes that wait for the same exchange, or begins it; returns whether all have arrived. */
 static bool come(td_emu_fiber_thread *me, td_emu_fiber_thread *warp, const td_emu_warp *lanes)
 {
     uint32_t bit = 1u << me->self.thread % TD_EMU_WARP;
@@ -69,7 +69,7 @@ static void move_values(td_emu_fiber_thread *warp, uint32_t mask)
     }
 }
 
-/* What any of them knew to be past, all of them know, and what each did so far. */
+/* Merges the lanes' vector clocks: every lane learns what all others knew and did. */
 static void join_times(td_emu_fiber_thread *warp, uint32_t mask)
 {
     uint32_t known[TD_EMU_WARP] = {0}, now = td_emu_tick();

@@ -125,7 +125,7 @@ typedef struct td_emu_machine {
     uint32_t stream;      /* its number */
     uint32_t *seen;       /* the vector clock of its stream */
     uint32_t block_at;    /* blocks that have begun */
-    bool in_progress;       /* the last ones to begin have not ended */
+    bool in_progress;     /* the last ones to begin have not ended */
     bool beside;          /* it began while a launch of another GPU was paused */
     bool paused;          /* it waits for kernels of other GPUs to go on */
     bool (*may_pause)(struct td_emu_machine *machine); /* whether another GPU could go on */
