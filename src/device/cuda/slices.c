@@ -11,8 +11,8 @@
 /* Fallback without green contexts. */
 static td_status share_plainly(int gpu, int slices, int *multiprocessors)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&told))
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&warned))
         td_warn("cuda:%d: no green contexts (this build's CUDA or the driver is older than 12.5): the %d slices are "
                 "plain streams that compete for all multiprocessors", gpu, slices);
     if (*multiprocessors < slices)
