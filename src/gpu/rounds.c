@@ -185,11 +185,11 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
         uint64_t edges = job->lean ? row->edges : now->edges;
-        td_row told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
-                             .edges = edges};
+        td_row report = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
+                         .edges = edges};
         if (!row->split) {
             td_gpu_subtract_settled(job, now->vertices, edges);
-            TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
+            TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->state.first_hit};
     }

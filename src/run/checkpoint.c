@@ -48,7 +48,7 @@ struct td_checkpoints {
     pthread_cond_t changed;
     bool writing, ending;
     bool holds;                 /* requests to stop wait for the end of an iteration */
-    bool told;                  /* a failed write has been reported */
+    bool reported;              /* a failed write has been reported */
     td_status status;           /* result of the last write, and its message */
     char message[TD_MESSAGE_BYTES];
 };
@@ -248,8 +248,8 @@ static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, 
     }
     stats->failed++;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    if (!self->told) td_warn("%s; the run goes on, and what was written before stays", self->message);
-    self->told = true;
+    if (!self->reported) td_warn("%s; the run goes on, and what was written before stays", self->message);
+    self->reported = true;
 }
 
 static void *writer_main(void *context)

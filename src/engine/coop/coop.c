@@ -24,8 +24,8 @@ const td_setting td_coop_settings[] = {
                    "order of the vertices; the hot part is the subgraph among the first ones. none: as the graph "
                    "numbers them ('tandem reorder'); auto: hot, or none if neighbours have close numbers already"},
     [SET_EXTRACT] = {"extract", TD_SETTING_CHOICE, TD_EXTRACT_VERTEXEDGE, 0, 0, "vertexedge|vertex|random",
-                     "hot edges. vertexedge: those with both ends among the first vertices; vertex: all of the first "
-                     "vertices; random: those between random vertices"},
+                     "hot edges. vertexedge: those with both ends among the first vertices; vertex: all edges of the "
+                     "first vertices; random: those between random vertices"},
     [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                        "idle CPU workers take hot edges that the GPU has not started (on-demand allocation)"},
     [SET_LINK] = {"link", TD_SETTING_CHOICE, 0, 0, 0, "on|off",

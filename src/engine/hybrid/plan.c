@@ -69,10 +69,10 @@ static td_status count_reads(td_hybrid_bytes *out, const td_program *program, co
     td_direction direction;
     bool gas = program->info->kind == TD_KIND_GAS, pulls = gas && !k->fused && k->schedule != TD_SCHEDULE_PEEL;
     TD_CHECK(td_hybrid_direction(options->settings, &direction));
-    bool tells = pulls && td_hybrid_tracks(k, direction); /* one pass to notify, one to pull */
-    out->reads = out->edges + (tells ? pass_bytes(program, k, file, false) : 0);
+    bool notifies = pulls && td_hybrid_tracks(k, direction); /* one pass to notify, one to pull */
+    out->reads = out->edges + (notifies ? pass_bytes(program, k, file, false) : 0);
     out->later = out->reads;
-    bool again = gas ? pulls && !tells : k->edge != NULL; /* wcc needs one sweep */
+    bool again = gas ? pulls && !notifies : k->edge != NULL; /* wcc needs one sweep */
     if (!again) return TD_OK;
     uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20, kept = out->room - ahead;
     out->later = out->edges > kept ? out->edges - kept : 0;

@@ -143,9 +143,9 @@ static void pin_list(td_streaming_graph *layout, td_link_list *list)
     if (bytes[1] > 0 && list->pinned[0])
         list->pinned[1] = td_device_pin(layout->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
     bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
-    if (!all && !layout->told_unpinned)
+    if (!all && !layout->warned_unpinned)
         td_warn("%s; copies from memory that is not pinned are slower", td_last_message());
-    layout->told_unpinned = layout->told_unpinned || !all;
+    layout->warned_unpinned = layout->warned_unpinned || !all;
     list->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
     list->seen.targets = targets;
     list->seen.weights = weights;

@@ -18,7 +18,8 @@ const td_setting td_streaming_settings[] = {
                      "all whole, processed once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
                       "bytes of a subgraph, rounded down to 2^k edges (minimum 32; 1024 for accumulating programs); "
-                      "unless it is set, fewer if the device has few slots or a resident prefix (stream.prefix)"},
+                      "the default is smaller if few subgraphs fit on the device or beside a resident prefix "
+                      "(stream.prefix)"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
                    "how variant=full chooses the transfer mode. cost: the fastest by measured rates; paper: by "
                    "stream.alpha and stream.beta"},
@@ -26,7 +27,7 @@ const td_setting td_streaming_settings[] = {
                    "a subgraph whose share of useful edges is above this has high value and is copied whole "
                    "(rules=paper)"},
     [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL,
-                  "the same bound for a subgraph whose useful edges have become more since the last iteration "
+                  "the same bound for a subgraph whose share of useful edges has grown since the last iteration "
                   "(rules=paper)"},
     [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
                  "transfer mode of subgraphs of low value. extract: CPU workers gather the useful edges into a chunk, "

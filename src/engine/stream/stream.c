@@ -335,8 +335,8 @@ static const td_column columns[] = {
 
 const td_engine td_stream_engine = {
     .name = "stream",
-    .summary = "a graph larger than GPU memory: vertices on the GPU, edges in host memory; subgraphs with useful edges "
-               "cross the link (Scaph)",
+    .summary = "a graph larger than GPU memory: vertices on the GPU, edges in host memory; the useful edges, those of "
+               "active vertices, cross the link (Scaph)",
     .device = "cuda or emu",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,

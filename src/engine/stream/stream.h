@@ -60,7 +60,7 @@ typedef struct td_streaming_graph {
     const void *heads_of;
     uint32_t *window;             /* device memory into which a subgraph's compressed targets are expanded */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
-    bool chunk_pinned[2], told_unpinned;
+    bool chunk_pinned[2], warned_unpinned;
     td_gpu_extract *table[2], *device_table[2]; /* positions of the extracted lists in a chunk */
     td_gpu_edge *survivors, *scratch; /* survivors of sweeps, and the buffer for their compaction (survivors.c) */
     td_gpu_edge *light;           /* at the host: the light edges, which become the first survivors */
