@@ -1,5 +1,4 @@
-/* Priority scheduling: sets the buckets up, lets the kernel run on all workers
- * at once, and keeps the books between its rounds. */
+/* Delta-stepping: sets up the buckets, runs the kernel on all workers, and does the accounting between its rounds. */
 #include "kernels/cpu/buckets.h"
 #include "cpu/cpu.h"
 
@@ -9,8 +8,8 @@
 
 #include <math.h>
 
-/* Wide buckets on sparse graphs, where a bucket holds little and rounds are what
- * costs; narrow ones on dense graphs, where a visit too many is (docs/lab/cpu.md). */
+/* Wide buckets on sparse graphs, where a bucket has little work and rounds dominate; narrow ones on dense graphs, where
+ * superfluous relaxations dominate (docs/lab/cpu.md). */
 static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
@@ -22,10 +21,10 @@ static double choose_delta(const td_graph *graph)
 static td_status no_room(const td_cpu_job *job)
 {
     td_refusal refusal = td_memory_lack((uint64_t)job->graph->vertices * sizeof(uint64_t));
-    return td_refuse(&refusal, "no memory left for the buckets of distances; --memory allows more");
+    return td_refuse(&refusal, "no memory left for the buckets of distances; raise --memory");
 }
 
-/* Vertices whose value is that of an entry have still to tell it. */
+/* Marks the vertices of valid entries (value unchanged since) as active. */
 static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_t *active)
 {
     for (uint64_t i = 0; i < bucket->count; i++) {
@@ -34,7 +33,7 @@ static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_
     }
 }
 
-/* Between two rounds, all other workers waiting: a checkpoint, if one is due. */
+/* Writes a checkpoint if one is due, between two rounds, while all other workers wait. */
 static td_status checkpoint(td_cpu_job *job)
 {
     td_state *state = td_checkpoint_due(job->run, &job->context);
@@ -79,7 +78,7 @@ static td_status run_all(void *context, int worker, int workers)
     return TD_OK;
 }
 
-/* Their entries come and go with the run. */
+/* Entries are allocated during the run. */
 td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory)
 {
     uint64_t workers = (uint64_t)job->workers;
@@ -92,7 +91,7 @@ td_status td_cpu_bucket(td_cpu_job *job)
     td_cpu_tally sum;
     if (job->delta == 0) job->delta = choose_delta(job->graph);
     double farthest = job->graph->weight_max * job->graph->vertices;
-    job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* priorities fit 64 bits */
+    job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* bucket numbers must fit in 64 bits */
     td_barrier_init(&job->barrier, job->workers);
     TD_CHECK(td_cpu_declare_buckets(job, &(td_cpu_memory){0}));
     for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;

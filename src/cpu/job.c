@@ -1,4 +1,4 @@
-/* A program's arrays on the CPU's cores, and steps shared out among the workers. */
+/* A program's arrays on the CPU, and steps divided among the workers. */
 #include "cpu/cpu.h"
 
 #include "base/alloc.h"
@@ -10,28 +10,32 @@
 
 #include <string.h>
 
-enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* of a page that is pulled; edges */
+enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* pieces of a pulled page; minimum edges of a piece */
 enum {
-    SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES, SET_HUGE_PAGES,
+    SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES,
+    SET_HUGE_PAGES,
     SETTINGS,
 };
 
 const td_setting td_cpu_settings[] = {
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify|push",
-                       "how an iteration goes over the edges; auto chooses for each"},
+                       "push, pull or notify-pull (active vertices mark their neighbours, which then pull); auto "
+                       "chooses for every iteration"},
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
-                      "how idle workers get work"},
+                      "work stealing. none: equal shares; donate: busy workers give work away; vertex: idle workers "
+                      "steal vertices; edge: and pieces of long lists"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, 16384, 1, 4e9, NULL,
-                   "degree from which a vertex is shared out by edges (stealing=edge)"},
+                         "minimum degree at which a list is divided among the workers (stealing=edge)"},
     [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 32768, 1, 1e9, NULL, "edges in a piece of a pull"},
     [SET_SERIAL] = {"serial", TD_SETTING_WHOLE, 1024, 0, 4e9, NULL,
-                   "edges that one worker does faster than it wakes the others"},
-    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a bucket of distances; 0: from the weights"},
+                    "a step with fewer edges than this runs on one worker, because waking the others takes longer"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a bucket of delta-stepping; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
-                   "vertices without out-edges: with all others, or once at the end"},
+                   "vertices without out-edges: computed in every iteration, or once at the end"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing "
-                     "out"},
+                     "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
+                     "skip (Afforest); 0: no sample"},
     [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
     [SETTINGS] = {0},
 };
@@ -91,7 +95,7 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
 {
     void *made;
-    memory->bytes += count * bytes; /* a count of vertices or edges: it does not wrap */
+    memory->bytes += count * bytes; /* counts of vertices and edges cannot overflow here */
     if (memory->measures) return TD_OK;
     TD_CHECK(td_new_bytes(&made, count, bytes, what));
     memcpy(slot, &made, sizeof made);
@@ -112,16 +116,20 @@ static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edg
 
 td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory)
 {
-    return td_cpu_declare(memory, &job->high_degree_list, most_high_degree(job), sizeof *job->high_degree_list, "high-degree vertices");
+    return td_cpu_declare(memory, &job->high_degree_list, most_high_degree(job), sizeof *job->high_degree_list,
+                          "high-degree vertices");
 }
 
-td_status td_cpu_make_high_degree_list(td_cpu_job *job) { return td_cpu_declare_high_degree_list(job, &(td_cpu_memory){0}); }
+td_status td_cpu_make_high_degree_list(td_cpu_job *job)
+{
+    return td_cpu_declare_high_degree_list(job, &(td_cpu_memory){0});
+}
 
 td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory)
 {
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_cpu_declare(memory, &job->left, n, sizeof *job->left, "vertices left"));
-    return td_cpu_declare(memory, &job->next_left, n, sizeof *job->next_left, "vertices left");
+    TD_CHECK(td_cpu_declare(memory, &job->left, n, sizeof *job->left, "remaining vertices"));
+    return td_cpu_declare(memory, &job->next_left, n, sizeof *job->next_left, "remaining vertices");
 }
 
 td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory)
@@ -218,7 +226,7 @@ static void choose_lists(td_cpu_job *job)
 {
     const td_graph *graph = job->graph;
     uint64_t n = graph->vertices;
-    if (job->lists > 0) { /* given */
+    if (job->lists > 0) { /* set by the engine */
         job->view_edges = job->pull[0].offsets[n] + (job->lists == 2 ? job->pull[1].offsets[n] : 0);
         return;
     }
@@ -259,19 +267,20 @@ static td_status declare_frontier(td_cpu_job *job, td_cpu_memory *memory)
     if (job->bucketed) return TD_OK;
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->next_active, words, bytes, "active vertices"));
     if (job->first_hit || peels_pages)
-        TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled vertices, or those that went"));
+        TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled or removed vertices"));
     if (!k->fused || job->by_pages) return TD_OK;
     TD_CHECK(td_cpu_declare(memory, &job->queue, n, sizeof *job->queue, "queue of vertices"));
     return td_cpu_declare(memory, &job->next_queue, n, sizeof *job->next_queue, "queue of vertices");
 }
 
-/* All lists put one after another, each with one extra place so that vertices without edges are shared out too. */
+/* Position of a vertex in the concatenated lists, each with one extra place, so that vertices without edges are divided
+ * evenly too. */
 static uint64_t places_before(const td_cpu_job *job, uint64_t v)
 {
     return job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + v;
 }
 
-/* The piece that begins at that place, among vertices low..high. */
+/* The piece that starts at that position, among vertices low..high. */
 static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_t high)
 {
     while (low < high) {
@@ -288,7 +297,7 @@ static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_
 static td_status declare_pieces(td_cpu_job *job, td_cpu_memory *memory)
 {
     if (job->pieces <= job->piece_room) return TD_OK;
-    if (!memory->measures) { /* of pages: those of the page before */
+    if (!memory->measures) { /* by pages: free those of the previous page */
         td_free(job->cuts);
         td_free(job->partials);
         job->cuts = NULL;
@@ -301,7 +310,7 @@ static td_status declare_pieces(td_cpu_job *job, td_cpu_memory *memory)
     return TD_OK;
 }
 
-/* A page is small beside a graph: every worker still gets several pieces of it. */
+/* Pieces of a page are smaller, so that every worker gets several. */
 static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
 {
     uint64_t piece = whole / ((uint64_t)td_pool_threads(job->pool) * PIECES_PER_WORKER);
@@ -309,14 +318,14 @@ static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
     return piece < job->piece_edges ? piece : job->piece_edges;
 }
 
-/* Edges of a piece, where so many places are cut. */
+/* Edges of a piece when so many positions are divided. */
 static uint64_t choose_piece(const td_cpu_job *job, uint64_t whole)
 {
     uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
     return whole / piece > UINT32_MAX / 2 ? whole / (UINT32_MAX / 2) + 1 : piece;
 }
 
-/* Pulls over all of a graph in memory are cut once. */
+/* Pulls over a whole graph in memory are divided once. */
 static bool cuts_once(const td_cpu_job *job)
 {
     bool pushes = job->kernels->fused && job->direction == TD_DIRECTION_PUSH;
@@ -347,14 +356,14 @@ td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
     return TD_OK;
 }
 
-/* Sinks may wait when nobody needs their value before the end. */
+/* Sinks may be deferred if no other vertex reads their values. */
 static td_status check_sinks(const td_cpu_job *job)
 {
     const td_cpu_kernels *k = job->kernels;
     const char *name = job->run->program->info->name;
     if (job->options->checkpoint != NULL || job->options->resume != NULL)
-        return td_fail(TD_USAGE, "cpu.sinks=defer leaves vertices without out-edges behind the others, which a "
-                                 "checkpoint cannot hold");
+        return td_fail(TD_USAGE, "cpu.sinks=defer: vertices without out-edges lag behind the others, which a "
+                                 "checkpoint cannot represent");
     if (job->has_limit)
         return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
                                  "out-edges would be an iteration ahead of the others");
@@ -389,8 +398,8 @@ static td_status read_settings(td_cpu_job *job)
     if (job->defer_sinks) TD_CHECK(check_sinks(job));
     if (job->delta > 0 && !job->bucketed)
         return td_fail(TD_USAGE,
-                       "cpu.delta is the width of the buckets of sssp, which an iteration limit and cpu.direction "
-                       "replace by rounds");
+                       "cpu.delta is the width of a bucket of delta-stepping; with a limit on iterations or "
+                       "cpu.direction, sssp runs plain rounds");
     return TD_OK;
 }
 
@@ -433,7 +442,7 @@ td_status td_cpu_find_parents(td_cpu_job *job)
     return TD_OK;
 }
 
-/* The labels of a sweep program are its result; a gas program's values are. */
+/* Copies the result: the labels of a sweep program, the values of a gas program. */
 td_status td_cpu_copy_result(td_cpu_job *job)
 {
     if (job->kernels->label == NULL || job->kernels->value_bytes == sizeof(uint32_t)) {
@@ -478,7 +487,7 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
     if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
-    uint64_t now = td_memory().now; /* less than before where something cached made way */
+    uint64_t now = td_memory().now; /* may be less than before, if a cached layout was released */
     run->array_bytes = now > held ? now - held : 0;
     run->prepare_seconds += td_seconds_since(began);
     return TD_OK;

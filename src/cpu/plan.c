@@ -1,5 +1,5 @@
-/* What a run of the cpu engine will hold, before it holds it: the functions that declare its arrays measure them. What
- * the data decides is guessed here. */
+/* Memory of a run of the cpu engine: the functions that declare its arrays measure them; sizes that depend on the data
+ * are estimated here. */
 #include "kernels/cpu/buckets.h"
 #include "cpu/cpu.h"
 
@@ -15,12 +15,12 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     return strcmp(setting, "samples") != 0 || k->samples;
 }
 
-/* Guesses. */
+/* Estimates. */
 
 enum { FIRST_ROWS = 64 };
-enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets at once: measured 0.3 to 1 on graphs large enough to matter */
+enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets together: measured 0.3 to 1 on graphs large enough to matter */
 
-/* The arrays of the schedule. Pulls may notify vertices; every vertex that can be heavy may be. */
+/* Arrays of the schedule. Pulls may notify vertices; every vertex that can have a high degree is counted. */
 static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
 {
     bool sweeps = job->run->program->info->kind == TD_KIND_SWEEP;
@@ -37,7 +37,7 @@ static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
     return td_cpu_declare_marked(job, memory);
 }
 
-/* Results beside the arrays: parents, and the search for those over edges without weight; labels. */
+/* Results besides the arrays: parents, with the search along edges of length 0; labels. */
 static td_status measure_results(td_cpu_job *job, td_cpu_memory *memory)
 {
     const td_cpu_kernels *k = job->kernels;

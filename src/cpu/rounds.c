@@ -1,8 +1,6 @@
-/* Rounds: every active vertex once an iteration, in the direction that costs
- * least. Garaph's rule (section 4.3) compares pull with notify-pull by the
- * fraction f of edges that active vertices have; programs that may apply piece by
- * piece have push as well, and first-hit programs Beamer's rule (SC'12), because
- * their pulls end early. Also peeling, which is rounds of push, level by level. */
+/* Rounds: every active vertex once per iteration, in the cheapest direction. Garaph's rule (section 4.3) compares pull
+ * with notify-pull by the share f of active edges; fused programs can push too; first-hit programs use Beamer's rule
+ * (SC'12), because their pulls end early. Peeling is rounds of push, level by level. */
 #include "cpu/cpu.h"
 
 #include "base/alloc.h"
@@ -12,8 +10,8 @@
 #include <string.h>
 
 static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
-static const double PUSH_BELOW = 0.25;      /* a push's edge costs an atomic, a pull's does not */
-enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of what unsettled vertices have */
+static const double PUSH_BELOW = 0.25;      /* an edge costs an atomic in a push, not in a pull */
+enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of the unvisited vertices' edges */
 
 static void list_words(td_cpu_job *job, int worker)
 {
@@ -69,9 +67,8 @@ static void swap(void *a, void *b)
 
 /* Direction. */
 
-/* A pull looks at every word of the map, at one edge at least of every unsettled
- * vertex, and on skewed graphs at about 1/15 of their edges; a push at the edges
- * of the frontier. */
+/* A pull reads every word of the bitmap, at least one edge of every unvisited vertex, and on skewed graphs about 1/15
+ * of their edges; a push reads the frontier's edges. */
 static td_direction choose_hit(const td_cpu_job *job, const td_cpu_frontier *now)
 {
     bool few = now->edges < job->unsettled_edges / HIT_ALPHA || now->edges < 2 * job->unsettled_vertices ||
@@ -88,7 +85,7 @@ void td_cpu_subtract_settled(td_cpu_job *job, const td_cpu_frontier *now)
 td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now)
 {
     bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
-    if (all) return TD_DIRECTION_PULL; /* even a vertex that nobody notifies has to apply */
+    if (all) return TD_DIRECTION_PULL; /* vertices that are not notified must apply too */
     if (job->direction != TD_DIRECTION_AUTO) return job->direction;
     if (job->first_hit) return choose_hit(job, now);
     double f = (double)now->edges / (double)(td_cpu_view_edges(job) + 1);
@@ -145,7 +142,8 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     job->next_count = 0;
     job->high_degree_count = 0;
     if (job->next_dirty && !job->first_hit) memset(job->next_active, 0, td_cpu_words(job) * 8);
-    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* nobody is left with much when others end */
+    uint64_t fair = job->queue_count / ((uint64_t)job->workers * 16) + 4; /* small enough that workers end at about the
+                                                                           * same time */
     uint32_t grain = fair < TD_QUEUE_AT_A_TIME ? (uint32_t)fair : TD_QUEUE_AT_A_TIME;
     TD_CHECK(td_cpu_step(job, job->kernels->push, job->queue_count, grain, job->queue_count + edges, sum));
     TD_CHECK(td_cpu_high_degree_step(job, job->kernels->push_high_degree, sum));
@@ -154,7 +152,7 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     return TD_OK;
 }
 
-/* The iteration in the direction chosen; afterwards *now is the next frontier. */
+/* One iteration in the chosen direction; afterwards *now is the next frontier. */
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
@@ -192,18 +190,19 @@ td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
                  (job->direction == TD_DIRECTION_AUTO && job->kernels->measure == TD_MEASURE_MAX);
     if (job->kernels->fused) TD_CHECK(td_cpu_make_high_degree_list(job));
     TD_CHECK(td_cpu_init(job, &sum));
-    if (job->defer_sinks && job->next_values != job->values) /* deferred ones keep what they start with in both */
+    if (job->defer_sinks && job->next_values != job->values) /* deferred sinks have their initial values in both
+                                                              * arrays */
         memcpy(job->next_values, job->values, job->graph->vertices * job->kernels->value_bytes);
     if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
         memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
-    job->global_moved = job->resumed; /* it may have */
+    job->global_moved = job->resumed; /* unknown after a checkpoint */
     job->unsettled_edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
     job->unsettled_vertices = sum.total + sum.activated;
     *now = (td_cpu_frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
 }
 
-/* Between two iterations: a checkpoint, if one is due. */
+/* Writes a checkpoint if one is due. */
 static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->context);
@@ -212,7 +211,7 @@ static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
     return td_cpu_save(job, state, job->track ? job->active : NULL);
 }
 
-/* Vertices without out-edges, once everyone else is final. */
+/* Computes the deferred vertices without out-edges after all others are final. */
 static td_status finish_sinks(td_cpu_job *job)
 {
     td_cpu_tally sum;
@@ -300,7 +299,7 @@ td_status td_cpu_peel(td_cpu_job *job)
     td_cpu_frontier now;
     uint64_t lowest = 0;
     TD_CHECK(td_cpu_start(job, &now));
-    bool within = job->resumed; /* a level that is being emptied: `now` is what is under way */
+    bool within = job->resumed; /* resumed within a level: `now` is its frontier */
     job->next_dirty = true;
     if (!within) memset(job->active, 0, td_cpu_words(job) * 8);
     TD_CHECK(td_cpu_declare_left(job, &(td_cpu_memory){0}));

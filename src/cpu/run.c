@@ -1,11 +1,11 @@
-/* A whole run on the cores: the schedule that suits the program. */
+/* A whole run on the CPU: the schedule of the program. */
 #include "cpu/cpu.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "run/sweep.h"
 
-/* A checkpoint of a run that was through. */
+/* Takes the values of a checkpoint whose run had converged. */
 static td_status take_over(td_cpu_job *job)
 {
     td_cpu_tally sum;

@@ -1,6 +1,5 @@
-/* Sweeps: every edge once, then every vertex. Components are sampled first
- * (Afforest): after a few edges of every vertex most of the graph is one
- * component, whose edges need not be looked at again. */
+/* Sweeps: every edge once, then every vertex. Components are sampled first (Afforest): after a few edges of every
+ * vertex most of the graph is one component, whose edges are skipped. */
 #include "cpu/cpu.h"
 
 #include "base/alloc.h"
@@ -23,7 +22,7 @@ static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
     return TD_OK;
 }
 
-/* The commonest label among vertices drawn at random. */
+/* The most frequent label among random vertices. */
 static uint32_t commonest_label(const td_cpu_job *job)
 {
     uint32_t labels[LABELS_DRAWN];
@@ -31,7 +30,7 @@ static uint32_t commonest_label(const td_cpu_job *job)
     return td_sweep_commonest(labels, LABELS_DRAWN);
 }
 
-/* Between two sweeps: a checkpoint, if one is due. */
+/* Writes a checkpoint if one is due. */
 static td_status checkpoint(td_cpu_job *job)
 {
     td_state *state = td_checkpoint_due(job->run, &job->context);
@@ -57,7 +56,8 @@ static td_status sample(td_cpu_job *job)
     return checkpoint(job);
 }
 
-/* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
+/* After a checkpoint: finds the largest component. The sampled edges are unknown, so sweeps visit all edges of the
+ * others. */
 static td_status exclude_largest(td_cpu_job *job)
 {
     job->samples = 0;

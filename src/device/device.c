@@ -1,5 +1,5 @@
-/* What all kinds of devices have in common: budgets, counters, and the tests'
- * injected failures. Everything else goes to the kind's table of functions. */
+/* Common to all kinds of devices: budgets, counters, and injected failures for tests. Everything else calls the kind's
+ * table of functions. */
 #include "device/device.h"
 
 #include "base/alloc.h"
@@ -26,7 +26,7 @@ static _Atomic bool refuses_pins;
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
-/* One operation; the one that td_device_fail_at names fails. */
+/* Counts an operation; fails if td_device_fail_at names it. */
 static td_status operation(const td_device *device, const char *what)
 {
     uint64_t left = fail_at;
@@ -57,7 +57,7 @@ static td_status check_budget(const td_device *device, uint64_t bytes, const cha
                      td_format_size(allowed, device->budget));
 }
 
-/* Room for one more block is made before there is one, so that none is lost. */
+/* Makes room for one more block before it is allocated, so that none is lost. */
 static td_status reserve_block(td_device *device)
 {
     if (device->block_count < device->block_room) return TD_OK;
@@ -86,7 +86,7 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     return TD_OK;
 }
 
-/* The blocks of a run are freed in about the reverse order. */
+/* Searches from the end, because a run frees its blocks in roughly reverse order. */
 static void forget_block(td_device *device, const void *memory)
 {
     for (uint32_t i = device->block_count; i-- > 0;) {
@@ -274,7 +274,7 @@ static struct td_link_use *find_use(const td_device *from, const td_device *to)
     return NULL;
 }
 
-/* Room to count is made before anything is copied. */
+/* Makes room for the counters before anything is copied. */
 static td_status expect_use(td_device *from, const td_device *to, struct td_link_use **out)
 {
     *out = find_use(from, to);

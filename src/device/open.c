@@ -1,6 +1,5 @@
-/* Devices by name: "cpu", "cuda:0/8#3", "emu:8@dgx1", and lists of them. A name
- * is read once, into what the kinds' openers take; what is wrong with it is told with
- * the part that is wrong and with what would be right. */
+/* Devices by name: "cpu", "cuda:0/8#3", "emu:8@dgx1", and lists of them. A name is parsed once into the options of the
+ * kinds' openers; an error names the wrong part and what is allowed. */
 #include "device/kinds.h"
 
 #include "base/size.h"

@@ -1,4 +1,4 @@
-/* The registry of engines; plans, and how a plan runs. */
+/* The registry of engines; making and running plans. */
 #include "engine/engine.h"
 
 #include "base/alloc.h"
@@ -54,7 +54,7 @@ static td_status check_disk(const td_plan *plan)
                    plan->graph->name, plan->engine->name, disk);
 }
 
-/* What the run before cached, and this one does not use, makes way. */
+/* Releases the cached layout of the previous run if this run does not use it. */
 static void make_room(td_plan *plan)
 {
     td_cache *cache = plan->options.cache;
@@ -76,7 +76,7 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine)
                            td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
     make_room(plan);
     plan->fits = plan->program_bytes <= plan->free_bytes;
-    uint64_t limit = td_memory().limit; /* 0: there is none */
+    uint64_t limit = td_memory().limit; /* 0: no limit */
     if (limit > 0 && td_plan_counter(plan, "least_bytes") > limit) plan->fits = false;
     return TD_OK;
 }
@@ -93,7 +93,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
                          const td_run_options *options)
 {
     td_plan *plan = NULL;
-    uint64_t available = free_memory(); /* before there is a plan */
+    uint64_t available = free_memory(); /* before the plan's allocations */
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
@@ -142,7 +142,7 @@ void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_
     memcpy(plan->device, device->name, sizeof plan->device);
     plan->device_graph_bytes = graph;
     plan->device_program_bytes = program;
-    plan->device_free_bytes = td_device_left(device) + device->now; /* what is cached there makes way */
+    plan->device_free_bytes = td_device_left(device) + device->now; /* the cached layout can be released */
     plan->emulated_bytes = td_device_host_bytes(device, graph + program, cooperative);
     plan->program_bytes += plan->emulated_bytes;
     plan->process_bytes += td_device_stack_bytes(device, cooperative);

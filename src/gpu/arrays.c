@@ -1,5 +1,4 @@
-/* The arrays of a run on the device: which there are, and what they begin with; the shapes of its cooperative
- * launches. */
+/* Device arrays of a run and their initial contents; sizes of its cooperative launches. */
 #include "gpu/rounds.h"
 
 td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map)
@@ -22,12 +21,12 @@ static td_status declare_frontier(td_gpu_job *job)
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &arrays->late, n, sizeof(uint32_t), "late vertices"));
     if (job->traits->schedule == TD_SCHEDULE_PEEL) {
-        TD_CHECK(td_gpu_new(job, &arrays->left, n, sizeof(uint32_t), "vertices left"));
-        TD_CHECK(td_gpu_new(job, &arrays->next_left, n, sizeof(uint32_t), "vertices left"));
+        TD_CHECK(td_gpu_new(job, &arrays->left, n, sizeof(uint32_t), "remaining vertices"));
+        TD_CHECK(td_gpu_new(job, &arrays->next_left, n, sizeof(uint32_t), "remaining vertices"));
     }
     if (!job->prioritised) return TD_OK;
-    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->far[i], n, sizeof(uint32_t), "vertices put off"));
-    return td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "vertices put off");
+    for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->far[i], n, sizeof(uint32_t), "deferred vertices"));
+    return td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "deferred vertices");
 }
 
 static td_status declare_sweep(td_gpu_job *job)
@@ -64,7 +63,7 @@ td_status td_gpu_fill_arrays(td_gpu_job *job)
     return job->arrays.sums != NULL ? td_gpu_clear_sums(job, job->arrays.sums) : TD_OK;
 }
 
-/* Blocks of the loops, all of which run at once. */
+/* Computes the number of blocks of cooperative launches, from the occupancy. */
 td_status td_gpu_size_loops(td_gpu_job *job)
 {
     const td_gpu_kernels *k = job->kernels;
@@ -78,6 +77,7 @@ td_status td_gpu_size_loops(td_gpu_job *job)
     job->blocks_many = most;
     job->blocks_few = few < most ? few : most;
     job->blocks_cluster = plain ? job->device->properties.cluster : 0;
-    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a processor", job->device->name,
+    return most > 0 ? TD_OK : td_fail(TD_DEVICE, "%s: no block of the kernel '%s' fits on a multiprocessor",
+                                      job->device->name,
                                          job->loop->name);
 }

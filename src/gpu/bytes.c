@@ -1,5 +1,4 @@
-/* What a run takes on the device, before it takes it, and whether that fits: the functions that declare its arrays
- * measure them (gpu/memory.h). */
+/* Device memory of a run, and whether it fits: the functions that declare its arrays measure them (gpu/memory.h). */
 #include "gpu/bytes.h"
 
 #include "base/size.h"
@@ -33,7 +32,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     return TD_OK;
 }
 
-/* A share is one of what the engine would keep, so that 100% is no cap. */
+/* A share refers to the edges that the engine needs, so that 100% is no limit. */
 static td_status check_edges(const td_run_options *options, uint64_t needed, const td_device *device)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
@@ -44,8 +43,8 @@ static td_status check_edges(const td_run_options *options, uint64_t needed, con
     refusal.resource = TD_RESOURCE_DEVICE_EDGES;
     refusal.minimum_known = true;
     return td_refuse(&refusal,
-                     "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
-                     "part of them there",
+                     "the resident engine needs all edges on %s: %s, and --gpu-edges allows %s; --engine stream needs "
+                     "a part of them",
                      device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
@@ -57,7 +56,7 @@ static td_status too_large(const td_program *program, const td_gpu_bytes *need, 
     refusal.minimum_known = true;
     return td_refuse(&refusal,
                      "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
-                     "keeps the edges at the host, --engine cpu everything",
+                     "keeps the edges in host memory, --engine cpu needs no GPU",
                      program->info->name, td_format_size(a, need->graph), device->name,
                      td_format_size(b, need->program), td_format_size(c, room), capped ? " under " : "",
                      capped ? td_word("--gpu-memory") : "");
@@ -73,7 +72,7 @@ td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
 td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, const td_run_options *options,
                            const td_device *device)
 {
-    uint64_t room = td_device_left(device) + device->now; /* what is cached there makes way */
+    uint64_t room = td_device_left(device) + device->now; /* the cached layout can be released */
     TD_CHECK(check_edges(options, need->edges, device));
     if (need->graph + need->program <= room) return TD_OK;
     return too_large(program, need, device, room);

@@ -31,12 +31,12 @@ td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *op
 td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
 {
-    static double present; /* stands for inputs, of which only the number counts */
+    static double present; /* stands for inputs; only their number counts */
     const td_program_info *info = program->info;
     uint64_t n = graph->vertices, inputs = n > 0 ? td_run_input_bytes(program, graph, options) / (n * sizeof(double)) : 0;
     *run = (td_run){.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
     if (program->cpu[TD_WEIGHT_NONE].first_hit && options->resume != NULL)
-        run->async = true; /* the checkpoint may be of a search that did not go by levels */
+        run->async = true; /* the checkpoint may be of an asynchronous search */
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, NULL));
     for (uint64_t i = 0; i < inputs; i++) run->inputs[i] = &present;
     fill_job(job, run, options);
@@ -49,7 +49,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
     void *seen;
     job->device = job->memory.device = device;
     job->stream = stream;
-    device->peak = device->now; /* of this run */
+    device->peak = device->now; /* peak of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
     if (job->kernels == NULL)
         return td_fail(TD_UNSUPPORTED, "there are no kernels of '%s' for %s", job->run->program->info->name,
@@ -99,7 +99,7 @@ void td_gpu_turn_values(td_gpu_job *job)
 
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
 {
-    if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays on the device than there is room for");
+    if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "too many device arrays in one run");
     TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_PROGRAM, out, count, bytes, what));
     if (!job->memory.measures) memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
     return TD_OK;
@@ -232,7 +232,7 @@ td_status td_gpu_init(td_gpu_job *job)
     return td_checkpoints_begin(job->run);
 }
 
-/* Adds a bitmap of the device's to the state's. */
+/* Adds a device bitmap to the state's. */
 static td_status add_map(td_gpu_job *job, td_state *state, const uint32_t *map)
 {
     uint32_t *words;
@@ -272,9 +272,9 @@ td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *o
     uint64_t edges = place(of, n), piece = 0;
     found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     found->words = edges / 32 + TD_GPU_TILE / 32;
-    TD_CHECK(TD_NEW_ZEROED(&found->bits, found->words, "begins of lists"));
+    TD_CHECK(TD_NEW_ZEROED(&found->bits, found->words, "list starts"));
     TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
-    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "begins of lists"));
+    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "list starts"));
     for (uint64_t v = 0, begin = 0; v < n; v++) {
         uint64_t end = place(of, v + 1);
         if (begin == end) continue;
@@ -298,8 +298,8 @@ void td_gpu_free_heads(td_gpu_heads *heads)
 td_status td_gpu_declare_heads(td_gpu_memory *memory, td_gpu_head_arrays *arrays, uint64_t edges, uint64_t vertices)
 {
     uint64_t words = edges / 32 + TD_GPU_TILE / 32, pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->bits, words, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->before, pieces, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->bits, words, sizeof(uint32_t), "list starts"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &arrays->before, pieces, sizeof(uint32_t), "list starts"));
     return td_gpu_declare(memory, TD_FOR_LISTS, &arrays->lists, vertices, sizeof(uint32_t), "vertices with lists");
 }
 
@@ -376,6 +376,6 @@ td_status td_gpu_copy_result(td_gpu_job *job)
 {
     TD_CHECK(copy_values(job));
     TD_CHECK(copy_edges(job));
-    job->run->array_bytes = job->graph->vertices * job->traits->value_bytes; /* the host's: the result */
+    job->run->array_bytes = job->graph->vertices * job->traits->value_bytes; /* host memory: the result */
     return TD_OK;
 }

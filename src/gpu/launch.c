@@ -117,6 +117,6 @@ td_status td_gpu_find_parents(const td_gpu_job *job, td_stream *stream, td_gpu_l
 {
     td_parents_args args = {.state = job->state, .list = list, .part = *part, .parents = job->arrays.parents,
                             .adding = adding};
-    uint64_t threads = (uint64_t)(part->end_vertex - part->first_vertex) * 32; /* a warp each */
+    uint64_t threads = (uint64_t)(part->end_vertex - part->first_vertex) * 32; /* one warp per vertex */
     return td_gpu_launch(job, stream, &job->kernels->find_parents, threads, &args);
 }

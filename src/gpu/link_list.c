@@ -1,5 +1,4 @@
-/* Compressed subgraphs (layout/compressed.h): a second copy of the lists' targets at the host, made once by the workers. Lists
- * that hardly shrink are left as they are. */
+/* Compressed subgraphs (layout/compressed.h): a second copy of the targets in host memory, made once by the workers. */
 #include "gpu/link_list.h"
 
 #include "base/alloc.h"
@@ -7,11 +6,11 @@
 
 typedef struct compression {
     const td_link_list *list;
-    uint64_t groups_each;  /* of a subgraph */
-    uint32_t *words;       /* of every group */
+    uint64_t groups_each;  /* groups per subgraph */
+    uint32_t *words;       /* words of every group */
 } compression;
 
-/* Of the subgraph's groups the words that its table has in front of them. */
+/* Words of a subgraph's table, which precedes its groups. */
 static uint64_t table_words(const td_link_list *list, uint32_t s)
 {
     return (td_link_end(list, s) - td_link_begin(list, s) + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP;
@@ -52,7 +51,7 @@ static td_status write_subgraphs(void *context, uint64_t begin, uint64_t end, in
     return TD_OK;
 }
 
-/* Where every subgraph will begin; the words of the longest. */
+/* Computes the first word of every subgraph; returns the words of the longest. */
 static uint64_t place_subgraphs(const compression *self, uint64_t *at)
 {
     uint64_t most = 0;
@@ -71,12 +70,12 @@ static td_status compress(td_link_list *list, compression *it, td_device *device
     uint64_t groups = it->groups_each * list->subgraphs;
     void *seen;
     TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
-    TD_CHECK(TD_NEW(&list->compressed_at, list->subgraphs + UINT64_C(1), "subgraphs in fewer bits"));
+    TD_CHECK(TD_NEW(&list->compressed_at, list->subgraphs + UINT64_C(1), "compressed subgraphs"));
     TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
     list->compressed_most = place_subgraphs(it, list->compressed_at);
     uint64_t words = list->compressed_at[list->subgraphs];
     if (list->compressed_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&list->compressed, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    TD_CHECK(td_new_pages((void **)&list->compressed, words * sizeof(uint32_t), "compressed subgraphs"));
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
     list->compressed_pinned = td_device_pin(device, list->compressed, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
@@ -84,8 +83,8 @@ static td_status compress(td_link_list *list, compression *it, td_device *device
 
 uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges)
 {
-    enum { SAMPLE = 4096 };            /* groups */
-    const double margin = 1.02;        /* of what a sample misses */
+    enum { SAMPLE = 4096 };            /* groups in a sample */
+    const double margin = 1.02;        /* allowance for sampling error */
     uint64_t groups = edges / TD_COMPRESS_GROUP, step = groups / SAMPLE + 1, words = 0, seen = 0;
     for (uint64_t g = 0; g < groups; g += step, seen++) {
         const uint32_t *first = targets + g * TD_COMPRESS_GROUP;
@@ -97,7 +96,7 @@ uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges)
     return (uint64_t)(margin * all);
 }
 
-/* Lists that do not shrink stay NULL. */
+/* list->compressed stays NULL if the targets hardly shrink. */
 td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool)
 {
     compression it = {.list = list,

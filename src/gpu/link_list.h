@@ -1,4 +1,4 @@
-/* Adjacency lists whose edges stay at the host and cross the link in subgraphs of 2^shift edges, as they are or
+/* Adjacency lists whose edges are in host memory and cross the link in subgraphs of 2^shift edges, uncompressed or
  * compressed (link_list.c). */
 #ifndef TD_GPU_LINK_LIST_H
 #define TD_GPU_LINK_LIST_H
@@ -10,33 +10,33 @@
 enum { TD_LINK_LENGTHS = 256 };
 
 typedef struct td_link_list {
-    const uint64_t *offsets;      /* at the host */
+    const uint64_t *offsets;      /* arrays in host memory */
     const uint32_t *targets;
     const void *weights;
-    uint64_t *own_offsets;        /* what was made for it; NULL: the graph's own */
+    uint64_t *own_offsets;        /* copies made for this list; NULL: the graph's arrays are used */
     uint32_t *own_targets;
     void *own_weights;
     uint64_t edges;
-    size_t weight_bytes;          /* apart from the targets */
-    uint32_t weight_bits;         /* at the top of the targets' words; 0: there is none in them */
-    uint32_t useful_bytes;        /* of an edge as the graph has it */
+    size_t weight_bytes;          /* bytes of a weight in `weights`; 0: none there */
+    uint32_t weight_bits;         /* weight bits at the top of a packed edge word; 0: not packed */
+    uint32_t useful_bytes;        /* bytes of an edge as stored in the graph */
     bool pinned[2];               /* targets, weights */
-    bool readable;                /* by kernels */
-    td_gpu_list seen;             /* offsets on the device; edges at the host, as kernels see them */
-    td_gpu_list prefix;           /* on the device: the beginnings of all lists; offsets 0: none */
+    bool readable;                /* kernels can read the edges */
+    td_gpu_list seen;             /* offsets on the device; edges in host memory, as kernels see it */
+    td_gpu_list prefix;           /* the resident prefix of all lists; offsets NULL: none */
     uint64_t prefix_edges;
-    uint32_t prefix_most;         /* of a list */
-    uint64_t *skip;               /* on the device: how much of the lists' beginnings the rest leaves out; 0: nothing */
+    uint32_t prefix_most;         /* maximum edges of a list in the prefix */
+    uint64_t *skip;               /* on the device: prefix sums of the edges that a pass over the rest skips in every
+                                   * list; NULL: none */
     uint64_t *own_skip;           /* the same at the host, for extraction */
-    uint64_t *light, *own_light;  /* how many edges of a list are light, on the device and at the host; NULL: no
-                                   * difference is made */
+    uint64_t *light, *own_light;  /* prefix sums of light edges, on the device and at the host; NULL: no distinction */
     uint32_t shift, subgraphs;
-    uint32_t *compressed;             /* targets of every subgraph in fewer bits (stream_narrow.c); NULL: as they are */
-    uint64_t *compressed_at, compressed_most; /* where each begins, and one more; the longest; in words */
+    uint32_t *compressed;         /* compressed targets of all subgraphs; NULL: uncompressed */
+    uint64_t *compressed_at, compressed_most; /* first word of every subgraph, and the end; words of the longest */
     bool compressed_pinned;
-    uint32_t *first_vertex;       /* of every subgraph, and one more: whose list its first edge is in */
+    uint32_t *first_vertex;       /* vertex whose list contains the first edge of every subgraph, and the end */
     uint64_t longest;
-    uint64_t lengths[TD_LINK_LENGTHS + 1]; /* how many lists are so long, the last: or longer */
+    uint64_t lengths[TD_LINK_LENGTHS + 1]; /* number of lists of every length; the last counts all longer ones */
 } td_link_list;
 
 static inline uint64_t td_link_edge_bytes(const td_link_list *list) { return sizeof(uint32_t) + list->weight_bytes; }
@@ -51,7 +51,8 @@ static inline uint64_t td_link_end(const td_link_list *list, uint32_t subgraph)
     return end < list->edges ? end : list->edges;
 }
 
-/* Of vertices low .. high - 1 the one whose list holds the edge: the last that begins at or before it. */
+/* Among vertices low .. high - 1, finds the one whose list contains the edge: the last whose list starts at or before
+ * it. */
 static inline uint32_t td_link_vertex(const td_link_list *list, uint64_t edge, uint32_t low, uint32_t high)
 {
     while (low + 1 < high) {
@@ -62,7 +63,7 @@ static inline uint32_t td_link_vertex(const td_link_list *list, uint64_t edge, u
     return low;
 }
 
-/* Bytes that a subgraph takes over the link as a whole. */
+/* Bytes of a subgraph that crosses whole. */
 static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 {
     uint64_t edges = td_link_end(list, s) - td_link_begin(list, s);
@@ -70,13 +71,13 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
     return targets * sizeof(uint32_t) + edges * list->weight_bytes;
 }
 
-/* Of the lists' bytes: lists that would take more in fewer bits stay as they are. */
+/* Lists stay uncompressed if their compressed size would exceed this share. */
 #define TD_LINK_WORTH_IT 0.85
 
-/* About the words that the targets take in fewer bits, from a sample of them; 0: they hardly shrink. */
+/* Estimates the compressed size in words from a sample of the targets; 0: they hardly shrink. */
 uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges);
 
-/* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. */
+/* Compresses the targets of every subgraph, unless they hardly shrink. */
 td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool);
 void td_link_free_compressed(td_device *device, td_link_list *list);
 

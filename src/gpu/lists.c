@@ -1,7 +1,5 @@
-/* The graph on the device: which of its lists a run needs, brought there once and
- * kept for the runs that follow (td_run_options.cache). The undirected view of a
- * directed graph is one list per vertex, made of both, so that kernels know one
- * kind of list. */
+/* The graph on the device: the lists that a run needs are loaded once and cached (td_run_options.cache). The undirected
+ * view of a directed graph is one list per vertex, joined from both, so that kernels process one kind of list. */
 #include "gpu/lists.h"
 
 #include "base/alloc.h"
@@ -11,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning costs less than it gains */
+enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning for a copy pays */
 
 /* Opening and closing. */
 
@@ -53,7 +51,8 @@ static td_status open_stream(void *state, td_device *device)
     return td_stream_open(device, &layout->stream);
 }
 
-const td_gpu_layout_kind td_gpu_graph_layout_kind = {"resident", sizeof(td_gpu_graph), open_stream, td_gpu_graph_release, false};
+const td_gpu_layout_kind td_gpu_graph_layout_kind = {"resident", sizeof(td_gpu_graph), open_stream,
+                                                     td_gpu_graph_release, false};
 
 /* Lists. */
 
@@ -67,7 +66,7 @@ void td_gpu_choose_lists(td_gpu_job *job)
     job->accumulates = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
 }
 
-/* A large array is pinned for the time of its copy, if it lets itself be. */
+/* Copies an array to the device; a large one is pinned meanwhile if possible. */
 static td_status send(td_gpu_job *job, void *to, const void *host, uint64_t bytes)
 {
     void *seen, *source = (void *)(uintptr_t)host;
@@ -81,7 +80,7 @@ static td_status send(td_gpu_job *job, void *to, const void *host, uint64_t byte
     return status;
 }
 
-/* Which arrays of a list the run needs and the device has not. */
+/* The arrays of a list that the run needs and the device lacks. */
 typedef struct missing {
     bool offsets, targets, weights;
 } missing;
@@ -104,7 +103,7 @@ static td_status declare_list(td_gpu_job *job, td_gpu_adjacency *list, const mis
     return td_gpu_declare(memory, TD_FOR_EDGES, &list->weights, edges, td_gpu_weight_bytes(job), "the graph's weights");
 }
 
-/* `targets`: its edges too, and not its offsets alone. */
+/* `targets`: load the edges too, not only the offsets. */
 static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adjacency *from, uint64_t edges,
                            bool targets)
 {
@@ -120,7 +119,7 @@ static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adj
     return td_stream_synchronize(job->stream);
 }
 
-/* Both lists of every vertex as one, which the host makes and holds until it has crossed. */
+/* Joins out- and in-list of every vertex; the host holds the joined list until it is copied. */
 static td_status load_both(td_gpu_job *job)
 {
     td_status status = TD_OK;
@@ -161,7 +160,7 @@ void td_gpu_drop_others(td_gpu_job *job)
     if (!job->shards || layout->shard_of != job->pull) free_shards(layout);
 }
 
-/* The longest list told along; looked up once. */
+/* Finds the length of the longest push list, once. */
 typedef struct longest {
     const td_graph *graph;
     bool both;
@@ -194,9 +193,9 @@ td_status td_gpu_longest(td_gpu_job *job, uint64_t *found)
     return TD_OK;
 }
 
-/* Where the lists begin. */
+/* List starts. */
 
-/* The offset of a vertex in the list pulled along, on the host. */
+/* The host's offset of a vertex in the pull list. */
 static uint64_t place_of(const td_gpu_job *job, uint64_t v)
 {
     const td_graph *graph = job->graph;
@@ -210,7 +209,7 @@ uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece)
 {
     uint64_t low = 0, high = job->graph->vertices;
     if (piece == job->pull_pieces) return (uint32_t)high;
-    while (low < high) { /* the first vertex whose list ends behind it */
+    while (low < high) { /* first vertex whose list ends behind the piece's start */
         uint64_t middle = low + (high - low) / 2;
         if (place_of(job, middle + 1) > piece * TD_GPU_TILE) high = middle;
         else low = middle + 1;
@@ -261,7 +260,7 @@ static uint32_t customised_copies(uint64_t edges, uint64_t vertices)
     return 1u << (power < 0 ? 0 : power > 5 ? 5 : (int)power);
 }
 
-/* The longest shard from `first` on whose accumulators fit `room` as often as it wants copies of them. */
+/* The longest shard from `first` on whose accumulators, with all their copies, fit in `room`. */
 static td_gpu_shard shard_from(const td_gpu_job *job, uint32_t first, uint64_t room)
 {
     uint32_t n = job->graph->vertices;
@@ -313,8 +312,8 @@ static td_status name_edges(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-/* How many shards there are follows from the data: a shard of fewer vertices than LEAST_SHARD is one that shared memory
- * has no room for. */
+/* The number of shards depends on the data. A shard with fewer vertices than LEAST_SHARD does not fit in shared
+ * memory. */
 enum { LEAST_SHARD = 64 };
 
 static td_status declare_shards(td_gpu_job *job, uint64_t count)
@@ -322,8 +321,8 @@ static td_status declare_shards(td_gpu_job *job, uint64_t count)
     td_gpu_graph *layout = job->layout;
     uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
     td_gpu_note_host(&job->memory, edges * sizeof(uint16_t));
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most, sizeof(td_gpu_shard),
-                            "shards"));
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most,
+                            sizeof(td_gpu_shard), "shards"));
     return td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t), "shards' edges");
 }
 
@@ -352,8 +351,8 @@ done:
     return status;
 }
 
-/* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a processor. */
-enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: for the kernel's own sums */
+/* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a multiprocessor. */
+enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: the kernel's block sums */
 
 static td_status make_shards(td_gpu_job *job)
 {

@@ -9,17 +9,17 @@ typedef struct td_gpu_adjacency {
     void *offsets, *targets, *weights;
     td_gpu_list view;
     bool there;
-    uint64_t longest; /* list; 0: not looked up yet */
-    td_gpu_head_arrays heads; /* where lists begin, for pulls along it (td_gpu_segments); made when needed */
+    uint64_t longest; /* length of the longest list; 0: unknown yet */
+    td_gpu_head_arrays heads; /* list starts for pulls (td_gpu_segments); made when needed */
 } td_gpu_adjacency;
 
-/* What stays on the device from run to run of one graph. */
+/* The layout of the resident engine, cached between runs of one graph. */
 typedef struct td_gpu_graph {
     td_gpu_layout gpu;
     td_device *device;
     td_stream *stream;
     td_gpu_adjacency out, in, both;
-    void *shards, *shard_targets; /* of the list and the replication they were made for */
+    void *shards, *shard_targets; /* shards of list `shard_of`, with the replication of shard_copies */
     uint32_t shard_count, shard_bytes, shard_copies;
     size_t shard_accum;
     const void *shard_of;
@@ -27,22 +27,23 @@ typedef struct td_gpu_graph {
 
 extern const td_gpu_layout_kind td_gpu_graph_layout_kind;
 void td_gpu_graph_release(void *layout);
-void td_gpu_drop_others(td_gpu_job *job); /* what other programs left on the device */
+void td_gpu_drop_others(td_gpu_job *job); /* frees arrays that earlier programs needed and this run does not */
 
-/* Whether pulls add lists up: those of first-hit programs do not, and priorities pull for parents only. */
+/* Whether pulls gather-sum whole lists: first-hit programs do not, and delta-stepping pulls only to find parents. */
 static inline bool td_gpu_accumulates(const td_cpu_kernels *kernels, bool pulls, bool prioritised, bool async)
 {
     return pulls && !prioritised && !(kernels->first_hit && !async);
 }
 
-/* Which adjacencies of job->held the run pushes and pulls along (push, pull, accumulates), by direction and priorities. */
+/* Chooses the adjacencies of job->layout that the run pushes and pulls along (push, pull, accumulates), by direction
+ * and priorities. */
 void td_gpu_choose_lists(td_gpu_job *job);
 
-/* Declares and, unless arrays are measured, loads what of that is not there: adjacencies, and where lists begin or
- * shards for pulls that add up. */
+/* Declares and, unless arrays are measured, loads the missing arrays: adjacencies, and list starts or shards for
+ * gather-sums. */
 td_status td_gpu_load(td_gpu_job *job);
 td_status td_gpu_load_gathers(td_gpu_job *job);
-uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece); /* vertices whose lists end before it */
-td_status td_gpu_longest(td_gpu_job *job, uint64_t *longest); /* list that is told along */
+uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece); /* vertices whose lists end before the piece */
+td_status td_gpu_longest(td_gpu_job *job, uint64_t *longest); /* length of the longest push list */
 
 #endif

@@ -1,26 +1,26 @@
-/* Arrays on a device are declared once. The function that declares a group of arrays runs twice: before the run, to
- * measure them for its plan, and in the run, to allocate them. So the memory that a plan states is the memory that its
- * run takes. Whatever fills an array is no part of its declaration: a function that measures needs no device. */
+/* Device arrays are declared once. The function that declares a group of arrays runs twice: before the run, to measure
+ * them for the plan, and in the run, to allocate them, so that a plan states what its run takes. Declarations do not
+ * fill arrays, because measuring needs no device. */
 #ifndef TD_GPU_MEMORY_H
 #define TD_GPU_MEMORY_H
 
 #include "device/device.h"
 
-/* What an array is for; plans state the graph's arrays (the first two) apart from the program's. */
+/* Purpose of an array. Plans state the graph's arrays (the first two) apart from the program's. */
 typedef enum td_gpu_purpose { TD_FOR_EDGES, TD_FOR_LISTS, TD_FOR_PROGRAM, TD_GPU_PURPOSES } td_gpu_purpose;
 
 typedef struct td_gpu_memory {
     td_device *device;
-    bool measures;                      /* arrays are added up and not allocated */
-    uint64_t bytes[TD_GPU_PURPOSES];    /* declared so far */
-    uint64_t host;                      /* most that loading holds at the host at a time, as far as it was noted */
+    bool measures;                      /* sizes are added up, nothing is allocated */
+    uint64_t bytes[TD_GPU_PURPOSES];    /* bytes declared so far */
+    uint64_t host;                      /* peak host memory of loading, as noted */
 } td_gpu_memory;
 
-/* Adds the array up and, unless arrays are measured, puts its address into *slot, which otherwise stays as it is. */
+/* Adds the array's size and, unless arrays are measured, allocates it into *slot; measuring leaves *slot unchanged. */
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
                          const char *what);
 
-/* Notes host memory that is held while arrays are filled, and not beside what was noted before. */
+/* Notes temporary host memory of filling arrays; only the largest note counts. */
 static inline void td_gpu_note_host(td_gpu_memory *memory, uint64_t bytes)
 {
     if (bytes > memory->host) memory->host = bytes;

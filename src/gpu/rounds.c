@@ -1,7 +1,6 @@
-/* Rounds on the device: in each iteration all vertices pull, or those of the
- * frontier push. Pushes run many rounds in one launch and come back to the host when
- * the frontier has become one for another direction or another shape of launch. Also
- * peeling and priorities, which are loops of the same kind. */
+/* Rounds on the device: in every iteration all vertices pull, or the frontier's vertices push. Pushes run many rounds
+ * in one launch and return to the host when the frontier needs another direction or launch size. Peeling and
+ * delta-stepping are loops of the same kind. */
 #include "gpu/rounds.h"
 
 #include "base/clock.h"
@@ -9,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-static const double PUSH_BELOW = 0.25; /* of all edges: a push's edge costs an atomic, a pull's does not */
-enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of what unsettled vertices have */
+static const double PUSH_BELOW = 0.25; /* share of all edges: an edge costs an atomic in a push, not in a pull */
+enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of the unvisited vertices' edges */
 
 /* Direction. */
 
-/* Edges of a frontier from which a first-hit pull looks at fewer. */
+/* Edges of a frontier above which a first-hit pull visits fewer edges. */
 static uint64_t hit_bound(const td_gpu_job *job)
 {
     uint64_t bound = job->unsettled_edges / HIT_ALPHA;
@@ -54,8 +53,8 @@ td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* Lists are added up and their vertices get their values part by part: the later ones of an asynchronous run see the
- * values of the earlier ones. A list cut by the end of a part belongs to the next. */
+/* Asynchronous pulls gather and apply in parts, so that later parts read the new values of earlier ones. A list divided
+ * by the end of a part belongs to the next part. */
 enum { ASYNC_PARTS = 8 };
 
 static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
@@ -135,12 +134,12 @@ static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* The shape of a loop's launch: one cluster while the frontier is tiny, few blocks while it is small, otherwise all
- * that fit. It is left when the frontier has outgrown its shape, or shrunk well below it. */
+/* The size of a loop's launch: one cluster for a tiny frontier, few blocks for a small one, otherwise all that fit. The
+ * launch ends when the frontier exceeds its size, or shrinks well below it. */
 typedef struct loop_shape {
     uint32_t blocks;
     bool cluster;
-    uint64_t least, most; /* edges */
+    uint64_t least, most; /* frontier edges within which the size is right */
 } loop_shape;
 
 static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now)
@@ -151,7 +150,7 @@ static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now
     return (loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
 }
 
-enum { FEW_ROWS = 16 }; /* read back at once; more when there are more */
+enum { FEW_ROWS = 16 }; /* rows read with the counters; further rows in a second copy */
 
 static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64_t bound, uint64_t rounds)
 {
@@ -178,7 +177,7 @@ static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64
     return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
 }
 
-/* After a loop: its rounds are iterations, and what it left is the frontier. */
+/* After a loop: adds a row per round; the remaining vertices are the frontier. */
 static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *direction, uint64_t began)
 {
     uint32_t rounds = job->control->rounds;
@@ -186,11 +185,11 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
         uint64_t edges = job->lean ? row->edges : now->edges;
-        td_row told = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
-                             .edges = edges};
+        td_row report = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
+                         .edges = edges};
         if (!row->split) {
             td_gpu_subtract_settled(job, now->vertices, edges);
-            TD_CHECK(td_gpu_end_iteration(job, &told, began + (uint64_t)(each * 1e9 * i), each));
+            TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->state.first_hit};
     }
@@ -229,7 +228,7 @@ td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* Between two iterations: a checkpoint, if one is due. */
+/* Writes a checkpoint if one is due. */
 static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->state.context);
@@ -264,7 +263,7 @@ td_status td_gpu_init_remaining(td_gpu_job *job)
     return td_gpu_launch(job, job->stream, &job->kernels->fill_left, job->graph->vertices, &args);
 }
 
-/* Of the vertices left, those of this level become the frontier. */
+/* Moves the remaining vertices of this level to the frontier. */
 td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
@@ -280,7 +279,7 @@ td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *lef
 td_status td_gpu_run_peeling(td_gpu_job *job)
 {
     td_gpu_frontier now;
-    bool within = job->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
+    bool within = job->run->resumed != NULL; /* resumed within a level: `now` is its frontier */
     TD_CHECK(td_gpu_start(job, &now));
     if (!within) TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
     TD_CHECK(td_gpu_init_remaining(job));
@@ -299,8 +298,8 @@ td_status td_gpu_run_peeling(td_gpu_job *job)
     return TD_OK;
 }
 
-/* Wider steps than a CPU takes, because rounds are dear and a visit too many is cheap; the widest on sparse graphs,
- * where a round has little to do (docs/lab/kernels.md). */
+/* Wider buckets than on a CPU, because a round costs more and a superfluous relaxation less; the widest on sparse
+ * graphs, where a round has little work (docs/lab/kernels.md). */
 static const double DELTA_DEGREE = 13, DELTA_POWER = 2.5; /* fitted to degrees 4 and 32 */
 
 static double choose_delta(const td_graph *graph)
@@ -313,7 +312,7 @@ static double choose_delta(const td_graph *graph)
 double td_gpu_delta(const td_graph *graph, double delta)
 {
     double farthest = graph->weight_max * graph->vertices;
-    return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* priorities fit 32 bits */
+    return fmax(delta > 0 ? delta : choose_delta(graph), farthest * 0x1p-31); /* bucket numbers must fit in 32 bits */
 }
 
 td_far_args td_gpu_far_args(const td_gpu_job *job)

@@ -1,4 +1,4 @@
-/* A session's GPUs, opened once, and what engines cache there. */
+/* A session's GPUs, opened once, and the layouts cached on them. */
 #include "gpu/set.h"
 
 #include "base/alloc.h"
@@ -106,7 +106,7 @@ static bool serves(const td_cache *cache, const td_gpu_layout_kind *kind, const 
     return cached != NULL && cache->release == kind->release && cached->graph == graph;
 }
 
-/* A layout points into the graph's arrays, some of which are pinned. */
+/* Releases the layout before the graph is destroyed: it points into the graph's arrays, some of which are pinned. */
 static void graph_gone(td_graph_watch *watch)
 {
     td_cache_release_layout((td_cache *)((char *)watch - offsetof(td_cache, watch)));
@@ -116,13 +116,13 @@ static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, con
 {
     td_cache *cache = options->cache;
     td_gpu_set *set;
-    td_kept_take(&cache->kept); /* the run uses it, or it goes */
+    td_kept_take(&cache->kept); /* the run uses the layout or releases it */
     td_graph_watch_end(&cache->watch);
     TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
     if (serves(cache, kind, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
     if (set->count > 1 && !kind->many)
-        td_warn("the %s engine uses one GPU: of --devices %s it is %s", kind->engine, set->devices,
+        td_warn("the %s engine uses one GPU: of --devices %s, %s", kind->engine, set->devices,
                 set->gpu[0]->name);
     TD_CHECK(new_layout(kind, graph, set, &cache->state));
     cache->release = kind->release;
@@ -130,7 +130,8 @@ static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, con
     return TD_OK;
 }
 
-td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void *out)
+td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options,
+                                void *out)
 {
     td_status status = hold(kind, graph, options);
     if (status != TD_OK) td_gpu_set_drop(options);
@@ -138,7 +139,7 @@ td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *
     return status;
 }
 
-/* Memory is short, and no run uses the layout. */
+/* Called when memory is short and no run uses the layout. */
 static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)kept - offsetof(td_cache, kept))); }
 
 void td_gpu_layout_release(const td_run_options *options, bool failed)
@@ -146,7 +147,7 @@ void td_gpu_layout_release(const td_run_options *options, bool failed)
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
     if (cache->state == NULL) return;
-    td_graph_watch_end(&cache->watch); /* a run that stood aside did not take it */
+    td_graph_watch_end(&cache->watch); /* a run that another engine took over did not acquire the layout */
     td_graph_watch_begin(&cache->watch, ((const td_gpu_layout *)cache->state)->graph, graph_gone);
     td_kept_offer(&cache->kept, evict);
 }

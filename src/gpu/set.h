@@ -1,5 +1,5 @@
-/* The GPUs of a session, opened once, and what engines cache on them between runs of a graph. Whatever an engine caches
- * begins with a td_gpu_layout. */
+/* The GPUs of a session, opened once, and the layouts that engines cache on them between runs of a graph. Every layout
+ * starts with a td_gpu_layout. */
 #ifndef TD_GPU_SET_H
 #define TD_GPU_SET_H
 
@@ -9,45 +9,47 @@
 enum { TD_GPUS = 16 };
 
 typedef struct td_gpu_set {
-    char devices[128]; /* as they were asked for */
+    char devices[128]; /* as in the options */
     uint64_t gpu_memory;
     td_loop *loop;
-    td_device *first;  /* of all that were opened, the cpu among them */
+    td_device *first;  /* list of all opened devices, including the cpu */
     int count;
     td_device *gpu[TD_GPUS];
 } td_gpu_set;
 
-/* The GPUs that the options name (NULL: the first there is), for the engine named. The cache owns them: they are opened
- * if it has none, or others, whose layouts are released first. */
+/* Opens the GPUs that the options name (NULL: the first GPU), for the engine. The cache owns them: they are reused if
+ * they are the same; otherwise the old layout is released first. */
 td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_gpu_set **out);
 
-/* After a failure: completions may be under way, and a GPU may be lost. The next run opens the set anew. */
+/* Drops the set after a failure: completions may be in flight, and a GPU may be lost. The next run opens it again. */
 void td_gpu_set_drop(const td_run_options *options);
 
-/* Bytes of the set's first GPU that a run may take: what is free and what the cache holds there. 0: there is no GPU. */
+/* Bytes of the set's first GPU that a run may use: free memory and the cached layout's. 0: no GPU. */
 uint64_t td_gpu_set_room(const td_run_options *options, const char *engine);
 
 const char *td_gpu_wanted(const td_run_options *options);
 
-/* A graph's layout on a GPU, as far as all engines' are alike. */
+/* The common part of all engines' layouts. */
 typedef struct td_gpu_layout {
     const td_graph *graph;
     td_gpu_set *set;
 } td_gpu_layout;
 
-/* An engine's way of caching: how large its layout is, its streams, and how all of it is released. */
+/* How an engine's layout is made and released. */
 typedef struct td_gpu_layout_kind {
     const char *engine;
     uint64_t bytes;
     td_status (*open)(void *cached, td_device *device);
-    void (*release)(void *cached); /* what a failed opening left, too */
+    void (*release)(void *cached); /* also after `open` failed */
     bool many;                     /* the engine uses all GPUs of the set, not only the first */
 } td_gpu_layout_kind;
 
-/* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */
-td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void *out);
+/* Returns the cached layout if it is of the same engine, graph and GPUs; otherwise releases it and makes a new one. */
+td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options,
+                                void *out);
 
-/* After a run, which may have failed. Otherwise its layout stays cached until the account needs the memory. */
+/* Call after a run. After a failure the layout is released; otherwise it stays cached until the account needs the
+ * memory. */
 void td_gpu_layout_release(const td_run_options *options, bool failed);
 
 #endif

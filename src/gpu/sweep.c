@@ -1,5 +1,4 @@
-/* Sweeps on the device: every edge once, then every vertex. Components are sampled
- * first, as by the cpu engine (cpu_sweep.c). */
+/* Sweeps on the device: every edge once, then every vertex. Components are sampled first, as in src/cpu/sweep.c. */
 #include "gpu/rounds.h"
 
 #include "base/clock.h"
@@ -27,7 +26,7 @@ td_status td_gpu_label_drawn(td_gpu_job *job)
     return td_gpu_launch(job, job->stream, &job->kernels->draw, TD_GPU_DRAWN, &args);
 }
 
-/* The commonest label among vertices drawn at random. */
+/* Finds the most frequent label among random vertices. */
 td_status td_gpu_find_commonest(td_gpu_job *job)
 {
     uint32_t labels[TD_GPU_DRAWN];
@@ -60,7 +59,8 @@ td_status td_gpu_sample(td_gpu_job *job, td_gpu_list list)
     return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
-/* After a checkpoint: the largest component is known, but not which edges of every vertex were looked at. */
+/* After a checkpoint: finds the largest component. The sampled edges are unknown, so sweeps visit all edges of the
+ * others. */
 td_status td_gpu_exclude_largest(td_gpu_job *job)
 {
     TD_CHECK(td_gpu_find_commonest(job));

@@ -282,7 +282,8 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
-    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes), pool));
+    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes),
+                       pool));
     TD_TRY(cut(&split, push, request->extract, &split.push, pool));
     if (split.same) split.pull = split.push;
     else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, pool));

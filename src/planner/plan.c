@@ -25,7 +25,7 @@ static td_status check_engine(const char *name)
     return td_fail(TD_USAGE, "unknown engine '%s'; there are %s", name, names);
 }
 
-/* Whether a list of devices has one of this name's beginning. */
+/* Whether a list of devices has a name with this prefix. */
 static bool lists(const char *devices, const char *beginning)
 {
     for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
@@ -35,7 +35,7 @@ static bool lists(const char *devices, const char *beginning)
     return false;
 }
 
-/* Known before anything is read. */
+/* Checks for a GPU before anything is read. */
 static td_status check_gpu(const char *engine, const char *devices)
 {
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
@@ -60,7 +60,7 @@ td_status td_plan_check(const char *engine, const char *devices)
     return check_gpu(engine, devices);
 }
 
-/* A key of another program or engine is no misspelling of one of this one's. */
+/* Refuses keys of other programs and engines: they are not misspelt keys of this one. */
 static td_status check_owner(const char *key, const td_engine *engine, const char *program)
 {
     size_t length = strcspn(key, ".");
@@ -83,7 +83,20 @@ static td_status check_owner(const char *key, const td_engine *engine, const cha
     return TD_OK;
 }
 
-/* A setting of the engine that the program's runs do not look at. */
+/* Refuses the former name of one of the engine's settings. */
+static td_status check_renamed(const td_engine *engine, const char *key)
+{
+    size_t length = strlen(engine->name);
+    const td_renamed_setting *renamed = engine->renamed;
+    if (renamed == NULL || strncmp(key, engine->name, length) != 0 || key[length] != '.') return TD_OK;
+    for (; renamed->name != NULL; renamed++)
+        if (strcmp(key + length + 1, renamed->formerly) == 0)
+            return td_fail(TD_USAGE, "the setting '%s' is now called '%s.%s' (see 'tandem help %s')", key, engine->name,
+                           renamed->name, engine->name);
+    return TD_OK;
+}
+
+/* Refuses a setting of the engine that the program does not use. */
 static td_status check_use(const td_engine *engine, const td_program *program, const char *key)
 {
     char names[256] = "";
@@ -106,6 +119,7 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
     const char *const prefixes[] = {engine->name, info->name, NULL};
     const td_setting *const tables[] = {engine->settings, info->parameters, NULL};
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_owner(settings->keys[i], engine, info->name));
+    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_renamed(engine, settings->keys[i]));
     TD_CHECK(td_settings_check(settings, prefixes, tables));
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_use(engine, program, settings->keys[i]));
     for (int i = 0; prefixes[i] != NULL; i++)
@@ -131,22 +145,22 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
     return gpu ? &td_resident_engine : &td_cpu_engine;
 }
 
-/* A GPU that nobody named is used where it pays: not for little work. Opening one takes a few tenths of a second, in
- * which a processor is through with this many edges. */
+/* A GPU that the user did not name is not used for little work: opening it takes a few tenths of a second, in which the
+ * CPU processes this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
 
-/* Why the GPU does not hold all edges. */
+/* Says why not all edges are on the GPU. */
 static void say_why_not_all(td_plan *plan, uint64_t wanted, uint64_t room)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     if (wanted <= room)
         snprintf(plan->why, sizeof plan->why, "%s allows the GPU a part of the edges", td_word("--gpu-edges"));
     else
-        snprintf(plan->why, sizeof plan->why, "%s would take %s on the GPU, which has %s", plan->program->info->name,
+        snprintf(plan->why, sizeof plan->why, "%s needs %s on the GPU, which has %s", plan->program->info->name,
                  td_format_size(need, wanted), td_format_size(has, room));
 }
 
-/* What the GPU cannot hold, or may not, crosses the link; if not even the vertices fit, the processor does it. */
+/* If the edges do not fit on the GPU, they cross the link (stream); if the vertices do not fit, the CPU runs it. */
 static td_status choose_for_room(td_plan *plan)
 {
     td_gpu_bytes whole;
@@ -162,7 +176,7 @@ static td_status choose_for_room(td_plan *plan)
     return td_plan_with(plan, &td_cpu_engine);
 }
 
-/* Tandem's own choice, and why. */
+/* Chooses the engine if the user named none, and says why. */
 static td_status choose(td_plan *plan, const td_engine *first)
 {
     const td_run_options *options = &plan->options;
@@ -179,14 +193,14 @@ static td_status choose(td_plan *plan, const td_engine *first)
     } else if (options->devices == NULL && plan->graph->edges < LITTLE_WORK) {
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
-        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
+        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits on the GPU");
         else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_word("--devices"));
         return choose_for_room(plan);
     }
     return td_plan_with(plan, &td_cpu_engine);
 }
 
-/* What a GPU takes of the host's memory, an emulated one all that is on it, may be more than there is. */
+/* Chooses the cpu engine if the GPU's host memory (an emulated GPU: all its memory) does not fit. */
 static td_status leave_gpu_out(td_plan *plan)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
@@ -194,7 +208,7 @@ static td_status leave_gpu_out(td_plan *plan)
     bool emulated = plan->emulated_bytes > 0;
     td_format_size(need, plan->program_bytes);
     td_format_size(has, plan->free_bytes);
-    snprintf(plan->why, sizeof plan->why, "the engine %s would take %s of memory, of which %s are free", engine, need,
+    snprintf(plan->why, sizeof plan->why, "the engine %s needs %s of memory, and %s are free", engine, need,
              has);
     if (emulated) td_plan_add_why(plan, ": an emulated GPU's memory is this machine's");
     td_cache_release(plan->options.cache);
@@ -229,7 +243,7 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
     return status;
 }
 
-/* Plans are right to a few percent. */
+/* Plans are accurate to a few percent, which the message adds. */
 td_status td_plan_ended(const td_plan *plan, td_status status)
 {
     char enough[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES];
@@ -237,7 +251,7 @@ td_status td_plan_ended(const td_plan *plan, td_status status)
     bool of_budget = refusal.resource == TD_RESOURCE_SESSION_BUDGET || refusal.resource == TD_RESOURCE_PROCESS_BUDGET;
     if (status != TD_NO_MEMORY || !of_budget || refusal.minimum_known || plan->fits) return status;
     refusal.needed = refusal.allowed - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10) +
-                     td_machine_besides(); /* a larger limit counts the process too */
+                     td_machine_besides(); /* a limit includes the process itself */
     refusal.minimum_known = true;
     td_format_least(enough, refusal.needed);
     td_format_size(emulated, plan->emulated_bytes);

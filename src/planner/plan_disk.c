@@ -1,4 +1,4 @@
-/* Graphs whose edges stay on disk: when they do, and what a run then needs. */
+/* Graphs whose edges stay on disk: the choice, and the memory of such a run. */
 #include "planner/plan.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ static uint64_t memory_allowed(void)
     return budget > 0 ? budget : td_machine_memory_free();
 }
 
-/* What the file's graph takes when it is loaded. */
+/* Memory of the file's graph when it is loaded. */
 static uint64_t loaded_bytes(const td_packed_info *file)
 {
     uint64_t bytes = file->sections[TD_SECTION_IDS].bytes;
@@ -32,7 +32,8 @@ td_status td_plan_check_file(const char *path, const td_program *program, const 
     const td_packed_info *file = td_packed_describe(packed);
     td_graph_facts facts = {.name = path, .vertices = file->vertices, .weights = file->weights,
                             .has_in = file->has_in || td_build_options_change(build)};
-    if (!td_build_options_change(build)) facts.weight_max = file->weight_max; /* the heaviest may be dropped */
+    if (!td_build_options_change(build)) facts.weight_max = file->weight_max; /* build options may drop the heaviest
+                                                                               * edge */
     td_packed_close(packed);
     if (build->drop_weights) facts.weights = TD_WEIGHT_NONE;
     return build->attach_weights ? TD_OK : td_run_check_facts(program, &facts);
@@ -44,11 +45,11 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_packed *packed = NULL;
     uint64_t program_bytes;
     *on_disk = false;
-    const td_engine *wanted = engine != NULL ? td_engine_named(engine) : NULL; /* NULL: Tandem's choice */
+    const td_engine *wanted = engine != NULL ? td_engine_named(engine) : NULL; /* NULL: not named */
     if (wanted != NULL && !wanted->takes_disk) return TD_OK;
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
-    static uint64_t ids; /* it counts that there are some */
+    static uint64_t ids; /* a non-NULL pointer stands for existing ids */
     bool unweighted = file->pattern_symmetric && program->info->weights == TD_WEIGHTS_UNUSED;
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
                       .weights = unweighted ? TD_WEIGHT_NONE : file->weights,
@@ -65,7 +66,7 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
 
 td_status td_plan_exceeds_memory(const char *path, bool *exceeds)
 {
-    enum { PROGRAM_BYTES = 24 }; /* of a vertex: what most programs hold, and a little more */
+    enum { PROGRAM_BYTES = 24 }; /* bytes per vertex of most programs, rounded up */
     td_packed *packed = NULL;
     td_memory_stats memory = td_memory();
     TD_CHECK(td_packed_open(&packed, path));
@@ -88,7 +89,7 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     return status;
 }
 
-/* Whether the engine has a GPU whose memory is the host's. */
+/* Whether the engine uses an emulated GPU, whose memory is host memory. */
 static bool emulates(const char *engine, const td_run_options *options)
 {
     uint64_t bytes = 0;
@@ -97,7 +98,7 @@ static bool emulates(const char *engine, const td_run_options *options)
     return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
 }
 
-/* A few percent more than what is counted. What loading holds for a while is gone when the run begins. */
+/* Adds a few percent to the sum. Temporary memory of loading is free when the run begins. */
 td_status td_plan_too_large(const char *path, const char *engine, const td_program *program,
                             const td_run_options *options)
 {
@@ -118,9 +119,9 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     td_refusal refusal = td_memory_refusal(loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
     td_format_least(least, refusal.needed);
     bool fits = disk.least <= td_memory().limit;
-    return td_refuse(&refusal, "%s on %s needs at least --memory %s, about, with its edges in memory%s, and may use "
-                     "%s%s%s%s", program->info->name, path, least,
-                     emulates(engine, options) ? ", and besides what the emulated GPU holds" : "",
+    return td_refuse(&refusal, "%s on %s needs at least --memory %s (with its edges in memory%s, estimated); %s "
+                     "given%s%s%s", program->info->name, path, least,
+                     emulates(engine, options) ? ", without the emulated GPU's memory" : "",
                      td_format_size(has, td_memory().limit),
                      fits ? "; " : "", fits ? td_word("--engine") : "", fits ? " hybrid leaves them on disk" : "");
 }
@@ -130,6 +131,6 @@ void td_plan_say_disk(td_plan *plan)
     char whole[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     td_format_size(whole, loaded_bytes(td_paged_describe(plan->graph->paged)));
     td_format_size(has, memory_allowed());
-    snprintf(plan->why, sizeof plan->why, "the graph, %s, does not fit the memory of %s beside the program", whole,
+    snprintf(plan->why, sizeof plan->why, "the graph (%s) and the program do not fit in the memory of %s", whole,
              has);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Settings and parameters, as they took effect. */
+/* Settings and parameters in effect. */
 
 static void put_setting(td_json *json, const char *prefix, const td_setting *entry, double number, const char *text)
 {
@@ -29,7 +29,7 @@ static const char *given(const td_settings *settings, const char *prefix, const 
     return value;
 }
 
-/* Whether the setting counts: an engine that handed the run over has none that do. */
+/* Whether the setting has an effect: none does if the engine delegated the run. */
 static bool changes_anything(const td_run_report *report, const td_setting *entry)
 {
     const td_plan *plan = report->plan;
@@ -42,7 +42,7 @@ static bool changes_anything(const td_run_report *report, const td_setting *entr
 static void put_plan(td_json *json, const td_run_report *report)
 {
     const td_plan *plan = report->plan;
-    const char *engine = plan->reported->name; /* which may have left the run to another */
+    const char *engine = plan->reported->name; /* the engine asked for, which may have delegated the run */
     td_json_object(json, "plan");
     td_json_string(json, "engine", engine);
     td_json_string(json, "why", report->plan->why);
@@ -85,9 +85,9 @@ static void put_parameters(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
-/* What happened. */
+/* Counters. */
 
-/* What the engine adds to a row. */
+/* Adds the engine's columns of a row. */
 static void put_columns(td_json *json, const td_row *row, const td_column *columns)
 {
     for (; columns != NULL && columns->name != NULL; columns++) {
@@ -147,7 +147,7 @@ static void put_rows(td_json *json, const td_run *run)
     td_json_end_array(json);
 }
 
-/* How many iterations went in each direction, in the order of first use. */
+/* Counts the iterations per direction, in the order of first use. */
 static void put_directions(td_json *json, const td_run *run)
 {
     td_json_object(json, "directions");
@@ -219,7 +219,7 @@ static void put_result(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
-/* Of engines that ran on another device than the processor. */
+/* Device fields, for runs on a GPU. */
 static void put_device(td_json *json, const td_run *run)
 {
     if (run->device[0] == '\0') return;

@@ -1,7 +1,7 @@
-/* When checkpoints are written, by whom and where to; which one a run goes on from. One thread writes, beside the run:
- * the run fills the one state there is and goes on, and asks for the next when that is on the disk. So a checkpoint
- * after every iteration costs a copy of the values, and a slow disk makes them rarer, not the run slower. The last one
- * is waited for: when a run has been handed over, its checkpoint is on the disk. */
+/* Writing checkpoints, and choosing the one to resume. One thread writes, concurrent with the run: the run fills the
+ * only state and continues; it gets the state back when the write has ended. A checkpoint after every iteration costs a
+ * copy of the values, and a slow disk makes checkpoints rarer, not the run slower. The run waits for its last
+ * checkpoint. */
 #include "run/checkpoint.h"
 
 #include "base/account.h"
@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Without --every: not before so many seconds have passed, and the disk is busy with it one part in so many at most. */
+/* Without --every: minimum seconds between checkpoints, and the disk is busy at most one part in BUSY_PART. */
 static const double EVERY_SECONDS = 10, BUSY_PART = 20;
 enum { KEPT = 2 };
 
@@ -34,11 +34,11 @@ enum { KEPT = 2 };
 
 struct td_checkpoints {
     char *folder;
-    int folder_fd;              /* locked as long as the run lasts */
+    int folder_fd;              /* locked during the run */
     uint32_t every;             /* iterations; 0: by time */
     td_identity identity;
-    td_state state;             /* the run's to fill while `writing` is false, the writer's while it is true */
-    uint64_t number;            /* of the next file */
+    td_state state;             /* owned by the run while `writing` is false, else by the writer */
+    uint64_t number;            /* number of the next file */
     uint32_t last_iteration;
     uint64_t last_began;
     double last_seconds;
@@ -48,8 +48,8 @@ struct td_checkpoints {
     pthread_cond_t changed;
     bool writing, ending;
     bool holds;                 /* requests to stop wait for the end of an iteration */
-    bool told;                  /* that a write failed */
-    td_status status;           /* of the last write, and its message */
+    bool reported;              /* a failed write has been reported */
+    td_status status;           /* result of the last write, and its message */
     char message[TD_MESSAGE_BYTES];
 };
 
@@ -67,7 +67,8 @@ static uint64_t number_of(const char *name)
     char again[64];
     if (sscanf(name, "checkpoint-%" SCNu64, &number) != 1) return 0;
     snprintf(again, sizeof again, NAME_FORMAT, number);
-    return strcmp(again, name) == 0 && number < UINT64_C(1) << 60 ? number : 0; /* so that there is always a next one */
+    return strcmp(again, name) == 0 && number < UINT64_C(1) << 60 ? number : 0; /* bounded, so that a next number
+                                                                                 * exists */
 }
 
 /* The highest number below `limit`, or 0. */
@@ -84,7 +85,7 @@ static td_status find_newest(const char *folder, uint64_t limit, uint64_t *numbe
     return TD_OK;
 }
 
-/* What a killed run was writing, and checkpoints older than the ones kept. */
+/* Removes temporary files of killed runs, and checkpoints older than the last two. */
 static void tidy(const char *folder, uint64_t newest, bool temporaries)
 {
     DIR *open = opendir(folder);
@@ -119,7 +120,7 @@ static bool same_folder(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* Going on. */
+/* Resuming. */
 
 static td_status check_iterations(const td_run_options *options, const char *path, uint32_t done)
 {
@@ -134,14 +135,14 @@ static bool is_unreadable(td_status status)
     return status == TD_CORRUPT || status == TD_FORMAT || status == TD_IO || status == TD_UNSUPPORTED;
 }
 
-/* The run that wants a state. */
+/* The run that resumes. */
 typedef struct resuming {
     td_run *run;
     const td_run_options *options;
     const td_identity *mine;
 } resuming;
 
-/* Whose state it is comes first: the arrays of another graph's are not read. */
+/* Compares the identity first: arrays of another graph are not read. */
 static td_status read_state(const char *path, const resuming *by)
 {
     td_identity written, again;
@@ -158,8 +159,7 @@ static td_status read_state(const char *path, const resuming *by)
     return status;
 }
 
-/* The newest one that is whole and whose state holds or, where no run wants it yet, whose header is whole. *number 0:
- * there is none at all. */
+/* Finds the newest intact checkpoint with a valid state or, without a run, with an intact header. *number 0: none. */
 static td_status read_newest(const char *folder, td_identity *identity, uint32_t *iteration, const resuming *by,
                              uint64_t *number)
 {
@@ -167,7 +167,7 @@ static td_status read_newest(const char *folder, td_identity *identity, uint32_t
     td_status status = TD_OK;
     for (uint64_t limit = UINT64_MAX;; limit = *number) {
         TD_CHECK(find_newest(folder, limit, number));
-        if (*number == 0) return status; /* of the last one tried */
+        if (*number == 0) return status; /* status of the last one tried */
         if (status != TD_OK && by != NULL) td_warn("%s; the one before it is used", td_last_message());
         path_of(path, folder, *number);
         status = by == NULL ? td_checkpoint_peek(path, identity, iteration) : read_state(path, by);
@@ -175,7 +175,7 @@ static td_status read_newest(const char *folder, td_identity *identity, uint32_t
     }
 }
 
-/* What it says of itself; whether it is whole is seen when it is read. */
+/* Checks the header of the newest checkpoint; its arrays are checked when it is read. */
 static td_status check_newest(const td_program *program, const td_run_options *options)
 {
     char path[PATH_MAX];
@@ -205,7 +205,7 @@ static td_status resume(td_run *run, const td_run_options *options, const td_ide
     uint64_t number = 0;
     TD_CHECK(TD_NEW_ZEROED(&run->resumed, 1, "state of a checkpoint"));
     TD_CHECK(read_newest(options->resume, NULL, NULL, &by, &number));
-    if (number == 0) { /* and so there is none where the run writes its own */
+    if (number == 0) { /* so the run's folder has none either */
         td_info("there is no checkpoint in %s yet: %s starts from the beginning", options->resume,
                 run->program->info->name);
         td_free(run->resumed);
@@ -233,7 +233,7 @@ static td_status write_one(struct td_checkpoints *self, uint64_t *bytes)
     return TD_OK;
 }
 
-/* The result of a write, told once; the run goes on without it. */
+/* Reports the first failed write; the run continues. */
 static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, td_status status, uint64_t bytes,
                        double seconds)
 {
@@ -248,8 +248,8 @@ static void note_write(struct td_checkpoints *self, td_checkpoint_stats *stats, 
     }
     stats->failed++;
     snprintf(self->message, sizeof self->message, "%s", td_last_message());
-    if (!self->told) td_warn("%s; the run goes on, and what was written before stays", self->message);
-    self->told = true;
+    if (!self->reported) td_warn("%s; the run goes on, and what was written before stays", self->message);
+    self->reported = true;
 }
 
 static void *writer_main(void *context)
@@ -257,7 +257,7 @@ static void *writer_main(void *context)
     td_run *run = context;
     struct td_checkpoints *self = run->checkpoints;
     td_account_help(td_account_of(self));
-    td_cancel_ignore(); /* a state that is on its way to the disk gets there */
+    td_cancel_ignore(); /* a write that has begun is finished */
     pthread_mutex_lock(&self->lock);
     for (;;) {
         while (!self->writing && !self->ending) pthread_cond_wait(&self->changed, &self->lock);
@@ -320,7 +320,7 @@ td_state *td_checkpoint_due(td_run *run, const td_context *context)
     return state;
 }
 
-/* The run was asked to stop: what the user can do about it. */
+/* The run was asked to stop: says how to resume it. */
 static td_status stop(struct td_checkpoints *self)
 {
     wait_for_writer(self);
@@ -347,7 +347,7 @@ uint32_t td_checkpoint_rounds(const td_run *run, uint32_t iteration)
     const struct td_checkpoints *self = run->checkpoints;
     if (self == NULL || self->every == 0) return UINT32_MAX;
     uint32_t since = iteration - self->last_iteration;
-    return since < self->every ? self->every - since : self->every; /* the disk is behind: no sooner than usual */
+    return since < self->every ? self->every - since : self->every; /* the disk is late: the usual interval */
 }
 
 /* Opening and closing. */
@@ -357,7 +357,7 @@ static td_status lock_folder(struct td_checkpoints *self)
     self->folder_fd = open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (self->folder_fd < 0) return td_fail_errno(TD_USAGE, errno, "--checkpoint %s", self->folder);
     bool locked = flock(self->folder_fd, LOCK_EX | LOCK_NB) == 0;
-    if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems have no locks */
+    if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems do not support locks */
     return td_fail(TD_USAGE, "--checkpoint %s: another run is writing its checkpoints there; give another folder",
                    self->folder);
 }
@@ -369,8 +369,8 @@ static bool is_one_folder(const char *a, const char *b)
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-/* A new run replaces its own kind's checkpoints, nobody else's. One that goes on from a checkpoint of this folder
- * replaces what is there of another version of Tandem, or machine, too. */
+/* A new run replaces checkpoints of the same run, no others. A run that resumes from this folder may also replace those
+ * of another version of Tandem or another machine. */
 static td_status check_contents(const td_run *run, const td_run_options *options, struct td_checkpoints *self)
 {
     char path[PATH_MAX];

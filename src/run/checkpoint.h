@@ -1,10 +1,10 @@
-/* Checkpoints: a run that is killed goes on where it was, on any engine and device (Garaph, fault tolerance).
+/* Checkpoints: a run that was killed resumes, on any engine and device (Garaph, fault tolerance).
  *
- * What is kept is the state of the program, not of an engine: a value per vertex, who has still to tell its value, and
- * a few numbers. Everything else (messages, queues, buckets, vertices left to peel) an engine makes anew from that.
+ * A checkpoint has the state of the program, not of an engine: a value per vertex, the active vertices, and a few
+ * numbers. An engine computes the rest (messages, queues, buckets, remaining vertices) from that.
  *
- * An engine does two things. Between two iterations, wherever its values are such a state, it asks whether one is
- * wanted:
+ * An engine does two things. Between two iterations, whenever its values form such a state, it asks whether a
+ * checkpoint is due:
  *
  *     td_state *state = td_checkpoint_due(run, &context);
  *     if (state != NULL) {
@@ -14,8 +14,8 @@
  *         TD_CHECK(td_checkpoint_save(run, state));
  *     }
  *
- * and where it gives vertices their first values it takes those of run->resumed instead, if there is one: values,
- * active vertices, iteration, phase, global, edges. The write itself overlaps with the iterations that follow. */
+ * And when it initialises the values, it takes those of run->resumed instead, if there is one: values, active vertices,
+ * iteration, phase, global, edges. The write overlaps with the following iterations. */
 #ifndef TD_RUN_CHECKPOINT_H
 #define TD_RUN_CHECKPOINT_H
 
@@ -25,55 +25,55 @@ typedef enum td_state_part { TD_STATE_VALUES, TD_STATE_ACTIVE, TD_STATE_EDGES, T
 
 typedef struct td_state {
     void *values;         /* program_value of every vertex */
-    uint64_t *active;     /* bitmap: vertices that have still to tell their value, whether near or put off */
-    bool has_active;      /* otherwise everyone is (programs that hear everybody every iteration), or it has no meaning
-                           * (sweeps) */
-    bool by_levels;       /* of first-hit programs: active vertices all send the same, and other values are final. Where
-                           * this is not so, what goes on is asynchronous */
-    uint64_t *edges;      /* of a forest so far, in any order; NULL where the program has none */
+    uint64_t *active;     /* bitmap of active vertices (value not pushed yet), near or deferred */
+    bool has_active;      /* false: all vertices are active (accumulating programs), or it has no meaning (sweeps) */
+    bool by_levels;       /* first-hit programs: all active vertices send the same value, and all other values are
+                           * final; otherwise the resumed run is asynchronous */
+    uint64_t *edges;      /* edges of a forest so far, in any order; NULL: the program has none */
     uint64_t edge_count;
-    uint32_t iteration;   /* that comes next */
-    uint32_t phase;       /* peeling: the level being emptied */
+    uint32_t iteration;   /* next iteration */
+    uint32_t phase;       /* peeling: current level */
     double global;        /* the sum of program_share */
-    double change;        /* of the last iteration */
-    bool converged;       /* nothing is left to be done */
-    uint64_t *sums[TD_STATE_PARTS]; /* checksums of the arrays' blocks, */
-    bool is_summed[TD_STATE_PARTS]; /* which the writer takes where td_state_fill has not */
+    double change;        /* change of the last iteration */
+    bool converged;       /* the run had converged */
+    uint64_t *sums[TD_STATE_PARTS]; /* checksums of the arrays' blocks */
+    bool is_summed[TD_STATE_PARTS]; /* the checksums are computed; otherwise the writer computes them */
 } td_state;
 
-/* Copies one of the arrays, all workers together, with its checksums while it is in their caches: a run waits for the
- * copy, and on processors that it keeps busy the writer is better off without the work. Who has another way to fill an
- * array (a device that copies, bits set one by one) leaves its checksums to the writer. */
+/* Copies one of the arrays on all workers and computes its checksums while the data is in their caches: on a busy CPU
+ * that is cheaper than in the writer. An engine that fills an array otherwise (a device copy, single bits) leaves the
+ * checksums to the writer. */
 td_status td_state_fill(td_state *state, td_state_part part, const void *from, uint64_t bytes, td_pool *pool);
 
-/* The state to be filled in, with room for all vertices and the numbers filled in already; NULL: none is wanted now.
- * Filled or not, it is the run's. `active` comes cleared. */
+/* Returns the state to fill in, with room for all vertices and the numbers set; NULL: no checkpoint is due. The run
+ * owns it. `active` is cleared. */
 td_state *td_checkpoint_due(td_run *run, const td_context *context);
 
-/* Has it written. TD_CANCELLED if the run was asked to stop: it is on the disk then. A write that fails is told once
- * and the run goes on. */
+/* Has the state written. TD_CANCELLED if the run was asked to stop: the state is on the disk then. The first failed
+ * write is reported, and the run continues. */
 td_status td_checkpoint_save(td_run *run, td_state *state);
 
-/* Most iterations that may pass before the next is due: for engines that do many at a time. */
+/* Maximum iterations until the next checkpoint is due, for engines that run many per launch. */
 uint32_t td_checkpoint_rounds(const td_run *run, uint32_t iteration);
 
-/* A run that writes checkpoints stops where it can go on. That is the end of an iteration, so between the two calls a
- * request to stop waits for one; an engine makes them before its first iteration, when the values are there, and after
- * its last. While the run is set up and while its result is made ready a request ends it at once. */
+/* A run that writes checkpoints stops at the end of an iteration, where it can be resumed: between the two calls a
+ * request to stop waits for one. An engine calls them before its first iteration, when the values are initialised, and
+ * after its last. During set-up and while the result is copied, a request stops the run at once. */
 td_status td_checkpoints_begin(td_run *run);
 void td_checkpoints_finish(td_run *run);
 
-/* The arrays of a resumed state, once the engine has what was in them. */
+/* Frees the arrays of a resumed state after the engine has copied them. */
 void td_state_clear(td_state *state);
 
-/* For td_run_program. Opening reads run->resumed, if that is asked for, and makes ready for writing; closing waits for
- * the last write. */
-td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before there is a graph */
+/* For td_run_program. Opening reads run->resumed, if asked for, and prepares for writing; closing waits for the last
+ * write. */
+td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before the graph is
+                                                                                           * known */
 td_status td_checkpoints_open(td_run *run, const td_run_options *options);
-td_status td_checkpoints_explain(td_run *run, td_status status); /* adds to TD_CANCELLED where the run can go on */
+td_status td_checkpoints_explain(td_run *run, td_status status); /* adds to TD_CANCELLED how to resume the run */
 void td_checkpoints_close(td_run *run);
 
-/* About the bytes that checkpoints of a run take. */
+/* Approximate memory of a run's checkpoints. */
 uint64_t td_checkpoint_bytes(const td_program *program, const td_graph *graph, const td_run_options *options);
 
 #endif

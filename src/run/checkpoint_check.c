@@ -18,7 +18,7 @@
 
 enum { GRAIN = 1 << 14 };
 
-/* More iterations than any run counts; counters go on from here without wrapping. */
+/* Maximum iteration number: counters can continue from here without overflow. */
 #define MOST_ITERATIONS UINT32_C(0x7fffffff)
 
 typedef struct checking {
@@ -26,9 +26,9 @@ typedef struct checking {
     td_state *state;
     const char *path;
     uint32_t vertices, source, unreached;
-    double farthest;  /* no distance is larger */
-    uint32_t highest; /* what a degree may be at most */
-    bool mid_round;   /* the state is of the middle of a forest's round, which is begun anew */
+    double farthest;  /* upper bound of distances */
+    uint32_t highest; /* upper bound of degrees */
+    bool mid_round;   /* the state is within a forest's round, which is restarted */
     _Atomic uint64_t roots;
     _Atomic uint32_t furthest, lowest_active; /* levels */
 } checking;
@@ -72,7 +72,7 @@ static td_status check_parent(checking *self, uint32_t v)
                   "; in a finished run a label is its own", v, parents[v], parents[parents[v]]);
 }
 
-/* Labels propagate ranks where the graph's vertices are in another order than its own. */
+/* Labels are ranks if the graph's vertices are reordered. */
 static td_status check_label(checking *self, uint32_t v)
 {
     const double *ranks = self->run->inputs[0];
@@ -139,8 +139,8 @@ static td_status check_real(checking *self, uint32_t v)
     return refuse(self, "the value of vertex %" PRIu32 " is %g; allowed are finite numbers", v, value);
 }
 
-/* Between two rounds nothing is chosen. A state of the middle of one loses its half of the keys: they are the smallest
- * of the edges, and only the edges could prove it. */
+/* Between two rounds no edge is chosen. A state within a round loses its chosen keys: only a scan of all edges could
+ * prove them minimal. */
 static td_status check_tree(checking *self, uint32_t v)
 {
     td_forest_value *values = self->state->values, *mine = &values[v];
@@ -205,7 +205,7 @@ static td_status check_phase(const checking *self)
     return self->state->phase <= most ? TD_OK : refuse_number(self, "level of peeling", self->state->phase, 0, most);
 }
 
-/* Bits behind the last vertex's. */
+/* Refuses bits behind the last vertex. */
 static td_status check_active(const checking *self)
 {
     uint64_t words = td_bitmap_words(self->vertices), used = self->vertices % 64;
@@ -225,7 +225,7 @@ static td_status check_levels(const checking *self)
                   self->lowest_active, self->furthest);
 }
 
-/* Every component was hooked onto another by one edge, except those that are left. */
+/* Every component was hooked onto another by one edge, except the remaining roots. */
 static td_status check_edges(const checking *self)
 {
     td_state *state = self->state;
@@ -245,7 +245,7 @@ static td_status check_edges(const checking *self)
     return TD_OK;
 }
 
-/* Limits that come from the graph. A sum of floats that is rounded to the nearest grows by at most twice the addend. */
+/* Limits from the graph. A sum of floats rounded to nearest grows by at most twice the addend. */
 static void find_limits(checking *self)
 {
     const td_graph *graph = self->run->graph;
@@ -264,7 +264,7 @@ bool td_state_ends_round(const td_run *run, uint32_t iteration)
     if (traits->again == NULL || iteration == 0) return true;
     td_cpu_job last = {.context = run->context};
     last.context.iteration = iteration - 1;
-    return !traits->again(&last, 0); /* one that hooked nothing goes on only in the middle of a round */
+    return !traits->again(&last, 0); /* a sweep that hooked nothing continues only within a round */
 }
 
 td_status td_state_check(td_state *state, const td_run *run, td_pool *pool, const char *path)

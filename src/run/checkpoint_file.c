@@ -21,8 +21,8 @@
 
 static const char *const part_names[TD_STATE_PARTS] = {"values", "active vertices", "edges"};
 
-enum { PAGE = TD_OUTFILE_PAGE, CHUNK = 16 << 20 }; /* CHUNK: written or read at once */
-enum { MOST_VALUE_BYTES = 64 }; /* with as many vertices as 32 bits can number, lengths do not wrap */
+enum { PAGE = TD_OUTFILE_PAGE, CHUNK = 16 << 20 }; /* CHUNK: bytes written or read at a time */
+enum { MOST_VALUE_BYTES = 64 }; /* with up to 2^32 vertices, lengths do not overflow */
 
 typedef struct disk_header {
     char magic[8];
@@ -31,11 +31,10 @@ typedef struct disk_header {
     uint32_t iteration, phase, converged, has_active, by_levels, unused;
     double global, change;
     uint64_t bytes[TD_STATE_PARTS], hashes[TD_STATE_PARTS];
-    uint64_t page_hash; /* of the page, with this as 0 */
+    uint64_t page_hash; /* hash of the page with this field 0 */
 } disk_header;
 
-/* Everything begins at a page, so that it can be written without a copy, and the zeros up to the next are under its
- * checksum. */
+/* Every part starts at a page, so that it is written without a copy; the padding is covered by its checksum. */
 typedef union header_page {
     _Alignas(PAGE) disk_header header;
     char bytes[PAGE];
@@ -44,7 +43,7 @@ typedef union header_page {
 _Static_assert(sizeof(header_page) == PAGE && TD_STATE_BLOCK % PAGE == 0 && CHUNK % TD_STATE_BLOCK == 0, "whole pages");
 _Static_assert(sizeof(td_identity) % 8 == 0 && offsetof(disk_header, identity) == 16, "the same on every machine");
 
-/* What a run is. */
+/* Identity. */
 
 static td_status identify_graph(const td_run *run, td_pool *pool, td_identity *out)
 {
@@ -72,8 +71,7 @@ td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool)
     return identify_graph(run, pool, out);
 }
 
-/* A packed file's id is known without a look at the edges; a graph from elsewhere is known by its digest, which one
- * from a packed file has too. */
+/* A packed file has a build id; another graph is identified by its digest, which a graph from a packed file has too. */
 static td_status same_graph(const td_identity *written, const td_identity *mine, const td_run *run, td_pool *pool,
                             bool *same)
 {
@@ -125,7 +123,7 @@ static td_status compare_parameters(const td_identity *written, const td_identit
     return TD_OK;
 }
 
-/* Inputs come from files, and from the source where there is none. */
+/* Inputs come from files, or from the source if there is no file. */
 static td_status compare_inputs(const td_identity *written, const td_identity *mine, const td_program_info *info,
                                 const char *path)
 {
@@ -196,7 +194,7 @@ static void fill_header(disk_header *header, const td_identity *identity, const 
     header->bytes[TD_STATE_EDGES] = state->edge_count * sizeof(uint64_t);
 }
 
-/* Piece by piece, so that the disk has work while there are checksums to take. */
+/* Writes in chunks, so that the disk works while checksums are computed. */
 static td_status write_part(td_outfile *file, disk_header *header, td_state *state, td_state_part part)
 {
     uint64_t bytes = header->bytes[part], whole = td_state_padded(bytes), place = place_of(header, part);
@@ -245,7 +243,7 @@ static td_status read_at(int fd, const char *path, uint64_t offset, void *into, 
     return TD_OK;
 }
 
-/* Whose the file is: what every version has had in front. */
+/* Checks the fields that all versions of the format have first. */
 static td_status check_version(const disk_header *header, const char *path)
 {
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
@@ -260,7 +258,7 @@ static td_status check_version(const disk_header *header, const char *path)
 
 static bool is_flag(uint32_t word) { return word <= 1; }
 
-/* The fields that no array depends on, and the size of a value, which the arrays' lengths are computed from. */
+/* Checks the fields that are independent of arrays, and the size of a value, from which the arrays' lengths follow. */
 static td_status check_words(const disk_header *header, const char *path)
 {
     const td_identity *identity = &header->identity;
@@ -319,7 +317,7 @@ static td_status open_file(const char *path, int *fd, header_page *page)
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &info) != 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
     TD_CHECK(read_at(*fd, path, 0, page, offsetof(disk_header, identity)));
-    TD_CHECK(check_version(&page->header, path)); /* another one may be shorter than a page */
+    TD_CHECK(check_version(&page->header, path)); /* a file of another version may be shorter than a page */
     TD_CHECK(read_at(*fd, path, 0, page, sizeof *page));
     return check_header(page, path, (uint64_t)info.st_size);
 }

@@ -1,5 +1,5 @@
-/* The arrays of a state: whole pages, as the file has them, and a checksum for every block, so that workers can fill
- * an array and take its checksums together. */
+/* The arrays of a state: whole pages, as in the file, and a checksum for every block, so that workers can fill an array
+ * and compute its checksums in one pass. */
 #include "run/checkpoint_file.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ static td_status clear_blocks(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-/* All workers together have the system give the pages, which the first copy would wait for otherwise. */
+/* All workers touch the pages in parallel, so that the first copy need not wait for page faults. */
 static td_status new_cleared(td_state *state, td_state_part part, uint64_t bytes, td_pool *pool)
 {
     TD_CHECK(td_state_new_part(state, part, bytes));
@@ -67,7 +67,7 @@ void td_state_clear(td_state *state)
     state->active = state->edges = NULL;
 }
 
-/* With the zeros that fill the last page. */
+/* Includes the padding of the last page. */
 static void sum_block(td_state *state, td_state_part part, uint64_t block, uint64_t bytes)
 {
     uint64_t at = block * TD_STATE_BLOCK, length = bytes - at < TD_STATE_BLOCK ? bytes - at : TD_STATE_BLOCK;

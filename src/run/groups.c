@@ -7,7 +7,7 @@ enum { VERTICES_AT_A_TIME = 1 << 14 };
 typedef struct naming {
     const td_run *run;
     uint32_t *values;
-    uint32_t *names; /* by what a value is now */
+    uint32_t *names; /* new name of every label */
 } naming;
 
 static td_status clear_names(void *context, uint64_t begin, uint64_t end, int worker)
@@ -18,7 +18,7 @@ static td_status clear_names(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
-/* Most vertices of a large group are behind the first one found, and only read. */
+/* Most vertices of a large group come after its first one and only read. */
 static td_status find_first(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -54,7 +54,7 @@ td_status td_run_name_groups(td_run *run, td_pool *pool)
 {
     td_status status = TD_OK;
     uint64_t vertices = run->graph->vertices;
-    bool ranks = run->inputs[0] != NULL; /* labels */
+    bool ranks = run->inputs[0] != NULL; /* program labels: values are ranks */
     bool any_member = run->program->info->any_member;
     if (!run->program->info->vertex_values || (!ranks && !any_member && !td_graph_reordered(run->graph))) return TD_OK;
     naming self = {.run = run, .values = run->values};

@@ -1,13 +1,12 @@
-/* Names of groups. Programs whose values are vertices call a group by the vertex of
- * it that comes first in the graph's own numbering, whatever number an engine or an
- * order of vertices gave it during the run. */
+/* Names of groups. Programs whose values are vertices name a group by its first vertex in the graph's own numbering,
+ * independent of the numbers that an engine or order used in the run. */
 #ifndef TD_RUN_GROUPS_H
 #define TD_RUN_GROUPS_H
 
 #include "run/run.h"
 
-/* When the engine is done: what it left in `values` becomes the numbers of these vertices. Of labels under way, which
- * are ranks, every one becomes the vertex of that rank. Other programs' values stay. */
+/* Called after the engine: replaces the labels in `values` by the numbers of these vertices. Labels of an unfinished
+ * run are ranks; each becomes the vertex of that rank. Values of other programs are unchanged. */
 td_status td_run_name_groups(td_run *run, td_pool *pool);
 
 #endif

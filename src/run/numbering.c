@@ -121,7 +121,7 @@ void td_numbering_leave(td_run *run, td_renumbered *saved)
 /* Out of the numbering. */
 
 typedef struct naming {
-    uint32_t *values, *lowest; /* of every number: the lowest vertex whose value it is */
+    uint32_t *values, *lowest; /* for every label: the lowest vertex with that label */
 } naming;
 
 static td_status find_lowest(void *context, uint64_t begin, uint64_t end, int worker)
@@ -161,7 +161,7 @@ done:
 td_status td_numbering_copy_result(const td_numbering *numbering, td_run *run, const void *values, size_t bytes,
                                  td_pool *pool)
 {
-    bool ranks = run->inputs[0] != NULL; /* labels of a graph that is reordered: no number of the run is in them */
+    bool ranks = run->inputs[0] != NULL; /* labels of a reordered graph are ranks, not numbers */
     TD_CHECK(td_new_bytes(&run->values, numbering->vertices, bytes, "vertex values"));
     TD_CHECK(td_numbering_values_out(numbering, run->values, values, bytes, pool));
     if (!run->program->info->vertex_values || ranks || numbering->order == NULL) return TD_OK;

@@ -43,7 +43,7 @@ static char *print_text(char *at, const char *text)
     return at + length;
 }
 
-/* A float in the 9 digits that it takes, a double in 17, or either as the format has it. */
+/* Prints a float with 9 digits, a double with 17, or either as the format says. */
 static char *print_real(const printing *self, char *at, double value, bool is_double)
 {
     if (!self->format->scientific && !is_double) return td_print_f32(at, (float)value);

@@ -9,13 +9,13 @@
 typedef struct td_output_format {
     const char *name, *description;
     char separator;
-    const char *unreached_whole, *unreached_real; /* instead of a count, or a distance, that there is not */
+    const char *unreached_whole, *unreached_real; /* text of an unreached vertex's count, or distance */
     bool scientific;                              /* reals with 16 digits and an exponent */
 } td_output_format;
 
 extern const td_output_format td_output_formats[]; /* ends with a NULL name; the first is the default */
 
-/* TD_USAGE listing them if there is none of that name. */
+/* TD_USAGE listing the formats if the name is unknown. */
 td_status td_output_format_find(const char *name, const td_output_format **out);
 
 /* "-" is standard output. */

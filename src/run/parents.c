@@ -10,7 +10,7 @@ static bool is_free(const td_run *run, const td_adjacency *list, uint32_t value,
     return run->context.real_weights ? distance + (float)weight == distance : weight == 0;
 }
 
-/* One edge of a solved vertex: true if it solves its end. */
+/* One edge of a solved vertex; true if it solves the other end. */
 static bool solves(td_run *run, const td_adjacency *list, const uint32_t *values, uint32_t u, uint64_t edge)
 {
     uint32_t v = list->targets[edge];

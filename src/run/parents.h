@@ -1,14 +1,15 @@
-/* Parents after a run of a minimum that a kernel could not tell: those over edges that hand a value on as it is. */
+/* Parents that a kernel could not find: those along edges of length 0, over which a value is copied. */
 #ifndef TD_RUN_PARENTS_H
 #define TD_RUN_PARENTS_H
 
 #include "run/run.h"
 
-/* Completes run->parents of vertices that took their value over a free edge (weight zero, or too small to move
- * a float): such chains are followed from their solved ends along `list`, the edges that values flow. */
+/* Completes run->parents of vertices that got their value along an edge of length 0 (weight zero, or too small to
+ * change a float): chains of such edges are followed from their solved ends along `list`, in the direction of
+ * values. */
 td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const uint32_t *values);
 
-/* For lists of which only some are at hand: how many neighbours one vertex solves, and how many vertices are open. */
+/* For lists that are only partly in memory: solves the neighbours of one vertex; returns how many. */
 uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const uint32_t *values, uint32_t u);
 uint64_t td_run_parents_open(const td_run *run, const uint32_t *values);
 

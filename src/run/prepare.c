@@ -1,5 +1,4 @@
-/* What some programs need per vertex before they run: seeds, fixed voltages,
- * sums of weights. Programs without inputs have no line here. */
+/* Inputs per vertex that some programs need before they run: seeds, fixed voltages, sums of weights. */
 #include "base/alloc.h"
 #include "base/size.h"
 #include "base/words.h"
@@ -20,7 +19,7 @@ static td_status new_input(td_run *run, int which, double fill)
     return TD_OK;
 }
 
-/* Ids of a reordered graph are in no order: an index of their own, for many look-ups. */
+/* Ids of a reordered graph are not sorted: an index, for many look-ups. */
 typedef struct id_entry {
     uint64_t id;
     uint32_t vertex;
@@ -29,8 +28,8 @@ typedef struct id_entry {
 typedef struct value_file {
     const td_graph *graph;
     const char *path;
-    id_entry *index; /* by id, or NULL when the graph can be asked */
-    double largest;  /* magnitude that the program's values can hold */
+    id_entry *index; /* sorted by id; NULL: td_graph can look up ids */
+    double largest;  /* largest magnitude that the program's value type can represent */
     double *values;
 } value_file;
 
@@ -104,14 +103,14 @@ done:
     return status;
 }
 
-/* A file of values says everything that --source would. */
+/* Refuses --source beside a file of values, which includes it. */
 static td_status one_origin(const td_run_options *options, const char *file, const char *key)
 {
     if (file == NULL || !options->has_source) return TD_OK;
     return td_fail(TD_USAGE, "--source and %s=%s: give one of them", key, file);
 }
 
-/* Sums over the edges that a vertex hears. */
+/* Sums over the edges along which a vertex receives values. */
 typedef enum summed { WEIGHTS, CONDUCTANCES, LOOP_CONDUCTANCES, NEIGHBOURS } summed;
 
 typedef struct summing {
@@ -222,7 +221,7 @@ static td_status prepare_heat(td_run *run, const td_run_options *options, const 
     return TD_OK;
 }
 
-/* Few networks have loops: the array goes if there are none. */
+/* Few networks have loops: the array is freed if there are none. */
 static td_status fill_loops(td_run *run, td_pool *pool)
 {
     TD_CHECK(fill_sums(run, 2, pool, true, LOOP_CONDUCTANCES));
@@ -233,7 +232,7 @@ static td_status fill_loops(td_run *run, td_pool *pool)
     return TD_OK;
 }
 
-/* One pass of a search over lists that are not all at hand: whoever has a reached neighbour is reached. */
+/* One pass of a search over lists that are only partly in memory: a vertex with a reached neighbour is reached. */
 typedef struct spreading {
     const td_graph *graph;
     uint8_t *reached;
@@ -267,7 +266,7 @@ static td_status spread_all(const td_graph *graph, uint8_t *reached)
     return TD_OK;
 }
 
-/* Nodes that no held node can be reached from have no defined voltage and stay at 0. */
+/* Nodes without a path to a node of fixed voltage have no defined voltage and stay at 0. */
 static td_status silence_unreached(td_run *run)
 {
     const td_graph *graph = run->graph;
@@ -340,7 +339,7 @@ static td_status prepare_labels(td_run *run)
     if (!td_graph_reordered(run->graph)) return TD_OK;
     TD_CHECK(TD_NEW(&run->inputs[0], vertices, "ranks of vertices"));
     TD_CHECK(TD_NEW(&order, vertices, "order of vertices"));
-    td_graph_own_order(run->graph, order, (uint32_t *)run->inputs[0]); /* not yet in use */
+    td_graph_own_order(run->graph, order, (uint32_t *)run->inputs[0]); /* serves as a temporary array */
     for (uint32_t i = 0; i < vertices; i++) run->inputs[0][order[i]] = i;
     td_free(order);
     return TD_OK;

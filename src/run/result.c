@@ -23,7 +23,7 @@ bool td_run_value(const td_run *run, uint32_t vertex, double *value)
     return whole != TD_UNREACHED;
 }
 
-/* What the digest sees of a value: its bits, or the original id that it stands for. */
+/* The part of a value in the digest: its bits, or the original id that it refers to. */
 static uint64_t value_bits(const td_run *run, uint32_t vertex)
 {
     if (run->kind == TD_VALUE_F64) {
@@ -35,8 +35,8 @@ static uint64_t value_bits(const td_run *run, uint32_t vertex)
     return run->program->info->vertex_values ? td_graph_id(run->graph, word) : word;
 }
 
-/* A stretch of vertices is summed by one worker, the stretches in order by the
- * caller, so that real sums do not depend on the threads. */
+/* One worker sums a range of vertices, and the caller adds the ranges in order, so that real sums do not depend on the
+ * number of threads. */
 typedef struct summing {
     const td_run *run;
     td_run_summary *parts;
@@ -90,7 +90,7 @@ static td_status count_part(void *context, uint64_t begin, uint64_t end, int wor
 {
     (void)worker;
     const counting *self = context;
-    for (uint64_t v = begin; v < end;) { /* neighbours are mostly in one group: one atomic for all of them */
+    for (uint64_t v = begin; v < end;) { /* consecutive vertices are mostly in one group: one atomic for all of them */
         uint64_t first = v;
         for (v++; v < end && self->names[v] == self->names[first]; v++) {}
         __atomic_fetch_add(&self->sizes[self->names[first]], (uint32_t)(v - first), __ATOMIC_RELAXED);
@@ -148,14 +148,14 @@ done:
     return status;
 }
 
-/* The best so far, as a heap with the worst of them on top. */
+/* The top vertices so far, as a heap with the lowest on top. */
 typedef struct best {
     td_top *rows;
     uint64_t count, most;
     const td_graph *graph;
 } best;
 
-/* Of equal values the vertex that comes first in the graph's own numbering is the better one. */
+/* Among equal values, the vertex that is first in the graph's own numbering is better. */
 static bool worse(const best *self, td_top a, td_top b)
 {
     if (a.value != b.value) return a.value < b.value;
@@ -186,7 +186,7 @@ static void offer(best *self, td_top row)
     self->rows[at] = row;
 }
 
-/* Takes the worst away until all are in order, the best first. */
+/* Removes the lowest repeatedly, which sorts them, best first. */
 static void put_in_order(best *self)
 {
     uint64_t all = self->count;

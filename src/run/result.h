@@ -1,5 +1,5 @@
-/* What a run found: one vertex's value as a number, the whole in a few numbers,
- * and the vertices that stand out. The same for every program and engine. */
+/* The result of a run: a vertex's value as a number, a summary, and the top vertices. The same for every program and
+ * engine. */
 #ifndef TD_RUN_RESULT_H
 #define TD_RUN_RESULT_H
 
@@ -10,9 +10,9 @@ bool td_run_value(const td_run *run, uint32_t vertex, double *value);
 
 typedef struct td_run_summary {
     uint64_t reached;             /* vertices that have a value */
-    double lowest, highest, sum;  /* of their values; 0 when there are none */
-    uint64_t groups, largest;     /* of programs whose values name vertices: how many groups, vertices in the largest */
-    uint64_t digest;              /* of all (original id, value), or of the forest's edges, in whatever order */
+    double lowest, highest, sum;  /* of their values; 0 if there are none */
+    uint64_t groups, largest;     /* programs whose values are vertices: number of groups, vertices in the largest */
+    uint64_t digest; /* of all (original id, value), or of the forest's edges; independent of their order */
 } td_run_summary;
 
 td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out);

@@ -1,5 +1,5 @@
-/* What every engine's run has in common: the request is checked against the
- * program and the graph, the inputs are prepared, the rows are kept. */
+/* Common to the runs of all engines: checks the request against the program and the graph, prepares inputs, adds
+ * rows. */
 #include "run/run.h"
 
 #include "base/alloc.h"
@@ -38,7 +38,7 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
 {
     if (options->each != NULL && !options->each(options->each_context, &row->common)) {
         if (run->checkpoints == NULL) return td_fail(TD_CANCELLED, "cancelled");
-        run->stop = true; /* looked at by td_checkpoint_due */
+        run->stop = true; /* td_checkpoint_due reads it */
     }
     if (run->row_count == MOST_ROWS) return TD_OK;
     if (run->row_count == run->row_room) {
@@ -152,7 +152,7 @@ static td_status check_request(const td_program *program, const td_graph *graph,
     return check_weights(program->info, graph, options->pool);
 }
 
-/* Integer distances saturate instead of wrapping; a saturated one is no answer. */
+/* Integer distances saturate instead of overflowing; a saturated one is not a result. */
 static td_status check_saturation(const td_run *run)
 {
     const uint32_t *distances = run->values;
@@ -165,7 +165,7 @@ static td_status check_saturation(const td_run *run)
     return TD_OK;
 }
 
-/* A real distance that is too large has become infinite, as if there were no way. */
+/* A real distance that is too large has become infinite, like that of an unreached vertex. */
 static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int worker)
 {
     const td_run *run = context;
@@ -221,7 +221,7 @@ void td_cache_release(td_cache *cache)
     cache->gpus = NULL;
 }
 
-/* Bits that hold all numbers below `count`; one at least. */
+/* Bits for all numbers below `count`; minimum 1. */
 static uint8_t bits_below(uint64_t count) { return count < 3 ? 1 : (uint8_t)(64 - __builtin_clzll(count - 1)); }
 
 static uint8_t weight_bits(const td_program_info *info, const td_graph *graph)

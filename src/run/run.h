@@ -1,5 +1,4 @@
-/* A run: a program on a graph by an engine. What goes in, what comes out, and
- * what is counted on the way; the same for every engine. */
+/* A run: a program on a graph by an engine. Its options, result and counters, the same for every engine. */
 #ifndef TD_RUN_RUN_H
 #define TD_RUN_RUN_H
 
@@ -12,7 +11,7 @@
 
 #include <stddef.h>
 
-/* A row of the report: an iteration as the API gives it, and what engines count besides (engine/engine.h: columns). */
+/* A row of the report: an iteration as in the API, and the engine's columns (engine/engine.h). */
 typedef struct td_row {
     union {
         td_iteration common;
@@ -23,57 +22,54 @@ typedef struct td_row {
             double change, start, seconds;
         };
     };
-    /* Of engines whose edges cross a link: subgraphs by transfer mode, bytes that crossed, useful bytes. */
+    /* Engines whose edges cross a link: subgraphs by transfer mode, bytes that crossed, useful bytes. */
     uint32_t subgraphs_resident, subgraphs_whole, subgraphs_extracted, subgraphs_direct;
     uint32_t rounds;          /* launches over subgraphs on the device */
     uint32_t evictions;
     uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
-    double copy_seconds, compute_seconds, both_seconds; /* copies under way, kernels under way, both at once */
-    /* Of the hybrid engine: pages by who worked on them, pages not looked at, pages that were in memory or had to be
-     * read. */
+    double copy_seconds, compute_seconds, both_seconds; /* with copies in flight, with kernels in flight, with both */
+    /* The hybrid engine: pages by device, skipped pages, pages in memory and pages read. */
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;
-    double disk_wait_seconds; /* with nothing else to do */
-    /* Of engines that share an iteration out: edges done by the GPU on its part, by the GPU over the link, by the CPU
-     * on its part, by the CPU on what waited for the GPU; what was sent so that both know the same; how long each had
-     * nothing to do. */
+    double disk_wait_seconds; /* waiting for the disk without other work */
+    /* Engines that divide an iteration: edges of the GPU on its part and over the link; edges of the CPU on its part
+     * and on demand; bytes exchanged between them; idle time of each. */
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
     double gpu_idle_seconds, cpu_idle_seconds;
-    double cpu_waited_seconds; /* of the latter: before it had what it needs to begin */
-    /* Of engines that share a graph over several GPUs: edges that other GPUs than their owners processed, and why there
-     * are none; updates of other GPUs' vertices and what was sent for them; seconds that the GPU that took longest was
-     * expected to take and took; the share of their time for which GPUs waited for it. */
+    double cpu_waited_seconds; /* part of the CPU's idle time: before its first piece */
+    /* Several GPUs: why edges were stolen or not, and how many; updates of other GPUs' vertices, and bytes sent; GPUs
+     * that took part; the longest GPU's seconds, predicted and measured; idle time of the others as a share of it. */
     const char *steal;
     uint64_t edges_stolen, messages, bytes_exchanged;
     uint32_t gpus;
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
-    double useful_over_moved; /* of engines whose edges cross a link: useful bytes over bytes that crossed */
+    double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");
 
-/* What a session keeps between runs: its GPUs, opened once, and what an engine has prepared of one graph (gpu/set.h). */
+/* Cached between the runs of a session: its GPUs, opened once, and an engine's layout of one graph (gpu/set.h). */
 typedef struct td_cache {
     struct td_gpu_set *gpus;
     void (*close)(struct td_gpu_set *gpus);
     void *state;
     void (*release)(void *state);
-    const char *engine;   /* that prepared it */
-    td_graph_watch watch; /* of that graph: the layout is released before it goes */
-    td_kept kept;         /* listed while no run uses the layout: it may go when memory is short */
-    uint32_t opens; /* of GPUs, so far */
-    uint32_t plans; /* made so far, estimates of several engines for one plan not counted */
+    const char *engine;   /* engine of the layout */
+    td_graph_watch watch; /* releases the layout before its graph is destroyed */
+    td_kept kept;         /* listed while no run uses the layout: it may be released when memory is short */
+    uint32_t opens; /* times that GPUs were opened */
+    uint32_t plans; /* plans made; estimates of several engines for one plan count once */
 } td_cache;
 void td_cache_release(td_cache *cache);
 void td_cache_release_layout(td_cache *cache); /* the GPUs stay open */
 
-/* What happened on a lane besides iterations, for traces: copies, extraction, kernels. */
+/* An event on a lane, for traces: a copy, an extraction, a kernel. */
 typedef enum td_lane { TD_LANE_COPIES, TD_LANE_KERNELS, TD_LANE_WORKERS, TD_LANES } td_lane;
 typedef struct td_run_event {
     td_lane lane;
     const char *name;
-    uint32_t subgraph;     /* or UINT32_MAX: many */
+    uint32_t subgraph;     /* or UINT32_MAX: several */
     double start, seconds; /* by the device's clock, since the run began */
     uint64_t bytes;
 } td_run_event;
@@ -88,32 +84,33 @@ typedef struct td_run_options {
     bool parents;
     const td_settings *settings;
     const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
-    uint64_t gpu_memory;  /* the most each GPU's memory is used, 0: all of it */
-    double gpu_edges;     /* most of it for edges: up to 1 a share of the edge bytes, above 1 bytes; 0: no cap */
+    uint64_t gpu_memory;  /* limit on each GPU's memory; 0: none */
+    double gpu_edges;     /* limit on device memory for edges: up to 1 a share of the edges' bytes, above 1 bytes; 0:
+                           * none */
     const char *engine;   /* "cpu", "resident"; NULL: cpu */
-    td_cache *cache;      /* of the session; never NULL once a run has begun */
-    bool traces;          /* events are kept */
-    const char *checkpoint; /* the folder that the run's state is written to, or NULL (checkpoint.h) */
-    uint32_t every;       /* iterations between two of them; 0: by time */
-    const char *resume;   /* the folder whose last one it goes on from, or NULL */
-    void (*begins)(void *context); /* called when all that a request can be refused for has been looked at, or NULL */
+    td_cache *cache;      /* the session's; never NULL during a run */
+    bool traces;          /* events are recorded */
+    const char *checkpoint; /* folder for the run's checkpoints, or NULL (checkpoint.h) */
+    uint32_t every;       /* iterations between two checkpoints; 0: by time */
+    const char *resume;   /* folder whose last checkpoint is resumed, or NULL */
+    void (*begins)(void *context); /* called when all checks of the request have passed, or NULL */
     td_iteration_fn each; /* called after every iteration, or NULL */
-    void *each_context;   /* of both */
+    void *each_context;   /* context of both callbacks */
 } td_run_options;
 
-/* What became of a run's checkpoints. */
+/* Statistics of a run's checkpoints. */
 typedef struct td_checkpoint_stats {
     uint32_t written, failed;
     uint64_t bytes;
-    double seconds;          /* of writing, beside the run */
-    double processor;        /* of it on a processor, which the run had to share */
-    double waited;           /* of the run: copying its state, and the last write */
-    double waited_last;      /* for the last write alone */
+    double seconds;          /* time of writing, concurrent with the run */
+    double processor;        /* CPU time of writing */
+    double waited;           /* time that the run waited: for copying its state, and for the last write */
+    double waited_last;      /* part of it: the last write */
     char *resumed_from;      /* or NULL */
     uint32_t resumed_iteration;
 } td_checkpoint_stats;
 
-/* What a run read from disk while it went on. */
+/* Disk reads of a run. */
 enum { TD_RUN_DIRECTORIES = 16 };
 typedef struct td_run_disk {
     bool used;
@@ -124,11 +121,11 @@ typedef struct td_run_disk {
     int directories;
     uint64_t directory_bytes[TD_RUN_DIRECTORIES];
     int reader_threads;
-    double reader_seconds[4];     /* of all of them, by td_reader_work */
-    uint64_t reused_bytes;        /* read into memory of edges that had gone */
+    double reader_seconds[4];     /* of all readers, by td_reader_work */
+    uint64_t reused_bytes;        /* read into frames of evicted pages */
 } td_run_disk;
 
-/* An edge of a forest whose list is not in memory any more. */
+/* An edge of a forest whose list is no longer in memory. */
 typedef struct td_forest_edge {
     uint32_t target;
     double weight;
@@ -144,9 +141,9 @@ typedef struct td_run {
     uint32_t *parents; /* or NULL */
     uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
     uint64_t edge_count;
-    td_forest_edge *forest; /* the same edges as they are, where the graph's lists stayed on disk; or NULL */
+    td_forest_edge *forest; /* the same edges with ends and weights, if the lists are on disk; or NULL */
     double total_weight;
-    td_context context; /* the parameters it ran with; inputs are the run's own */
+    td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];
     bool async;
     bool converged;
@@ -159,32 +156,32 @@ typedef struct td_run {
     uint32_t row_count, row_room;
     td_run_event *events;
     uint32_t event_count, event_room;
-    char device[48];      /* that it ran on; empty: the cpu */
-    double device_seconds;/* by the device's own clock: virtual time on the emulator */
+    char device[48];      /* device of the run; empty: the cpu */
+    double device_seconds;/* device time: virtual time on the emulator */
     uint64_t device_peak, launches;
-    uint64_t bytes_to_device, bytes_to_host; /* copied while it ran */
-    td_counter counters[TD_COUNTERS];        /* that the device has besides: the emulator's */
+    uint64_t bytes_to_device, bytes_to_host; /* bytes copied during the run */
+    td_counter counters[TD_COUNTERS];        /* further counters of the device (the emulator's) */
     int counter_count;
     td_run_disk disk;
-    uint32_t device_opens, plans; /* by the session, so far */
-    uint64_t array_bytes; /* held for the program during the run, besides the graph */
-    struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
-    struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
-    bool stop;                          /* whoever watches wants it to end where it can go on */
+    uint32_t device_opens, plans; /* of the session so far */
+    uint64_t array_bytes; /* host memory of the run's arrays, without the graph */
+    struct td_checkpoints *checkpoints; /* during the run: its checkpoints, or NULL */
+    struct td_state *resumed;           /* during the run: the state that the engine resumes, or NULL */
+    bool stop;                          /* the observer asked the run to stop at the next checkpoint */
     td_checkpoint_stats checkpoint_stats;
 } td_run;
 
-/* The graph as the program sees it: without weights where it does not look at them. Runs and plans use this one. */
+/* The graph as the program sees it: without weights if it uses none. Runs and plans use this one. */
 const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph);
 
-/* What can be refused before there is a graph. */
+/* Checks that need no graph. */
 td_status td_run_check_options(const td_program *program, const td_run_options *options);
 
-/* And what can be refused once this is known of it, before anything is asked of the memory. */
+/* Checks that need only these facts of the graph, before memory is requested. */
 typedef struct td_graph_facts {
     const char *name; /* or NULL */
     uint32_t vertices;
-    bool has_in;      /* its in-adjacency */
+    bool has_in;      /* has an in-adjacency */
     td_weight_kind weights;
     double weight_max;
 } td_graph_facts;
@@ -206,7 +203,7 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
 td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
 
-/* The program's own inputs (src/programs/prepare.c). */
+/* Prepares the program's inputs (prepare.c). */
 td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, const char *const *texts);
 uint64_t td_run_input_bytes(const td_program *program, const td_graph *graph, const td_run_options *options);
 

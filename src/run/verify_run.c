@@ -8,18 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-/* More iterations than this are not replayed: the last one's change is checked instead. */
+/* Maximum iterations to replay; of longer runs the last change is checked. */
 enum { MOST_REPLAYED = 1000 };
 
 enum {
-    REPLAY_BYTES = 32,     /* a vertex's, of a replay (verify/replay.h) */
-    PAGES_BYTES = 6 << 20, /* for pages of edges, where they are read from disk */
+    REPLAY_BYTES = 32,     /* bytes per vertex of a replay (verify/replay.h) */
+    PAGES_BYTES = 6 << 20, /* memory for pages of edges on disk */
 };
 
 /* How a run of a converging program is checked: by replaying its iterations, or
  * by the change that one more step would make. */
 typedef struct ending {
-    uint32_t iterations; /* to be replayed; 0: by the change */
+    uint32_t iterations; /* iterations to replay; 0: check the change */
     double change;       /* of the last iteration */
 } ending;
 
@@ -34,10 +34,8 @@ static bool fits(double bytes)
     return memory.budget == 0 || (double)memory.now + bytes + PAGES_BYTES <= (double)memory.budget;
 }
 
-/* A run that converged promises its tolerance. One that was stopped is replayed,
- * unless values were seen before their iteration's end (asynchronous, deferred
- * sinks), or memory is too small for it: then what its last iteration changed is
- * all that the next one may. */
+/* A converged run claims its tolerance. A stopped run is replayed, unless values were read before their iteration's end
+ * (asynchronous, deferred sinks) or memory is too small: then the next change must not exceed its last one. */
 static ending how_it_ended(const td_run *run)
 {
     if (run->converged) return (ending){0, fmax(run->final_change, run->tolerance)};
@@ -136,9 +134,9 @@ static td_status verify_circuit(const td_run *run, td_pool *pool, const char **c
 
 typedef struct checker {
     const char *program;
-    bool only_final; /* a run that was stopped claims nothing yet */
+    bool only_final; /* a stopped run makes no claim */
     td_status (*verify)(const td_run *run, td_pool *pool, const char **claims);
-    double vertex_bytes, edge_bytes; /* that it holds at its peak */
+    double vertex_bytes, edge_bytes; /* peak memory of the check */
 } checker;
 
 static const checker checkers[] = {
@@ -155,7 +153,7 @@ static const checker checkers[] = {
     {"circuit", false, verify_circuit, 4.125, 0},
 };
 
-/* A check that ran out of memory says how much it would have needed. */
+/* A check that ran out of memory states how much it needs. */
 static td_status too_small(const checker *self, const td_run *run)
 {
     char takes[TD_NUMBER_BYTES], enough[TD_NUMBER_BYTES];

@@ -27,7 +27,7 @@ succeeds run sssp g.tg --source 1 $coop --iterations 6 --set coop.invoke=never -
 for program in nn adsorption 'pagerank --set pagerank.dangling=ignore'; do
     succeeds run $program g.tg $coop --set coop.invoke=always --set coop.sinks=defer --verify --quiet
 done
-fails 2 'which a checkpoint cannot hold' run adsorption g.tg $coop --quiet --set coop.sinks=defer --checkpoint saved3
+fails 2 'which a checkpoint cannot represent' run adsorption g.tg $coop --quiet --set coop.sinks=defer --checkpoint saved3
 for memory in 48K 50K 52K 56K 60K 70K; do
     succeeds run sssp g.tg --source 1 --engine coop --devices emu@unchecked --gpu-memory $memory \
         --set coop.invoke=always --verify --quiet
@@ -35,14 +35,14 @@ done
 
 # Who runs instead.
 succeeds run mst g.tg $coop
-contains "$err" 'the CPU does it alone' 'mst'
+contains "$err" 'the CPU runs it alone' 'mst'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked
-contains "$err" 'the resident engine does it' 'a graph that fits'
+contains "$err" 'the resident engine runs it' 'a graph that fits'
 # 8K are the lists of one direction.
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 8K --json --quiet
 contains "$out" '"engine": "coop"' 'a cap that the resident engine, with both directions, would not keep'
 succeeds run bfs g.tg --source 1 --engine coop --devices emu@unchecked --gpu-edges 0.001%
-contains "$err" 'the CPU does it alone' 'a cap that fits nothing'
+contains "$err" 'the CPU runs it alone' 'a cap that fits nothing'
 succeeds gen k14 -o k14.tg
 succeeds run pagerank k14.tg --engine coop --devices emu@unchecked --gpu-edges 97% --iterations 2 --set coop.link=off
 contains "$err" '2 of 2 iterations with the GPU' 'without the link, by rates that are not known yet'

@@ -85,14 +85,14 @@ done
 # A GPU is left out where the memory is too small for it, and so is the graph where it does not fit; the limit is that
 # of the process.
 succeeds run pagerank m.tg --iterations 2 --devices emu --memory 30M --json said.json
-contains "$err" 'engine cpu (the engine resident would take' 'an emulated GPU that does not fit'
+contains "$err" 'engine cpu (the engine resident needs' 'an emulated GPU that does not fit'
 contains "$err" "an emulated GPU's memory is this machine's" 'an emulated GPU that does not fit'
 # Whose memory it is.
 for how in '--engine resident' '--engine stream --gpu-edges 30%' '--engine coop --gpu-edges 30%'; do
     fails 1 'MiB of it for the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 16M
-    fails 1 'besides what the emulated GPU holds' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 6M
+    fails 1 'without the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 6M
 done
-fails 1 'with its edges in memory, and may use' run -q pagerank m.tg --engine cpu --memory 6M
+fails 1 'with its edges in memory, estimated' run -q pagerank m.tg --engine cpu --memory 6M
 peak=$(figure said.json peak_resident)
 if [ "$peak" -le $((30 << 20)) ]; then good; else bad "$peak bytes resident of 30 MiB"; fi
 succeeds run pagerank m.tg --iterations 2 --devices emu --memory 9M
@@ -107,7 +107,7 @@ for program in pagerank kcore labels; do
     least=$(echo "$needs" | awk -v program=$program '$1 == program { print $6 }')
     for memory in 1M 2M; do
         fails 1 "needs at least --memory $least MiB" run -q $program m.tg --memory $memory
-        contains "$err" "may use ${memory%M}.0 MiB" "$program under $memory"
+        contains "$err" "${memory%M}.0 MiB given" "$program under $memory"
     done
     succeeds run -q $program m.tg --memory "$(awk -v mib="$least" 'BEGIN { printf "%d", mib * 1048576 }')"
 done
@@ -163,7 +163,7 @@ if [ $unchecked = 1 ]; then good; else bad 'no check was without room'; fi
 
 # A GPU that there is no memory for is left out, unless it was asked for: then what is named is enough.
 succeeds run pagerank g.tg --iterations 2 --memory 30% --devices emu
-contains "$err" 'hybrid: the GPU is left out' 'a GPU that is too dear'
+contains "$err" 'hybrid: the GPU is not used' 'a GPU that is too dear'
 for program in 'pagerank --iterations 1' 'sssp --source 1 --iterations 2'; do
     for memory in 9M 30%; do
         t run -q $program g.tg --engine hybrid --devices emu --set hybrid.use=both --memory $memory
@@ -181,13 +181,13 @@ for program in wcc mst kcore; do
     fails 2 "'hybrid.use' changes nothing about $program" run -q $program m.tg --engine hybrid --devices emu \
         --set hybrid.use=gpu
     succeeds run $program m.tg --engine hybrid --devices emu
-    contains "$err" "pages of $program are the processor's alone" "$program with a GPU beside it"
+    contains "$err" "the CPU processes all pages of $program" "$program with a GPU beside it"
     lacks "$err" 'warning' "$program with a GPU that was not asked for"
 done
 for program in labels 'bfs --source 1 --iterations 2'; do
     for use in gpu both; do
         succeeds run -q $program m.tg --engine hybrid --devices emu --set hybrid.use=$use
-        contains "$err" "warning: hybrid.use: pages of ${program%% *} are the processor's alone" "$program by $use"
+        contains "$err" "warning: hybrid.use: the CPU processes all pages of ${program%% *}" "$program by $use"
         equal "$(wc -l <.err)" 1 "lines about $program by $use"
     done
 done

@@ -48,7 +48,7 @@ fails 2 'thread|cta|iwb|warp' run bfs g.tg --source 1 $resident --set resident.b
 fails 2 "resident.rounds" run bfs g.tg --source 1 $resident --set resident.round=1
 fails 2 'changes nothing about wcc' run wcc g.tg $resident --set resident.direction=pull
 # Before a plan is told.
-fails 1 '--engine cpu everything' run bfs g.tg --source 1 $resident --gpu-memory 8K
+fails 1 '--engine cpu needs no GPU' run bfs g.tg --source 1 $resident --gpu-memory 8K
 contains "$err" 'bfs needs' 'the bytes needed'
 contains "$err" 'KiB on emu:0 for the graph' 'the bytes needed'
 fails 1 '--gpu-edges allows' run bfs g.tg --source 1 $resident --gpu-edges 25%
@@ -60,7 +60,7 @@ if ! "$TANDEM" devices --devices cuda:0 --quiet >/dev/null 2>&1; then
 fi
 # One GPU is used, and the processor beside it is no second one.
 succeeds run wcc g.tg --engine resident --devices emu:2@unchecked --quiet
-contains "$err" 'uses one GPU: of --devices emu:2@unchecked it is emu:0' 'two GPUs'
+contains "$err" 'uses one GPU: of --devices emu:2@unchecked, emu:0' 'two GPUs'
 succeeds run wcc g.tg --engine resident --devices cpu,emu@unchecked --quiet
 equal "$err" '' 'a GPU beside the processor'
 # One plan and one open device, whatever is compared and repeated.

@@ -33,7 +33,7 @@ fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run labels g
 fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg \
     --set cpu.direction=pull
 fails 2 "the setting 'cpu.delta' changes nothing about bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
-fails 2 'cpu.delta is the width of the buckets' run sssp g.tg -s 1 --iterations 3 --set cpu.delta=2 --quiet
+fails 2 'cpu.delta is the width of a bucket' run sssp g.tg -s 1 --iterations 3 --set cpu.delta=2 --quiet
 fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg --set pagerank.damping=2
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
 fails 2 "unknown output format 'xml'; there are tsv, csv, graphalytics" run wcc g.tg -o x --output-format xml
@@ -69,7 +69,7 @@ printf '1 2 4294967295\n' >heavy.txt
 fails 1 'mst takes integer weights up to 4294967294' run mst heavy.txt --quiet
 printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >empty.mtx
 fails 1 'no vertices' run wcc empty.mtx --quiet
-fails 1 'and the process itself, and may use 800.0 KiB' run pagerank g.tg --quiet --memory 800K
+fails 1 'and the process itself, estimated); 800.0 KiB given' run pagerank g.tg --quiet --memory 800K
 only_files small.txt plain.txt g.tg road.tg negative.txt zero.txt heavy.txt empty.mtx
 
 # A budget that the graph fits and the run does not.

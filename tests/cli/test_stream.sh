@@ -37,16 +37,16 @@ succeeds run sssp g.tg --source 1 --engine stream --devices emu@unchecked --gpu-
 # All of them fit.
 succeeds run bfs g.tg --source 1 --engine stream --devices emu --quiet --gpu-edges 100% --json all.json
 contains "$(cat all.json)" '"engine": "stream"' 'a graph that fits'
-contains "$(cat all.json)" 'so that the resident engine does it' 'why'
+contains "$(cat all.json)" 'so the resident engine runs it' 'why'
 contains "$(cat all.json)" '"settings": {}' 'settings that change nothing'
 succeeds run bfs g.tg --source 1 --engine stream --devices emu --set stream.subgraph=4K --repeat 2
-contains "$err" 'engine stream (asked for; everything fits the GPU, so that the resident engine does it)' 'the plan'
-equal "$(grep -c 'settings of stream change nothing' <<<"$err")" 1 'warnings of two repetitions'
+contains "$err" 'engine stream (asked for; the graph fits on the GPU, so the resident engine runs it)' 'the plan'
+equal "$(grep -c 'settings of stream have no effect' <<<"$err")" 1 'warnings of two repetitions'
 
 # What people are told.
 succeeds help stream
-for word in variant subgraph rules alpha beta low levels repeats prefix list_order direction high_degree small delta samples \
-    survivors compress pack; do
+for word in variant subgraph rules alpha beta low levels repeats prefix list_order direction high_degree small \
+    delta samples survivors compress pack; do
     contains "$out" "stream.$word" 'help stream'
 done
 contains "$out" '--engine stream --devices cuda:0 --gpu-edges 25%' 'the example'
@@ -111,8 +111,8 @@ for word in list_order=stored prefix=0 compress=on; do
 done
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet
 succeeds gen rmat --scale 6 --degree 8 --seed 3 -o tiny.tg
-fails 1 '2 subgraphs of 128 B on the device, 256 B at least' run bfs tiny.tg --source 1 --engine stream --devices emu \
+fails 1 '2 slots of 128 B on the device, minimum 256 B' run bfs tiny.tg --source 1 --engine stream --devices emu \
     --quiet --gpu-edges 5%
 contains "$err" '--gpu-edges' 'what to do'
-fails 1 "vertices' arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
+fails 1 "vertex arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
 finish

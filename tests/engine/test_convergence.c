@@ -41,7 +41,8 @@ TEST(no_negative_or_infinite_change_counts)
         for (int measure = TD_MEASURE_NONE; measure <= TD_MEASURE_MAX; measure++) {
             td_run run = judged(INFINITY);
             run.converged = true;
-            CHECK_STATUS(td_run_check_convergence(&run, measure, 17, wrong[i], 0), isfinite(wrong[i]) ? TD_INTERNAL : TD_LIMIT);
+            CHECK_STATUS(td_run_check_convergence(&run, measure, 17, wrong[i], 0),
+                         isfinite(wrong[i]) ? TD_INTERNAL : TD_LIMIT);
             CHECK(!run.converged);
             CHECK_CONTAINS(td_last_message(), "pagerank: ");
             CHECK_CONTAINS(td_last_message(), "iteration 17");

@@ -37,7 +37,7 @@ static void check_right(const char *program, const td_run *run)
 
 static void count_lost(void *context, td_log_level level, const char *line)
 {
-    if (level == TD_LOG_WARN && strstr(line, "the CPU goes on alone") != NULL) ++*(int *)context;
+    if (level == TD_LOG_WARN && strstr(line, "the CPU continues alone") != NULL) ++*(int *)context;
 }
 
 /* The nth operation of the device is its last, for every n until a run needs no more of them. Before the first
@@ -187,8 +187,8 @@ static void check_instead(double cap, const char *settings, const char *engine, 
 
 TEST(a_cap_that_fits_nothing_or_everything_is_told_and_another_engine_runs)
 {
-    check_instead(1e-9, "", "cpu", "the CPU does it alone");
-    check_instead(0, "", "resident", "the graph fits the GPU");
+    check_instead(1e-9, "", "cpu", "the CPU runs it alone");
+    check_instead(0, "", "resident", "the graph fits on the GPU");
 }
 
 /* Each of the two has --async, what they share has not. */
@@ -198,7 +198,7 @@ TEST(async_changes_nothing_where_two_share_an_iteration_and_that_is_told)
         double cap;
         const char *engine, *words;
         bool async;
-    } cases[] = {{0.3, "coop", "--async changes nothing", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
+    } cases[] = {{0.3, "coop", "--async has no effect", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
     td_graph *graph = graph_for();
     for (int i = 0; i < 3; i++) {
         char said[256] = "";
@@ -292,7 +292,7 @@ TEST(a_search_among_near_numbers_is_the_cpus)
     td_log_set_sink(NULL, NULL);
     td_log_set_level(TD_LOG_WARN);
     CHECK_STR(run->engine, "cpu");
-    CHECK_CONTAINS(said, "neighbours have near numbers");
+    CHECK_CONTAINS(said, "neighbours have close numbers");
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

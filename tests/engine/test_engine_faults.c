@@ -60,7 +60,8 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
             if (program->info->order_free)
                 check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=pull");
             if (program->cpu[0].fused)
-                check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.high_degree=64 cpu.direction=push");
+                check_every_allocation(name, graph, threads.of[t],
+                                       "cpu.serial=0 cpu.high_degree=64 cpu.direction=push");
         }
     td_graph_destroy(graph);
     destroy_pools(&threads);

@@ -26,8 +26,8 @@ static td_run *run_way(void *context, subject *about, int number)
     if (!way_allowed(of, &one)) return NULL;
     /* Thousands of iterations. */
     bool patient = strcmp(of->program, "circuit") == 0 && about->graph->vertices > VERY_TINY;
-    snprintf(settings, sizeof settings, "cpu.direction=%s cpu.stealing=%s cpu.high_degree=8 cpu.piece=%u%s", one.direction,
-             one.stealing, about->graph->edges > 10000 ? 512 : 5, patient ? "" : " cpu.serial=0");
+    snprintf(settings, sizeof settings, "cpu.direction=%s cpu.stealing=%s cpu.high_degree=8 cpu.piece=%u%s",
+             one.direction, one.stealing, about->graph->edges > 10000 ? 512 : 5, patient ? "" : " cpu.serial=0");
     snprintf(about->how, sizeof about->how, "%d threads, %s, %s", way_threads[one.threads],
              one.mode == TD_MODE_ASYNC ? "async" : "sync", settings);
     td_run_options options = table_options(of, about->graph);

@@ -219,6 +219,32 @@ TEST(settings_of_another_engine_are_refused_by_its_name)
     td_settings_clear(&settings);
 }
 
+static bool has_setting(const td_engine *engine, const char *name)
+{
+    for (const td_setting *entry = engine->settings; entry != NULL && entry->name != NULL; entry++)
+        if (strcmp(entry->name, name) == 0) return true;
+    return false;
+}
+
+TEST(a_former_name_of_a_setting_is_refused_with_the_new_one)
+{
+    int count = 0;
+    for (int e = 0; td_engines[e] != NULL; e++) {
+        const td_engine *engine = td_engines[e];
+        for (const td_renamed_setting *it = engine->renamed; it != NULL && it->name != NULL; it++, count++) {
+            char text[64], now[64];
+            snprintf(text, sizeof text, "%s.%s=64", engine->name, it->formerly);
+            snprintf(now, sizeof now, "is now called '%s.%s'", engine->name, it->name);
+            td_settings settings = settings_from(text);
+            CHECK(has_setting(engine, it->name) && !has_setting(engine, it->formerly));
+            CHECK_STATUS(td_plan_check_settings(engine, program_of("sssp"), &settings), TD_USAGE);
+            CHECK_CONTAINS(td_last_message(), now);
+            td_settings_clear(&settings);
+        }
+    }
+    CHECK_EQ(count, 6);
+}
+
 TEST(settings_of_another_program_are_refused)
 {
     static const struct {
@@ -247,7 +273,8 @@ TEST(settings_that_change_nothing_are_refused_naming_the_programs_they_are_for)
     };
     static const char *const taken[][2] = {
         {"sssp", "cpu.delta=4"}, {"wcc", "cpu.samples=4"}, {"bfs", "cpu.direction=pull"}, {"heat", "cpu.piece=64"},
-        {"wcc", "cpu.high_degree=64"}, {"mst", "cpu.stealing=none"}, {"nn", "cpu.huge_pages=off"}, {"kcore", "cpu.serial=0"},
+        {"wcc", "cpu.high_degree=64"}, {"mst", "cpu.stealing=none"}, {"nn", "cpu.huge_pages=off"},
+        {"kcore", "cpu.serial=0"},
     };
     for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         td_settings settings = settings_from(cases[i].text);

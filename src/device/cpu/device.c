@@ -1,8 +1,7 @@
-/* The pool as a device. A stream is a queue and a thread of its own that takes
- * from it in order; a kernel is a function that every worker of the pool calls, so only
- * one kernel runs at a time, whichever stream it came from. Device memory is host memory.
+/* The CPU pool as a device. A stream is a queue with a thread that takes from it in order; a kernel is a function that
+ * every worker of the pool calls, so only one kernel runs at a time, on whichever stream. Device memory is host memory.
  *
- * While kernels are under way the pool is the device's: its owner runs no jobs on it. */
+ * While kernels run, the pool belongs to the device: its owner runs no jobs on it. */
 #include "device/kinds.h"
 
 #include "base/account.h"
@@ -18,15 +17,15 @@ typedef void (*cpu_kernel)(const void *arguments, int worker, int workers);
 
 typedef struct cpu_state {
     td_pool *pool;
-    pthread_mutex_t kernels; /* held while one runs */
-    pthread_mutex_t lock;    /* of all events */
+    pthread_mutex_t kernels; /* held while a kernel runs */
+    pthread_mutex_t lock;    /* guards all events */
     pthread_cond_t reached;
 } cpu_state;
 
 struct td_event {
     cpu_state *state;
     bool reached;
-    int holders; /* the caller, and operations in queues */
+    int holders; /* references: the caller, and operations in queues */
 };
 
 typedef enum kind { COPY, FILL, LAUNCH, NOTIFY, MARK, WAIT } kind;
@@ -43,7 +42,7 @@ typedef struct entry {
     void *context;
     uint64_t value;
     td_event *event;
-    _Alignas(16) char arguments[]; /* of a launch */
+    _Alignas(16) char arguments[]; /* arguments of a launch */
 } entry;
 
 typedef struct cpu_stream {
@@ -51,13 +50,13 @@ typedef struct cpu_stream {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    entry *first, **last; /* what is queued, the one under way among them */
+    entry *first, **last; /* queued operations, including the current one */
     bool closing;
 } cpu_stream;
 
 static cpu_state *state_of(const td_device *device) { return device->state; }
 
-/* Marks */
+/* Events. */
 
 static void drop_event(td_event *event)
 {
@@ -91,7 +90,7 @@ static void await_event(td_event *event)
     drop_event(event);
 }
 
-/* What a stream's thread does. */
+/* The thread of a stream. */
 
 static td_status run_kernel(void *context, int worker, int workers)
 {
@@ -117,7 +116,7 @@ static void run_on_all(cpu_state *state, td_worker_fn work, entry *self)
 
 static void execute(td_device *device, entry *self)
 {
-    enum { LARGE = 4 << 20 }; /* bytes that one thread would be slow to copy */
+    enum { LARGE = 4 << 20 }; /* bytes from which all workers copy */
     cpu_state *state = state_of(device);
     switch (self->kind) {
     case COPY:
@@ -132,7 +131,7 @@ static void execute(td_device *device, entry *self)
     }
 }
 
-/* An entry leaves the queue once it is done: an empty queue is an idle stream. */
+/* An entry leaves the queue when it has ended: an empty queue is an idle stream. */
 static void *stream_main(void *argument)
 {
     cpu_stream *stream = argument;
@@ -252,17 +251,17 @@ static td_status cpu_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
     return enqueue(stream, &(entry){.kind = FILL, .to = to, .byte = byte, .bytes = bytes}, NULL, 0);
 }
 
-/* The shape means nothing here: all workers take part in every kernel, at once. */
+/* The launch size has no meaning here: all workers execute every kernel. */
 static td_status cpu_launch(td_stream *stream, const td_kernel *kernel, const td_launch *shape, const void *arguments,
                             size_t bytes)
 {
     entry what = {.kind = LAUNCH};
     (void)shape;
-    memcpy(&what.code, &kernel->code, sizeof what.code); /* C converts no object pointer to a function's */
+    memcpy(&what.code, &kernel->code, sizeof what.code); /* C has no conversion from object to function pointers */
     return enqueue(stream, &what, arguments, bytes);
 }
 
-/* What was announced has to come, so a failure comes as the completion's. */
+/* An announced completion must arrive, so a failure is delivered as its status. */
 static td_status cpu_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
 {
     entry what = {.kind = NOTIFY, .handler = handler, .context = context, .value = value};
@@ -355,7 +354,7 @@ static void describe(td_device_properties *out, const td_pool *pool)
     out->reads_host = true;
 }
 
-/* Its memory is under the process's budget, like all host memory. */
+/* Its memory counts in the process's budget, like all host memory. */
 td_status td_cpu_device_open(td_device **out, const td_device_options *options)
 {
     td_status status = TD_OK;

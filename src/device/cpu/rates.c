@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define STREAM_BYTES (128 * MIB) /* past every cache, with its copy */
+#define STREAM_BYTES (128 * MIB) /* larger than every cache */
 #define MOST_READS (UINT64_C(1) << 22)
 enum { PASSES = 5 };
 
@@ -19,10 +19,10 @@ typedef struct arrays {
     uint64_t *from, *to; /* `words` each */
     uint32_t *indices;   /* below 2 * words: 4-byte values */
     uint64_t words, reads;
-    uint64_t sink;       /* what was read ends here, so that it is read */
+    uint64_t sink;       /* receives the values read, so that reads are not optimised away */
 } arrays;
 
-/* Each worker touches its share first, so that its pages lie near it. */
+/* Each worker touches its share first, so that its pages are on its NUMA node. */
 static td_status fill(void *context, int worker, int workers)
 {
     arrays *a = context;

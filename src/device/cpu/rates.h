@@ -1,7 +1,5 @@
-/* How fast this machine's memory is, measured: the ceilings that every engine
- * is judged by. Streaming copies and reads, and random reads of 4 bytes through
- * a list of indices, which is what following edges amounts to, with small pages
- * and with huge ones. */
+/* Measured memory rates of this machine, the upper bounds for every engine: streaming copies and reads, and random
+ * reads of 4 bytes through a list of indices, as in following edges, with small and huge pages. */
 #ifndef TD_DEVICE_CPU_RATES_H
 #define TD_DEVICE_CPU_RATES_H
 
@@ -10,16 +8,16 @@
 enum { TD_GATHER_RANGES = 3 };
 
 typedef struct td_gather_rate {
-    uint64_t range;           /* bytes that the reads spread over */
+    uint64_t range;           /* size of the array that is read */
     double small_pages, huge_pages; /* reads per second */
 } td_gather_rate;
 
 typedef struct td_cpu_rates {
     int threads;
-    double copy; /* bytes per second, read and written ones counted */
+    double copy; /* bytes per second, read plus written */
     double read; /* bytes per second */
     td_gather_rate gather[TD_GATHER_RANGES];
-    int gather_count; /* fewer on a machine of little memory */
+    int gather_count; /* fewer on a machine with little memory */
 } td_cpu_rates;
 
 /* Takes a second or two, in at most twice `largest` bytes of memory. */

@@ -1,6 +1,5 @@
-/* An NVIDIA GPU, or a slice of one, as a device: the runtime API behind the table of
- * functions. Each call makes its GPU the calling thread's, does one thing, and turns what
- * CUDA answers into words (error.c). */
+/* An NVIDIA GPU, or a slice of one, as a device: the runtime API behind the table of functions. Each call makes its GPU
+ * current, does one thing, and turns CUDA's return value into a message (error.c). */
 #include "device/cuda/cuda.h"
 
 #include "base/alloc.h"
@@ -13,14 +12,14 @@
 #include <time.h>
 
 enum { OLDEST = 75 };         /* compute capability */
-enum { MOST_MOMENTS = 5000 }; /* milliseconds that callbacks are waited for */
+enum { MOST_MOMENTS = 5000 }; /* milliseconds to wait for callbacks */
 
 struct td_event {
     td_device *device;
     cudaEvent_t handle;
 };
 
-/* GPUs that a kernel's fault has taken from this process for good: a reset does not bring them back. */
+/* GPUs that a kernel's fault has made unusable in this process; a reset does not recover them. */
 enum { MOST_GPUS = 64 };
 static _Atomic bool lost_gpus[MOST_GPUS];
 
@@ -60,7 +59,7 @@ static void cuda_release(td_device *device, void *memory)
 
 /* Streams */
 
-enum { LOW_PRIORITY = 0, NORMAL_PRIORITY = -1 }; /* lower numbers go first; the lowest there is, on a GPU that knows none, is 0 */
+enum { LOW_PRIORITY = 0, NORMAL_PRIORITY = -1 }; /* lower numbers have higher priority; 0 is the lowest priority */
 
 static cudaError_t make_stream(const td_cuda_state *state, bool low_priority, td_cuda_stream *out)
 {
@@ -88,13 +87,13 @@ static td_status cuda_stream_open(td_device *device, bool low_priority, td_strea
     TD_CHECK(td_cuda_enter(device));
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
     stream->base.device = device;
-    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), low_priority, stream), "making a stream");
+    td_status status = td_cuda_check(device, make_stream(td_cuda_state_of(device), low_priority, stream), "creating a stream");
     if (status != TD_OK) drop_stream(stream);
     else *out = &stream->base;
     return status;
 }
 
-/* After a fault CUDA waits for nothing, but callbacks are still to come. */
+/* After a fault, synchronizing returns at once, but callbacks are still pending. */
 static void await_notices(td_cuda_stream *stream)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -148,8 +147,8 @@ static td_status ask_shared(td_device *device, const td_kernel *kernel, uint32_t
                          doing);
 }
 
-/* A block's dynamic shared memory is limited to 48 KiB, less what is static, unless a kernel asks for more. The
- * limit is raised to what a launch needs, once for each kernel and each larger need. */
+/* A block's dynamic shared memory is limited to 48 KiB, minus static shared memory, unless a kernel opts in to more.
+ * The limit is raised once per kernel and larger size. */
 static td_status raise_shared(td_device *device, const td_kernel *kernel, uint32_t bytes)
 {
     td_cuda_state *state = td_cuda_state_of(device);
@@ -177,10 +176,10 @@ static td_status fail_launch(td_device *device, const td_kernel *kernel, const t
     return td_cuda_check(device, error, doing);
 }
 
-/* Of a cluster: anywhere; of compute capability 9, when a kernel asks for it. */
+/* Blocks of a portable cluster; of a non-portable one on compute capability 9. */
 enum { PORTABLE_BLOCKS = 8, CLUSTER_BLOCKS = 16 };
 
-/* A slice takes its launches from the whole GPU's limits: what does not fit would wait for itself. */
+/* CUDA checks a slice's launches against the whole GPU: a cooperative launch that exceeds the slice would deadlock. */
 static td_status check_cooperative(td_device *device, const td_kernel *kernel, const td_launch *shape)
 {
     uint32_t most = 0;
@@ -189,7 +188,7 @@ static td_status check_cooperative(td_device *device, const td_kernel *kernel, c
     return shape->blocks <= most ? TD_OK : fail_launch(device, kernel, shape, cudaErrorCooperativeLaunchTooLarge);
 }
 
-/* One cluster: its blocks share a part of the chip with a barrier in hardware. */
+/* Launches one cluster, whose blocks have a hardware barrier. */
 static cudaError_t launch_cluster(const td_kernel *kernel, const td_launch *shape, void **list, cudaStream_t queue)
 {
     cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension,
@@ -245,7 +244,7 @@ typedef struct notice {
     uint64_t value;
 } notice;
 
-/* On a thread of the driver's, which must not call CUDA. */
+/* Runs on a driver thread, which must not call CUDA. */
 static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *context)
 {
     notice *self = context;
@@ -258,7 +257,7 @@ static void CUDART_CB deliver(cudaStream_t stream, cudaError_t error, void *cont
     from->notices--;
 }
 
-/* A callback holds up what is behind it in its stream until the host has had its turn, so it goes into another one that
+/* A callback blocks later work in its stream until the host has executed it, so it is queued on another stream that
  * waits for this one's work. */
 static cudaError_t add_callback(td_cuda_stream *stream, notice *self)
 {
@@ -267,8 +266,8 @@ static cudaError_t add_callback(td_cuda_stream *stream, notice *self)
     return error == cudaSuccess ? cudaStreamAddCallback(stream->beside, deliver, self, 0) : error;
 }
 
-/* A callback of the older kind: it is called after a fault too, where a host function (cudaLaunchHostFunc) is not,
- * and the loop would wait for ever. What was announced has to come, so a failure comes as the completion's. */
+/* Uses cudaStreamAddCallback, which is called after a fault too; a host function (cudaLaunchHostFunc) is not, and the
+ * event loop would wait forever. An announced completion must arrive, so a failure is delivered as its status. */
 static td_status cuda_notify(td_stream *stream, td_handler handler, void *context, uint64_t value)
 {
     td_device *device = stream->device;
@@ -427,14 +426,14 @@ static td_status describe(td_device *device, int gpu)
                    out->model, found.major, found.minor);
 }
 
-/* Slices share the GPU's memory evenly, also where nothing limits it. */
+/* Slices share the GPU's memory evenly, even without a limit. */
 static td_status take_slice(td_device *device, int slices, int slice, uint64_t gpu_memory)
 {
     td_cuda_state *state = td_cuda_state_of(device);
     uint64_t memory = gpu_memory > 0 ? gpu_memory : device->properties.memory_free;
     TD_CHECK(td_cuda_slice_open(&state->slice, state->gpu, slices, slice, &device->properties.multiprocessors));
     device->budget = memory / (uint64_t)slices;
-    device->properties.cluster = 0; /* the processors of a slice need not be neighbours */
+    device->properties.cluster = 0; /* the multiprocessors of a slice need not be in one GPC */
     return TD_OK;
 }
 

@@ -1,5 +1,5 @@
-/* CUDA's errors in Tandem's words: a status, what was tried, what it means, what to
- * do. Nothing here calls CUDA except td_cuda_enter, td_cuda_check and td_cuda_present. */
+/* CUDA errors as messages: a status, the operation, the cause, the remedy. Only td_cuda_enter, td_cuda_check and
+ * td_cuda_present call CUDA. */
 #include "device/cuda/cuda.h"
 
 #include "base/size.h"
@@ -9,7 +9,7 @@
 typedef struct meaning {
     cudaError_t error;
     td_status status;
-    bool sticky; /* the context is gone: nothing works on this GPU until it is opened anew */
+    bool sticky; /* the context is lost: the GPU is unusable until it is opened again */
     const char *words;
 } meaning;
 
@@ -86,7 +86,7 @@ td_status td_cuda_fail(const td_device *device, cudaError_t error, const char *d
 td_status td_cuda_check(const td_device *device, cudaError_t error, const char *doing)
 {
     if (error == cudaSuccess) return TD_OK;
-    cudaGetLastError(); /* or the next call would report it again */
+    cudaGetLastError(); /* otherwise the next call would report it again */
     if (meaning_of(error) != NULL) return td_cuda_fail(device, error, doing);
     return td_fail(TD_DEVICE, "%s: %s: %s (%s)", device->name, doing, cudaGetErrorString(error),
                    cudaGetErrorName(error));

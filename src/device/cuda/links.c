@@ -1,6 +1,6 @@
-/* How GPUs reach each other. Slices of one GPU share its memory. GPUs with peer access copy over their link; without it a
- * copy goes through two pinned buffers of the host: while one is sent down, the other is filled. Which of the three it
- * is is decided in find_way alone. */
+/* Connections between GPUs. Slices of one GPU share its memory. GPUs with peer access copy over their link; without it
+ * a copy goes through two pinned host buffers: while one is copied down, the other is filled. find_route decides which
+ * of the three applies. */
 #include "device/cuda/cuda.h"
 
 #include "base/alloc.h"
@@ -8,13 +8,13 @@
 enum { MOST_GPUS = 64, BUFFERS = 2 };
 #define PIECE_BYTES (UINT64_C(1) << 20)
 
-/* What a stream needs for copies to or from another GPU through the host. */
+/* Buffers and events of a stream for copies to or from another GPU through the host. */
 struct td_cuda_staging {
     struct td_cuda_staging *next;
     int other;    /* the other GPU */
     bool outgoing; /* from the stream's GPU */
     cudaStream_t helper; /* on the other GPU */
-    cudaEvent_t begin, end; /* the stream's work before the copy; the helper's work */
+    cudaEvent_t begin, end; /* end of the stream's earlier work; end of the helper's work */
     cudaEvent_t filled[BUFFERS], emptied[BUFFERS];
     void *buffer[BUFFERS];
     bool pinned[BUFFERS];
@@ -114,7 +114,7 @@ void td_cuda_drop_stagings(td_cuda_stream *stream)
     }
 }
 
-/* An event is recorded on the GPU that it was made on. */
+/* An event can be recorded only on the GPU that created it. */
 static cudaError_t make_events(struct td_cuda_staging *self, int mine)
 {
     int from = self->outgoing ? mine : self->other, to = self->outgoing ? self->other : mine;
@@ -160,7 +160,7 @@ static td_status find_staging(td_cuda_stream *stream, int other, bool outgoing, 
     return make_staging(stream, other, outgoing, out);
 }
 
-/* One piece: up on the GPU that has it, as soon as the buffer is empty; down on the other, as soon as it is full. */
+/* One piece: up from the source GPU when the buffer is empty; down to the other when it is full. */
 static cudaError_t send_piece(struct td_cuda_staging *self, int i, cudaStream_t up, cudaStream_t down, int from_gpu,
                               int to_gpu, char *to, const char *from, uint64_t bytes)
 {

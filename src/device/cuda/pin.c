@@ -1,6 +1,5 @@
-/* Pinned host memory. CUDA refuses to pin what is pinned, and the slices of a GPU, or
- * several GPUs, read the same graph: blocks are counted here, pinned by the first
- * device and released by the last. */
+/* Pinned host memory. CUDA refuses to pin memory twice, and slices of a GPU, or several GPUs, read the same graph:
+ * references are counted here; the first device pins and the last unpins. */
 #include "device/cuda/cuda.h"
 
 #include "base/alloc.h"
@@ -26,7 +25,7 @@ static pinned **find(const void *host)
     return at;
 }
 
-/* Memory that may not be written, a mapped file's, is pinned for reading. */
+/* Read-only memory, such as a mapped file, is pinned for reading. */
 static cudaError_t pin_pages(void *host, uint64_t bytes)
 {
     const unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;

@@ -1,5 +1,4 @@
-/* Each figure is a piece of work, given to the device's streams and waited for, once to warm up and
- * three times to take the best. */
+/* Every figure is the best of three runs, after one to warm up. */
 #include "device/cuda/rates.h"
 
 #include "base/alloc.h"
@@ -180,7 +179,7 @@ static td_status time_of(work *self, piece what, double *out)
     return TD_OK;
 }
 
-/* Bytes, or whatever is done so many times, a second. */
+/* The rate: `amount` (bytes or operations) per second. */
 static td_status rate_of(work *self, piece what, uint64_t amount, double *out)
 {
     double seconds;
@@ -264,7 +263,7 @@ td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out
     return status;
 }
 
-/* The array and the indices into it; fewer of those where memory is short. */
+/* Allocates the array and the indices; fewer indices if memory is short. */
 static td_status prepare_gathers(work *self, uint64_t range)
 {
     self->near_bytes = range > 4096 ? range & ~UINT64_C(3) : 4096;

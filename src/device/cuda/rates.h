@@ -1,5 +1,5 @@
-/* How fast a GPU is, measured: its memory, the link to the host both ways, what a launch and a
- * barrier of all blocks cost, and how fast its kernels read host memory where it is. */
+/* Measured rates of a GPU: its memory, the link to the host in both directions, launches, grid barriers, and reads of
+ * host memory by kernels. */
 #ifndef TD_DEVICE_CUDA_RATES_H
 #define TD_DEVICE_CUDA_RATES_H
 
@@ -8,7 +8,7 @@
 enum { TD_HOST_RANGES = 4 };
 
 typedef struct td_host_reads {
-    uint64_t range;  /* bytes that the reads spread over */
+    uint64_t range;  /* size of the array that is read */
     double rate;     /* bytes per second, in random lines of 128 bytes */
 } td_host_reads;
 
@@ -18,15 +18,15 @@ typedef struct td_gpu_rates {
     double to_device, to_host, both_ways; /* pinned host memory */
     double pageable_to_device, pageable_to_host;
     double small_to_device, small_to_host; /* seconds of a copy of 4 bytes, waited for */
-    double launch, launch_synchronize;          /* seconds: one behind the other; each waited for */
+    double launch, launch_synchronize;          /* seconds per launch: back to back; each synchronized */
     double grid_barrier;                   /* seconds, a block on every multiprocessor */
-    double host_read;                      /* kernels reading pinned memory from begin to end */
+    double host_read;                      /* kernels reading pinned memory sequentially */
     td_host_reads host_random[TD_HOST_RANGES];
     int host_random_count;
 } td_gpu_rates;
 
-/* Random reads of 4 bytes a second, at indices that are read in order, from an array of `range` bytes: what a pull's
- * gathers cannot exceed. Needs half a gigabyte of device memory besides; `device` is of kind TD_DEVICE_CUDA. */
+/* Random reads of 4 bytes per second, at indices that are read in order, from an array of `range` bytes: an upper bound
+ * for the gathers of a pull. Needs half a gigabyte of device memory besides; `device` is of kind TD_DEVICE_CUDA. */
 td_status td_cuda_measure_gathers(td_device *device, uint64_t range, double *out);
 
 /* Takes a second or two and at most twice `largest` bytes of host memory; `device` is of kind TD_DEVICE_CUDA. */

@@ -1,7 +1,6 @@
-/* Slices of a GPU: green contexts of disjoint groups of multiprocessors. They are
- * part of the driver's API since CUDA 12.5, whose functions are asked for by name, because the
- * driver that is there at run time may be older. A slice's streams are used
- * like any other; memory and kernels stay those of the whole GPU. */
+/* Slices of a GPU: green contexts of disjoint groups of multiprocessors (driver API since CUDA 12.5). Its functions are
+ * looked up by name, because the driver at run time may be older. A slice's streams are used like any other; memory and
+ * kernels belong to the whole GPU. */
 #include "device/cuda/cuda.h"
 
 #include "base/alloc.h"
@@ -9,11 +8,11 @@
 
 #include <cuda.h>
 
-/* What is left where there are none. */
+/* Fallback without green contexts. */
 static td_status share_plainly(int gpu, int slices, int *multiprocessors)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&told))
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&warned))
         td_warn("cuda:%d: no green contexts (this build's CUDA or the driver is older than 12.5): the %d slices are "
                 "plain streams that compete for all multiprocessors", gpu, slices);
     if (*multiprocessors < slices)
@@ -63,14 +62,14 @@ static td_status check(CUresult result, int gpu, const char *doing)
     return td_fail(TD_DEVICE, "cuda:%d: %s for a slice failed: CUDA error %d", gpu, doing, (int)result);
 }
 
-/* How many groups of at least `size` multiprocessors there are, by a split that is not made. */
+/* Number of groups of at least `size` multiprocessors, by a trial split. */
 static unsigned groups_of(const driver *api, const CUdevResource *all, unsigned size)
 {
     unsigned groups = 0;
     return api->split(NULL, &groups, all, NULL, 0, size) == CUDA_SUCCESS ? groups : 0;
 }
 
-/* The largest groups of which there are `slices`: the architecture rounds sizes up, to pairs or to eights. */
+/* The largest group size that gives `slices` groups; the architecture rounds sizes up to pairs or eights. */
 static td_status choose_size(const driver *api, const CUdevResource *all, int gpu, int slices, unsigned *size)
 {
     for (unsigned try = all->sm.smCount / (unsigned)slices; try > 0; try--) {

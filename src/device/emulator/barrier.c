@@ -1,6 +1,5 @@
-/* Barriers of a block and of the grid. All threads of the block must come, all
- * to the same line of source; a thread that ended, or that waits elsewhere for its
- * block, makes the barrier divergent. */
+/* Barriers of a block and of the grid. All threads of the block must arrive at the same source line; a thread that
+ * ended, or that waits elsewhere for its block, makes the barrier divergent. */
 #include "device/emulator/machine.h"
 #include "device/emulator/watch.h"
 
@@ -11,7 +10,7 @@ static bool same_site(td_site a, td_site b)
     return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
 }
 
-/* Some thread of the block that is not where the one at the barrier is. */
+/* Finds a thread of the block that is not at the barrier of the others. */
 static td_emu_fiber_thread *astray(td_emu_block *block, td_emu_state state, td_site site)
 {
     for (uint32_t i = 0; i < block->threads; i++) {
@@ -38,7 +37,7 @@ static void release_block(td_emu_block *block)
     for (uint32_t i = 0; i < block->threads; i++) td_emu_release(&block->thread[i]);
 }
 
-/* The running thread comes to a barrier; says whether all of its block have. */
+/* The running thread arrives at a barrier; returns whether its whole block has. */
 static bool arrive(td_emu_fiber_thread *me, td_emu_state state, td_site site)
 {
     td_emu_block *block = me->block;
@@ -74,7 +73,7 @@ void td_emu_grid_barrier(td_site site)
         td_emu_shared_check(me->block, site);
         for (uint32_t i = 0; i < m->in_flight; i++) {
             td_emu_block *other = &m->blocks[i];
-            /* Not at a barrier of its own. */
+            /* It waits at the grid barrier, not at its block's. */
             bool at_grid = other->waiting > 0 && other->thread_waiting->state == TD_EMU_GRID;
             if (at_grid && !same_site(other->thread_waiting->site, site)) report_divergence(other, TD_EMU_GRID, site);
         }

@@ -12,8 +12,7 @@ uint64_t td_unit_take(uint64_t *free_at, uint64_t earliest, double duration_ns)
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* What runs beside each other (memory, multiprocessors, atomics, links) counts by the slowest; what all wait for is
- * added. */
+/* Concurrent parts (memory, multiprocessors, atomics, links) count by the slowest; barriers and latencies are added. */
 double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate)
 {
     double memory = (double)(work->bytes_read + work->bytes_written) / gpu->memory_rate;

@@ -7,16 +7,16 @@
 #include <link.h>
 #include <stdio.h>
 
-/* What is looked for in the modules of the process, and the one that has it. */
+/* A search through the modules of the process, and its result. */
 typedef struct module_search {
     uintptr_t begin, end;
-    bool constants;         /* among what cannot be written */
+    bool constants;         /* search read-only segments only */
     const char *path;       /* "": the program itself */
     uintptr_t base;
     uintptr_t part, part_end;
 } module_search;
 
-/* Constants are in segments that cannot be written and in those that the loader writes once. */
+/* Constants are in read-only segments and in those that the loader writes once. */
 static int look_in_module(struct dl_phdr_info *module, size_t bytes, void *context)
 {
     (void)bytes;
@@ -70,7 +70,7 @@ td_site td_code_line(const void *code, char *name, size_t room)
     return (td_site){name, line};
 }
 
-/* Most constants lie together: the last part found is asked first. */
+/* Most constants are adjacent: the last segment found is tried first. */
 bool td_code_constant(uintptr_t at, uint64_t bytes)
 {
     static module_search last;

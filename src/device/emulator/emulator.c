@@ -1,6 +1,5 @@
-/* The emulated device: the table of functions behind device.h, its memory, opening and closing. What streams are
- * given waits in the queue (queue.c) until virtual time comes to it; what goes wrong then is reported as a real
- * device would, by a later call. */
+/* The emulated device: the table of functions behind device.h, its memory, opening and closing. Queued operations wait
+ * (queue.c) until virtual time reaches them; a failure is then reported by a later call, as by a real device. */
 #include "device/emulator/emulator.h"
 
 #include "base/alloc.h"
@@ -11,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ZONE = 64 }; /* bytes on either side of device memory that are nobody's */
+enum { ZONE = 64 }; /* guard bytes on either side of device memory */
 
 static td_emulator *emulator_of(const td_device *device) { return td_emulator_of(device); }
 
@@ -24,7 +23,7 @@ static td_status no_room(const td_device *device, uint64_t bytes)
                    (unsigned long long)emulator_of(device)->taken, (unsigned long long)device->properties.memory);
 }
 
-/* A GPU's memory holds whatever was there before: here, what is a NaN and out of every range. */
+/* New device memory is undefined on a GPU; here it is filled with NaNs that are out of range as integers. */
 static void fill_undefined(uint32_t *memory, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes / sizeof *memory; i++) memory[i] = UINT32_C(0xfff8abab);
@@ -59,7 +58,7 @@ done:
     return status;
 }
 
-/* The stream that an operation was given to. */
+/* The stream of an operation. */
 static td_emu_stream *stream_of(const td_emu_world *world, const td_emu_op *op)
 {
     td_emu_stream *stream = world->streams;
@@ -67,8 +66,8 @@ static td_emu_stream *stream_of(const td_emu_world *world, const td_emu_op *op)
     return stream;
 }
 
-/* Memory goes: a device waits for all its work first, as CUDA does. Work on it that the host did not know to be done is
- * reported by the stream that did it. */
+/* Before memory is freed, the device completes all its work, as in CUDA. Work on that memory whose end the host did not
+ * know is reported on its stream. */
 static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
 {
     char words[TD_OP_WORDS], name[TD_EMU_WORDS];
@@ -84,7 +83,7 @@ static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const c
                                        td_emu_file(site.file), site.line, td_op_describe(op, words)));
 }
 
-/* Whoever frees may be on the way out with a message of its own. */
+/* Preserves the caller's failure message, because memory is also freed after failures. */
 static void check_unused(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
 {
     td_failure kept;
@@ -137,7 +136,7 @@ static void unpin(td_device *device, void *host)
     if (--region->pins == 0) td_region_remove(regions, region->begin, &gone);
 }
 
-enum { USUAL_THREADS = 256 }; /* of a block */
+enum { USUAL_THREADS = 256 }; /* typical threads of a block */
 
 static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
 {
@@ -148,8 +147,8 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
-/* Kernels hardly leave the first page of their stacks, and few launches have all blocks that could run at once: a guess
- * is half of them. */
+/* Kernels use little more than the first page of their stacks, and few launches reach full occupancy: the estimate is
+ * half. */
 static uint64_t stack_bytes(td_device *device, bool cooperative)
 {
     const uint64_t page = 4096;
@@ -281,7 +280,7 @@ td_status td_emulator_open(td_device **out, int count, const char *topology, con
     td_device *first = NULL, **last = &first;
     td_emu_world *world = NULL;
     TD_CHECK(TD_NEW_ZEROED(&world, 1, "emulator"));
-    world->open = 1; /* ours, until the devices hold it */
+    world->open = 1; /* this function's reference, until devices have theirs */
     if (topology == NULL) td_topology_default(&world->topology);
     else TD_TRY(td_topology_open(&world->topology, topology));
     if (count > world->topology.devices)

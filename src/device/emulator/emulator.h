@@ -1,4 +1,4 @@
-/* What is inside an emulated device, and what it counts. */
+/* An emulated device and its counters. */
 #ifndef TD_DEVICE_EMULATOR_EMULATOR_H
 #define TD_DEVICE_EMULATOR_EMULATOR_H
 
@@ -21,7 +21,7 @@ td_emulator_counts td_emulator_counted(const td_device *device);
 
 struct td_emu_stream;
 
-/* Operations that are queued and not yet done; past these the host waits, as CUDA's does. */
+/* Maximum queued operations; beyond these the host waits, as in CUDA. */
 enum { TD_EMU_QUEUED = 256 };
 enum { TD_EMU_PAYLOAD = 1024 }; /* bytes of an operation: a kernel's arguments, a pageable source */
 
@@ -35,13 +35,13 @@ typedef struct td_emu_entry {
     td_emu_kind kind;
     uint64_t queued_at;    /* the host's time */
     uint64_t sequence;     /* entries queued before it, in all streams */
-    td_emu_moment *moment; /* what the host knew then */
-    td_emu_moment *host_moment;   /* of a completion: room for what it will tell the host */
-    const void *caller;    /* the code that queued it */
-    bool dropped;          /* because something before it in its stream failed */
+    td_emu_moment *moment; /* the host's vector clock at that time */
+    td_emu_moment *host_moment; /* of a completion: the vector clock that the host learns */
+    const void *caller;    /* caller that queued it */
+    bool dropped;          /* an earlier operation of its stream failed */
     void *to;              /* of copies and fills; keys, sums */
     const void *from;      /* values, numbers */
-    uint64_t bytes;        /* or how many */
+    uint64_t bytes;        /* bytes, or elements */
     void *room;            /* of sorts */
     int from_device, to_device; /* of copies; -1: the host */
     bool pinned;           /* the host memory of a copy */
@@ -58,12 +58,12 @@ typedef struct td_emu_entry {
     _Alignas(16) char payload[TD_EMU_PAYLOAD];
 } td_emu_entry;
 
-/* What devices that were opened together share. */
+/* Shared by devices that were opened together. */
 typedef struct td_emu_world {
     int open;          /* devices that are not yet closed */
     uint64_t host_now; /* the host's virtual time */
-    uint64_t reached;  /* when the last thing happened */
-    uint64_t turns;    /* launches that were paused so far */
+    uint64_t reached;  /* virtual time of the last operation */
+    uint64_t turns;    /* number of pauses of launches so far */
     td_regions regions;
     td_topology topology;
     td_emu_order order;
@@ -94,14 +94,14 @@ typedef struct td_emu_stream {
     struct td_emu_stream *next;
     uint32_t number;  /* of its device's */
     uint32_t actor;
-    uint64_t at;      /* when all that was carried out ends */
-    bool in_progress;   /* the first entry, a copy, has begun; its bytes move when it ends */
+    uint64_t at;      /* end of all executed operations */
+    bool in_progress; /* the first entry, a copy, has begun; its bytes move when it ends */
     uint64_t ends;
-    bool paused;      /* the first entry, a launch, has begun, and goes on after kernels of other GPUs */
-    uint64_t turn;    /* when it was paused, as a number that grows */
+    bool paused;      /* the first entry, a launch, has begun and waits for kernels of other GPUs */
+    uint64_t turn;    /* time of the pause, as an increasing number */
     td_emu_op op;     /* that launch */
     td_emu_entry *first, **last;
-    td_status status; /* of what went wrong and was not yet told */
+    td_status status; /* earlier failure, not reported yet */
     td_failure failure;
     uint32_t seen[TD_EMU_ACTORS]; /* its vector clock */
 } td_emu_stream;
@@ -113,8 +113,9 @@ static inline td_emu_stream *td_emu_stream_of(td_stream *stream) { return (td_em
 void td_emu_queue_open(td_emu_world *world, td_loop *loop);
 void td_emu_queue_close(td_emu_world *world);
 uint64_t td_emu_host_now(td_emu_world *world);
-bool td_emu_step(td_emu_world *world); /* lets the next thing happen; false: nothing is queued */
-void td_emu_drain(td_emu_world *world, const td_device *device); /* all that is queued (NULL: of any device) */
+bool td_emu_step(td_emu_world *world); /* executes the next operation; false: nothing is queued */
+void td_emu_drain(td_emu_world *world, const td_device *device); /* executes all queued operations (NULL: of all
+                                                                  * devices) */
 
 td_status td_emu_stream_open(td_device *device, bool low_priority, td_stream **out);
 void td_emu_stream_close(td_stream *stream);
@@ -124,19 +125,19 @@ td_status td_emu_record(td_stream *stream, td_event **out);
 td_status td_emu_wait_event(td_stream *stream, td_event *event);
 void td_emu_event_destroy(td_event *event);
 
-/* The stream's earlier failure, told once. */
+/* Returns the stream's earlier failure, once. */
 td_status td_emu_stream_check(td_emu_stream *stream);
-void td_emu_stream_fail(td_emu_stream *stream, td_status status); /* with the message that stands */
+void td_emu_stream_fail(td_emu_stream *stream, td_status status); /* with the current message */
 
-/* Queues what the caller filled in of a new entry; `payload` is copied. */
+/* Queues an entry that the caller filled in; `payload` is copied. */
 td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const void *payload, size_t bytes);
 static inline const void *td_emu_payload(const td_emu_entry *entry)
 {
     return entry->large != NULL ? entry->large : entry->payload;
 }
 
-/* What happens: carried out by queue.c when its time has come (work.c, links.c, utilities.c). Work of the device's own
- * returns how long it takes. */
+/* Operations, executed by queue.c at their virtual time (work.c, links.c, utilities.c). Work on the device returns its
+ * duration. */
 td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
 td_status td_emu_resume_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration_ns);
 bool td_emu_may_pause(td_emu_machine *machine);
@@ -148,7 +149,8 @@ td_status td_emu_start_copy(td_emu_stream *stream, td_emu_entry *entry);
 td_status td_emu_end_copy(td_emu_stream *stream, td_emu_entry *entry);
 uint64_t td_emu_copy_free(const td_emu_stream *stream, const td_emu_entry *entry); /* when its unit is free */
 uint64_t td_emu_copy_begin(td_emu_stream *stream, const td_emu_entry *entry, uint64_t at); /* when it ends */
-td_emu_op *td_emu_operate(td_emu_stream *stream, const td_emu_entry *entry, const char *what); /* it is carried out */
+td_emu_op *td_emu_operate(td_emu_stream *stream, const td_emu_entry *entry, const char *what); /* begins its
+                                                                                                * execution */
 
 td_status td_emu_copy(td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind);
 td_status td_emu_copy_peer(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
@@ -172,7 +174,7 @@ td_status td_emu_scan(td_stream *stream, const uint32_t *in, uint64_t *out, uint
                       uint64_t room_bytes);
 td_status td_emu_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 
-/* Whether these bytes are the device's, in words that name `what` if not. */
+/* Checks that these bytes are the device's; the message names `what`. */
 td_status td_emu_check_range(const td_device *device, const void *memory, uint64_t bytes, const char *what);
 
 #endif

@@ -1,12 +1,11 @@
-/* Exchanges within a warp: lanes named by a mask meet, all at one line of source
- * with the same mask, and leave with a vote or with each other's values. Meeting
- * also orders what they did before and do after, which the watch wants to know. */
+/* Exchanges within a warp: the lanes of a mask meet at one source line with the same mask and leave with a vote or each
+ * other's values. An exchange also orders the lanes' accesses before and after it, for the watch. */
 #include "device/emulator/machine.h"
 #include "device/emulator/watch.h"
 
 #include <string.h>
 
-#define POISON UINT64_C(0xfff8ababfff8abab) /* what an unnamed lane's value looks like */
+#define POISON UINT64_C(0xfff8ababfff8abab) /* value read from a lane outside the mask */
 
 static td_emu_fiber_thread *warp_of(td_emu_fiber_thread *thread)
 {
@@ -19,7 +18,8 @@ static bool same_meeting(const td_emu_fiber_thread *a, const td_emu_fiber_thread
            (a->site.file == b->site.file || strcmp(a->site.file, b->site.file) == 0);
 }
 
-/* A lane that waits for another meeting, although it and `me` name each other: neither will come to the other's. */
+/* Reports a lane that waits for another exchange although it and `me` are in each other's masks: neither would
+ * arrive. */
 static void check_meeting(const td_emu_fiber_thread *me, const td_emu_fiber_thread *other)
 {
     char words[TD_EMU_WORDS];
@@ -28,7 +28,7 @@ static void check_meeting(const td_emu_fiber_thread *me, const td_emu_fiber_thre
                  td_emu_describe(other, words));
 }
 
-/* Joins those who wait for the same meeting, or begins it; says whether all have come. */
+/* Joins the lanes that wait for the same exchange, or begins it; returns whether all have arrived. */
 static bool come(td_emu_fiber_thread *me, td_emu_fiber_thread *warp, const td_emu_warp *lanes)
 {
     uint32_t bit = 1u << me->self.thread % TD_EMU_WARP;
@@ -69,7 +69,7 @@ static void move_values(td_emu_fiber_thread *warp, uint32_t mask)
     }
 }
 
-/* What any of them knew to be past, all of them know, and what each did so far. */
+/* Merges the lanes' vector clocks: every lane learns what all others knew and did. */
 static void join_times(td_emu_fiber_thread *warp, uint32_t mask)
 {
     uint32_t known[TD_EMU_WARP] = {0}, now = td_emu_tick();

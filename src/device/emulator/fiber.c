@@ -12,7 +12,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-static td_fiber *leaving, *arriving; /* the switch under way */
+static td_fiber *leaving, *arriving; /* the current switch */
 
 #if defined(__x86_64__)
 #define HAND_WRITTEN 1

@@ -35,13 +35,13 @@ void td_fiber_stacks_close(td_fiber_stacks *stacks);
 /* The next switch to it calls `entry`, which never returns. */
 void td_fiber_prepare(td_fiber *fiber, void (*entry)(void));
 
-/* Leaves `from`, which runs, for `to`; returns when somebody switches to `from` again. */
+/* Switches from `from`, which runs, to `to`; returns after a switch back. */
 void td_fiber_switch(td_fiber *from, td_fiber *to);
 
 /* Called first by `entry`: the stack has been taken. */
 void td_fiber_arrived(void);
 
-/* A fiber that will not be switched to again as it stands: what it left on its stack is forgotten. */
+/* Drops the contents of a fiber's stack; it must not be switched to before td_fiber_prepare. */
 void td_fiber_drop(td_fiber *fiber);
 
 #endif

@@ -1,10 +1,8 @@
-/* The language of kernels for the emulator: every thread of a block is a fiber
- * (fiber.h) that runs until it has to wait for others. Sites (file and line) go
- * along so that a broken rule is reported where it is broken.
+/* The kernel language on the emulator: every thread of a block is a fiber (fiber.h) that runs until it must wait for
+ * others. Calls pass their site (file and line), so that errors name it.
  *
- * The translation units of kernels are compiled with the compiler's thread
- * instrumentation and linked with the emulator's own runtime (watch.c) instead of
- * the sanitizer's: it sees every access to memory. */
+ * Kernels are compiled with the compiler's thread-sanitizer instrumentation and linked with the emulator's runtime
+ * (watch.c), which sees every memory access. */
 #ifndef TD_DEVICE_EMULATOR_LANGUAGE_H
 #define TD_DEVICE_EMULATOR_LANGUAGE_H
 

@@ -1,5 +1,4 @@
-/* Links between emulated GPUs and to the host: how long copies take, whose memory kernels may follow, and what
- * crossed. */
+/* Links between emulated GPUs and to the host: durations of copies, peer access of kernels, traffic counters. */
 #include "device/emulator/emulator.h"
 
 /* A copy between GPUs without a link goes through the host in pieces: while one comes down, the next goes up. */
@@ -8,7 +7,7 @@ static const double STAGED_PIECE = 1 << 20;
 static td_topology *topology_of(const td_device *device) { return &td_emulator_of(device)->world->topology; }
 static double smaller(double a, double b) { return a < b ? a : b; }
 
-/* The units that a copy takes: one, or the way up to the host and the way down from it. */
+/* The links that a copy uses: one, or one up to the host and one down from it. */
 typedef struct route {
     uint64_t *free_at[2];
     double latency[2], rate[2];
@@ -61,7 +60,7 @@ uint64_t td_emu_copy_begin(td_emu_stream *stream, const td_emu_entry *entry, uin
     return down;
 }
 
-/* What device.h asks. */
+/* Functions of device.h. */
 
 static td_status check_together(const td_device *a, const td_device *b)
 {

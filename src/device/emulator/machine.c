@@ -47,7 +47,7 @@ void td_emu_machine_close(td_emu_machine *machine)
     machine->loads = NULL;
 }
 
-/* Whatever the fibers had on their stacks is forgotten. */
+/* Drops the stacks of all fibers. */
 static void drop_all(td_emu_machine *m)
 {
     m->free_count = 0;
@@ -76,7 +76,7 @@ static td_status make_blocks(td_emu_machine *m, uint32_t count)
     return TD_OK;
 }
 
-/* Room for as many threads and blocks at once as the launch has; grown, never shrunk. */
+/* Makes room for the launch's concurrent threads and blocks; grows, never shrinks. */
 static td_status make_room(td_emu_machine *m, uint32_t blocks, uint32_t threads)
 {
     td_status status = TD_OK;
@@ -113,7 +113,7 @@ static void shuffle(td_emu_machine *m)
     }
 }
 
-/* Thousands of threads do not fit the cache: what the next ones need is fetched while others run. */
+/* Thousands of threads do not fit in the cache: the next ones are prefetched while others run. */
 static void fetch_ahead(const td_emu_machine *m)
 {
     const td_emu_fiber_thread *soon = m->turn[m->turn_at + FETCHED_AHEAD / 2];
@@ -121,7 +121,7 @@ static void fetch_ahead(const td_emu_machine *m)
     if (soon->fiber != NULL) td_fetch(soon->fiber->top);
 }
 
-/* The thread whose turn it is; NULL when none can go on. */
+/* The next thread in turn; NULL if none is ready. */
 static td_emu_fiber_thread *choose(td_emu_machine *m)
 {
     if (m->turn_at == m->turn_count) {
@@ -180,7 +180,7 @@ static void thread_end(td_emu_machine *m, td_emu_fiber_thread *thread)
     thread->fiber = NULL;
 }
 
-/* A stack's life: one thread after the other that has yet to begin. Between, it lies free. */
+/* Runs unstarted threads one after another on this stack; in between the stack is free. */
 static void fiber_begin(void)
 {
     td_fiber_arrived();
@@ -259,7 +259,7 @@ static bool waits_for(const td_emu_fiber_thread *one, const td_emu_fiber_thread 
            (one->mask >> (other->self.thread % TD_EMU_WARP) & 1) != 0;
 }
 
-/* Nobody can go on: one that waits, at an exchange if there is one, and one that it waits for. */
+/* Reports a deadlock: a waiting thread, at an exchange if there is one, and one that it waits for. */
 static td_status report_deadlock(td_emu_machine *m)
 {
     char mine[TD_EMU_WORDS], theirs[TD_EMU_WORDS];
@@ -305,7 +305,7 @@ static void block_begin(td_emu_machine *m, uint32_t slot, uint32_t number)
     }
 }
 
-/* A warp is busy, with all its lanes, as long as the one that has most to do. */
+/* A warp is busy as long as its busiest lane. */
 static uint64_t block_operations(const td_emu_block *block)
 {
     uint64_t sum = 0;
@@ -318,7 +318,7 @@ static uint64_t block_operations(const td_emu_block *block)
     return sum;
 }
 
-/* A block goes to the multiprocessor with least to do. */
+/* Assigns a block to the least loaded multiprocessor. */
 static void give_load(td_emu_machine *m, const td_emu_block *block)
 {
     int count = m->device->properties.multiprocessors, least = 0;

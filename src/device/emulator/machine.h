@@ -1,10 +1,9 @@
-/* What runs kernels: the threads of the blocks in flight, what they wait for,
- * and the launch under way, of which the process has one at a time.
+/* The interpreter of kernels: the threads of the blocks in flight, their waits, and the current launch, of which the
+ * process has one at a time.
  *
- * A thread runs until it waits or ends. Rounds give every thread that can go on
- * its turn, in an order drawn anew each round; what is released during a round
- * runs in the next. A thread that ends lends its stack to the next one to begin,
- * so that threads that never wait all run on one. */
+ * A thread runs until it waits or ends. In every round each ready thread gets a turn, in a random order; threads
+ * released during a round run in the next. A thread that ends passes its stack to the next one to begin, so that
+ * threads that never wait share one stack. */
 #ifndef TD_DEVICE_EMULATOR_MACHINE_H
 #define TD_DEVICE_EMULATOR_MACHINE_H
 
@@ -16,7 +15,7 @@ enum { TD_EMU_WARP = 32, TD_EMU_SHARED_SITES = 32, TD_EMU_CANARY = 64, TD_EMU_BL
 
 typedef enum td_emu_state {
     TD_EMU_FRESH,   /* not begun */
-    TD_EMU_READY,   /* can go on, or runs */
+    TD_EMU_READY,   /* ready or running */
     TD_EMU_BARRIER, /* waits for its block */
     TD_EMU_GRID,    /* waits for all blocks */
     TD_EMU_LANES,   /* waits for lanes of its warp */
@@ -31,7 +30,7 @@ struct td_emu_stale;
 struct td_regions;
 
 typedef struct td_emu_fiber_thread {
-    td_emu_thread self; /* first: what the kernel sees */
+    td_emu_thread self; /* first member: the kernel's view */
     uint32_t id;        /* in the whole launch */
     td_emu_state state;
     td_fiber *fiber;
@@ -42,8 +41,9 @@ typedef struct td_emu_fiber_thread {
     struct td_emu_fiber_thread *leader; /* the first that came to the exchange */
     uint32_t come;      /* of a leader: the lanes that are there */
     uint64_t operations; /* accesses, exchanges, barriers */
-    uint64_t value;     /* what it gives to the exchange, then what it gets */
-    uint32_t seen[TD_EMU_WARP]; /* accesses of a lane of its warp before this tick came before its own */
+    uint64_t value;     /* value that it contributes to the exchange, then its result */
+    uint32_t seen[TD_EMU_WARP]; /* for every lane of its warp: accesses before this tick happened before this
+                                 * thread's */
 } td_emu_fiber_thread;
 
 /* Lanes of a warp: those that wait for an exchange, those that ended. */
@@ -65,13 +65,13 @@ typedef struct td_emu_block {
     td_emu_warp warp[TD_EMU_BLOCK_WARPS];
     char *shared; /* the arena */
     td_emu_cell *cells; /* of the arena, when accesses are watched */
-    uint32_t shared_end, shared_sum; /* bytes of the arena in use; of these, what kernels asked for */
+    uint32_t shared_end, shared_sum; /* bytes of the arena in use; those that kernels requested */
     uint32_t pieces;
     td_emu_shared_piece piece[TD_EMU_SHARED_SITES];
     uint32_t began, met; /* ticks of its begin and of its last barrier */
 } td_emu_block;
 
-/* What a launch did. */
+/* Counters of a launch. */
 typedef struct td_emu_work {
     uint64_t blocks, threads;
     uint64_t barriers, grid_barriers, exchanges; /* barriers: of blocks */
@@ -82,25 +82,26 @@ typedef struct td_emu_work {
     uint64_t busiest;                            /* operations of the multiprocessor with most of them */
 } td_emu_work;
 
-/* The watch's place in a launch. */
+/* The watch's state within a launch. */
 typedef struct td_watch_state {
     bool races, mixed;
     uint32_t began, all_met, until_look, until_turn, idle_turns;
     uint64_t looks, progress;
 } td_watch_state;
 
-/* The fibers and arenas of a device, kept from launch to launch. */
+/* The fibers and arenas of a device, reused by all launches. */
 typedef struct td_emu_machine {
     td_device *device;
     struct td_regions *regions;
     uint32_t era; /* of the ticks in its threads and arenas */
     uint64_t seed;
     uint32_t shared_limit; /* bytes that a block may ask for */
-    uint32_t arena_bytes;  /* what that takes with its canaries */
-    bool races;            /* look for them */
-    uint64_t patience;     /* accesses without a thread that ends or a meeting: an endless loop */
+    uint32_t arena_bytes;  /* the same with canaries */
+    bool races;            /* report races */
+    uint64_t patience;     /* accesses without progress (a thread's end or a barrier) after which a launch counts as an
+                            * endless loop */
     double peer_rate[TD_EMULATED_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
-    bool peer_enabled[TD_EMULATED_DEVICES]; /* kernels may follow their pointers */
+    bool peer_enabled[TD_EMULATED_DEVICES]; /* kernels may dereference their pointers */
     struct td_emu_order *order;
     struct td_emu_stale *stale;
     td_fiber_stacks stacks;
@@ -114,7 +115,7 @@ typedef struct td_emu_machine {
     uint32_t blocks_room;
     uint64_t *loads; /* operations of each multiprocessor */
     uint64_t launches, rounds;
-    /* Of the launch under way. */
+    /* The current launch. */
     td_fiber caller;
     td_fiber *running_fiber;
     void (*code)(const void *);
@@ -125,20 +126,20 @@ typedef struct td_emu_machine {
     uint32_t stream;      /* its number */
     uint32_t *seen;       /* the vector clock of its stream */
     uint32_t block_at;    /* blocks that have begun */
-    bool in_progress;       /* the last ones to begin have not ended */
+    bool in_progress;     /* its last blocks have not ended */
     bool beside;          /* it began while a launch of another GPU was paused */
     bool paused;          /* it waits for kernels of other GPUs to go on */
-    bool (*may_pause)(struct td_emu_machine *machine); /* whether another GPU could go on */
+    bool (*may_pause)(struct td_emu_machine *machine); /* whether another GPU has a ready launch */
     uint64_t progress_seen; /* when it last might have been paused */
     td_watch_state watched; /* while it is paused */
     uint32_t actor;         /* its stream's */
     uint32_t in_flight, finished; /* blocks; threads that ended */
     uint32_t grid_waiting;
     td_emu_work work;
-    td_status status; /* why it was ended early; the message stands */
+    td_status status; /* why it was ended early, with the current message */
 } td_emu_machine;
 
-extern td_emu_machine *td_emu_now;          /* the launch under way, or NULL */
+extern td_emu_machine *td_emu_now;          /* the current launch, or NULL */
 extern td_emu_fiber_thread *td_emu_running; /* its thread that runs */
 
 void td_emu_machine_close(td_emu_machine *machine);
@@ -152,21 +153,21 @@ td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work);
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                 const void *arguments, size_t bytes, td_emu_work *work);
 
-/* For those who make threads wait (block.c, exchange.c). */
-void td_emu_pause(void); /* the launch lets those of other GPUs go on; the thread stays ready */
-void td_emu_wait(void);                           /* gives way; returns when the thread is chosen again */
-void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
-uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */
+/* For barriers and exchanges (barrier.c, exchange.c). */
+void td_emu_pause(void); /* pauses the launch in favour of other GPUs; the thread stays ready */
+void td_emu_wait(void);                           /* suspends the thread; returns when it is chosen again */
+void td_emu_release(td_emu_fiber_thread *thread); /* makes the thread ready */
+uint32_t td_emu_tick(void);                       /* the next tick of the watch */
 
 /* Ends the launch with a message naming the kernel, the place, the thread and its block. */
 _Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);
 
 const char *td_emu_file(const char *path); /* its name without folders */
 
-/* Ends the launch with the message that stands (td_last_message). */
+/* Ends the launch with the current message (td_last_message). */
 _Noreturn void td_emu_abandon(td_status status);
 
-/* What a thread waits for, in words, for messages. */
+/* Describes what a thread waits for, for messages. */
 #define TD_EMU_WORDS 160
 const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU_WORDS]);
 

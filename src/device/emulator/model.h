@@ -1,5 +1,5 @@
-/* The modelled machine: what an emulated GPU has, how fast it is, and the links
- * between GPUs and to the host. Times are nanoseconds, rates per nanosecond. */
+/* The modelled machine: properties and rates of an emulated GPU, and the links between GPUs and to the host. Times are
+ * nanoseconds, rates per nanosecond. */
 #ifndef TD_DEVICE_EMULATOR_MODEL_H
 #define TD_DEVICE_EMULATOR_MODEL_H
 
@@ -16,9 +16,9 @@ typedef struct td_gpu_model {
     double launch_ns, synchronize_ns, grid_barrier_ns;
 } td_gpu_model;
 
-/* One way of a link; copies of it wait for each other. */
+/* One direction of a link; its copies are serialized. */
 typedef struct td_link_model {
-    double rate;  /* bytes per ns; 0: there is none */
+    double rate;  /* bytes per ns; 0: no link */
     double latency_ns;
     uint64_t free_at;
 } td_link_model;
@@ -26,9 +26,10 @@ typedef struct td_link_model {
 typedef struct td_topology {
     char name[64];
     int devices;
-    bool races;        /* look for them in kernels */
-    uint32_t remote_delay; /* how often a kernel may still see what another GPU has changed; 0: never */
-    uint64_t patience; /* accesses of a launch without progress, after which it is given up */
+    bool races;        /* report races of kernels */
+    uint32_t remote_delay; /* how often a kernel may still read the old value of a word that another GPU changed; 0:
+                            * never */
+    uint64_t patience; /* accesses of a launch without progress after which it is aborted */
     td_gpu_model gpu[TD_EMULATED_DEVICES];
     double gather_rate;    /* bytes per ns that the host's workers collect */
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */

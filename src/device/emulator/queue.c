@@ -160,8 +160,8 @@ static td_emu_stream *find_paused(const td_emu_world *world, uint64_t *time)
     return next;
 }
 
-/* Of several at the same time the one that was queued first: when a unit becomes free, it goes to whom the host meant to
- * have it first. */
+/* Among several at the same time, the one queued first: when a unit becomes free, it serves the host's earlier
+ * request. */
 static td_emu_stream *find_next(const td_emu_world *world, uint64_t *time)
 {
     td_emu_stream *next = NULL;
@@ -297,7 +297,7 @@ static void end_copy(td_emu_stream *stream, td_emu_entry *entry)
     if (status != TD_OK) td_emu_stream_fail(stream, status);
 }
 
-/* Says whether it is under way. */
+/* Returns whether the copy is in progress. */
 static bool start_copy(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
 {
     td_status status = td_emu_start_copy(stream, entry);
@@ -442,7 +442,7 @@ td_status td_emu_notify(td_stream *base, td_handler handler, void *context, uint
     TD_CHECK(td_order_expect(&world->order, world->notifies + 1));
     TD_CHECK(td_order_keep(&world->order, stream->seen, &what.host_moment));
     td_status status = td_emu_queue(stream, &what, NULL, 0);
-    if (status != TD_OK) return status; /* with what.told */
+    if (status != TD_OK) return status; /* with what.host_moment */
     world->notifies++;
     return TD_OK;
 }

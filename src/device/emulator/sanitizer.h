@@ -21,7 +21,7 @@
 #define TD_THREADS_CHECKED 0
 #endif
 
-/* Memory that nobody may touch for now, as far as the address sanitizer can help it. */
+/* Marks memory as inaccessible for the address sanitizer. */
 #if TD_ADDRESS_CHECKED
 #include <sanitizer/asan_interface.h>
 #define TD_FORBID(memory, bytes) ASAN_POISON_MEMORY_REGION(memory, bytes)

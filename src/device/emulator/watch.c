@@ -18,7 +18,7 @@ static struct watch {
     td_emu_machine *machine;
 } watch;
 
-/* Past the last tick there is no telling what came first. */
+/* Ticks have run out: later accesses cannot be ordered. */
 uint32_t td_emu_tick(void)
 {
     uint32_t *tick = &td_emu_now->regions->tick;
@@ -72,7 +72,7 @@ void td_watch_resume(td_emu_machine *machine) { (void)machine; }
 
 #else
 
-/* Every so many accesses a launch is looked at: whether it makes no progress, whether the process is to end. */
+/* Every so many accesses, checks whether the launch makes progress and whether the process must end. */
 enum { LOOK_EVERY = 1 << 20 };
 
 /* Threads give way at one atomic of so many: others see what stands half done, and one that waits for a word to change
@@ -178,7 +178,7 @@ static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t c
     return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
 }
 
-/* Whether what the cell tells of came before whatever I do now. */
+/* Whether the cell's access happened before the current one. */
 static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
 {
     uint32_t scope = scope_of(cell), tick = tick_of(cell), other = number_in_block(me, cell);
@@ -233,7 +233,7 @@ static bool is_foreign(uint64_t cell)
     return op != NULL && op->actor != watch.machine->actor;
 }
 
-/* Kernels of two GPUs meet by atomics: whoever touches a word after the other has its past behind it. */
+/* Kernels of two GPUs synchronize by atomics: an access to a word is ordered after the earlier atomic on it. */
 static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind kind)
 {
     const td_emu_op *op = tick_of(cell->touched) > 0 ? td_order_of(watch.machine->order, tick_of(cell->touched)) : NULL;

@@ -91,7 +91,7 @@ static void add_hull(td_emu_world *world, const td_hull *hull, uint32_t tick, td
     td_order_add_span(&world->order, (td_emu_span){.begin = hull->begin, .end = hull->end, .tick = tick, .kind = kind});
 }
 
-/* Which regions the kernel touched, for those who free them. */
+/* Notes the regions that the kernel touched, for checks when they are freed. */
 static void note_regions(td_emu_world *world, const td_emu_op *op)
 {
     for (uint64_t i = 0; world->order.on && i < world->regions.count; i++) {
@@ -179,7 +179,7 @@ static int number_of(const td_region *region) { return region != NULL && region-
 
 enum { CAPTURED = 64 << 10 }; /* bytes */
 
-/* The host filled a buffer again without knowing that what was in it had been copied. */
+/* The host refilled a buffer before it knew that the earlier copy from it had ended. */
 static td_status check_reused(td_emu_stream *stream, const td_emu_entry *what)
 {
     char words[TD_OP_WORDS];

@@ -1,5 +1,5 @@
-/* The coop engine: a run is set up and taken down here. What the two cannot do together is the CPU's, and a graph that
- * fits the GPU whole is the resident engine's. */
+/* The coop engine: sets up, runs and tears down a run. Programs whose iterations cannot be divided run on the cpu
+ * engine, and graphs that fit on the GPU on the resident engine. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -17,34 +17,35 @@ enum {
     SET_SINKS, SETTINGS,
 };
 
-enum { ORDER_AUTO = TD_ORDERS }; /* behind the orders */
+enum { ORDER_AUTO = TD_ORDERS }; /* follows the orders */
 
 const td_setting td_coop_settings[] = {
     [SET_ORDER] = {"order", TD_SETTING_CHOICE, ORDER_AUTO, 0, 0, "none|hot|indegree|random|rcm|auto",
-                   "order of vertices whose first ones are the hot part; none: as the graph numbers them "
-                   "('tandem reorder'); auto: hot, unless neighbours have near numbers"},
+                   "order of the vertices; the hot part is the subgraph among the first ones. none: as the graph "
+                   "numbers them ('tandem reorder'); auto: hot, or none if neighbours have close numbers already"},
     [SET_EXTRACT] = {"extract", TD_SETTING_CHOICE, TD_EXTRACT_VERTEXEDGE, 0, 0, "vertexedge|vertex|random",
-                     "hot edges: with both ends among the first vertices, all of the first vertices', between vertices "
-                     "drawn at random"},
+                     "hot edges. vertexedge: those with both ends among the first vertices; vertex: all edges of the "
+                     "first vertices; random: those between random vertices"},
     [SET_ON_DEMAND] = {"on_demand", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                       "idle workers take what still waits for the GPU"},
+                       "idle CPU workers take hot edges that the GPU has not started (on-demand allocation)"},
     [SET_LINK] = {"link", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                  "an idle GPU takes what still waits for the workers, reading the edges from the host's memory"},
+                  "an idle GPU takes edges of the rest that no worker has started, and reads them over the link"},
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                      "what crosses the link for programs that add up does so in fewer bits, where there are no "
-                      "weights"},
+                      "accumulating programs without weights: edges of the rest cross the link with compressed "
+                      "targets"},
     [SET_INVOKE] = {"invoke", TD_SETTING_CHOICE, TD_INVOKE_MEASURED, 0, 0, "paper|measured|always|never",
-                    "whether the GPU takes part in an iteration: by tau and theta, or where it takes less time by "
-                    "rates measured here"},
+                    "whether the GPU takes part in an iteration. paper: by coop.tau and coop.theta; measured: if that "
+                    "is faster by rates measured in this run"},
     [SET_TAU] = {"tau", TD_SETTING_NUMBER, 2.5e6, 0, 1e18, NULL,
                  "active edges above which the GPU takes part (invoke=paper)"},
-    [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL, "share of them that must be hot (invoke=paper)"},
+    [SET_THETA] = {"theta", TD_SETTING_NUMBER, 0.35, 0, 1, NULL,
+                   "minimum share of hot edges among the active ones (invoke=paper)"},
     [SET_PIECE] = {"piece", TD_SETTING_WHOLE, 1 << 18, 1, 1e12, NULL,
-                   "edges that the GPU is given at a time, at least; workers get a 16th each"},
+                   "minimum number of edges in a piece of work for the GPU; a piece for a worker has a 16th"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
-                   "sssp: width of a step of distances; 0: from the weights"},
+                   "sssp: width of a bucket of delta-stepping; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
-                   "vertices without out-edges: with all others, or once at the end"},
+                   "vertices without out-edges: computed in every iteration, or once at the end"},
     [SETTINGS] = {0},
 };
 
@@ -64,19 +65,21 @@ bool td_coop_compresses(const td_run_options *options)
 {
     double set[SETTINGS];
     td_status status = td_settings_resolve(options->settings, "coop", td_coop_settings, set, NULL);
-    if (status != TD_OK) return true; /* refused in time */
+    if (status != TD_OK) return true; /* an invalid setting is refused elsewhere */
     return set[SET_COMPRESS] == 0 && set[SET_LINK] == 0;
 }
 
-static const double STEP = 0.6;     /* of the resident engine's width: an edge again costs more than a round here */
-static const double OVERHEAD = 3e5; /* ns of the frontier's way to the GPU and back, before it was measured */
+static const double STEP = 0.6;     /* bucket width over the resident engine's: relaxing an edge again costs more than a
+                                     * round here */
+static const double OVERHEAD = 3e5; /* assumed time for sending the frontier and merging changes, ns, until it is
+                                     * measured */
 
 static td_status check_sinks(const td_coop_job *self)
 {
     const td_run *run = self->gpu.run;
     int choice = run->program->info->sinks_choice;
     if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which has the vertices without "
+        return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which puts the vertices without "
                                  "out-edges last");
     if (choice > 0 && run->context.parameter[choice - 1] == 0)
         return td_fail(TD_USAGE, "coop.sinks=defer: %s needs the values of vertices without out-edges before the "
@@ -84,8 +87,8 @@ static td_status check_sinks(const td_coop_job *self)
     return TD_OK;
 }
 
-/* Where results are the vertices' own numbers the order must not change them while they are under way; at the end a
- * component is a component. A program that looks at numbers gets those of the graph. */
+/* Programs whose values are vertex numbers must see the graph's numbers while the run continues (at the end, labels are
+ * translated). Programs that read vertex numbers need the graph's numbers too. */
 static bool keeps_stored_order(const td_coop_job *self)
 {
     const td_run_options *options = self->gpu.options;
@@ -94,8 +97,7 @@ static bool keeps_stored_order(const td_coop_job *self)
     return !info->renumbers || (info->vertex_values && under_way);
 }
 
-/* An order that has neighbours near each other is worth more than one by heat: lists in fewer bits, values in
- * caches. */
+/* An order with close neighbours is better than `hot`: targets compress better, and values stay in caches. */
 static td_order choose_order(td_coop_job *self, double set)
 {
     static const double LOCAL = 0.25;
@@ -116,9 +118,9 @@ static td_status read_settings(td_coop_job *self)
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
     if (td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order: %s keeps the graph's own order%s", info->name,
+        td_warn("coop.order has no effect: %s keeps the graph's order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
-                                : ", because its values may depend on vertices' numbers");
+                                : ", because its values may depend on vertex numbers");
     self->on_demand = set[SET_ON_DEMAND] == 0;
     self->link = set[SET_LINK] == 0;
     self->compress = set[SET_COMPRESS] == 0 && self->link;
@@ -160,7 +162,8 @@ static void fill_state(td_coop_job *self)
     gpu->has_high_degree = self->layout->longest >= TD_COOP_HIGH_DEGREE;
 }
 
-/* Arrays of programs that push: the frontier in blocks at the host, what goes back and forth on both sides. */
+/* Arrays of programs that push: blocks of the frontier at the host; on both sides, the vertices and values that are
+ * exchanged. */
 static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -181,16 +184,15 @@ static td_status make_frontier(td_coop_job *self)
         TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
+    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
     for (int i = 0; i < 2; i++)
         if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
             self->pins[self->pin_count++] = queues[i];
-    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "vertices put off") : TD_OK;
+    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "deferred vertices") : TD_OK;
 }
 
-/* Workers who never sleep on every core would keep the driver's thread from telling for milliseconds what the GPU has
- * done: one core is left to it. */
+/* Spinning workers on every core delay the driver's callback thread by milliseconds, so one core is left free. */
 static td_status make_own_pool(td_coop_job *self)
 {
     enum { LEAST_CORES = 4 };
@@ -213,7 +215,7 @@ static td_status set_up(td_coop_job *self)
     TD_CHECK(td_numbering_enter(&self->layout->numbering, gpu->run, gpu->traits->value_bytes, &self->renumbered,
                                 gpu->options->pool));
     gpu->graph = cpu->graph = &self->layout->shadow;
-    gpu->both = false; /* one list */
+    gpu->both = false; /* one list per part */
     cpu->lists = 2;
     cpu->push[0] = split->push.hot;
     cpu->push[1] = split->push.rest;
@@ -238,7 +240,7 @@ static void tear_down(td_coop_job *self, td_status status)
     td_coop_graph *layout = self->layout;
     td_failure failure;
     td_failure_keep(&failure);
-    if (layout != NULL && layout->incoming != NULL) { /* the last to be opened */
+    if (layout != NULL && layout->incoming != NULL) { /* opened last, so that all streams are open */
         (void)td_stream_synchronize(layout->copies);
         (void)td_stream_synchronize(layout->hot_stream);
         (void)td_stream_synchronize(layout->incoming);
@@ -289,26 +291,26 @@ static td_status run_together(td_coop_job *self)
 
 static td_status fall_back_to_cpu(td_run *run, const td_run_options *options, const char *why)
 {
-    td_info("coop: %s; the CPU does it alone", why);
+    td_info("coop: %s; the CPU runs it alone", why);
     run->engine = td_cpu_engine.name;
     return td_cpu_run(run, options);
 }
 
-/* A search over a graph whose own order is kept goes a long way in small steps, which a GPU does not pay for. */
+/* A search over a graph whose order has close neighbours has many small frontiers, for which a GPU does not pay. */
 static bool walks_alone(const td_coop_job *self)
 {
     return self->gpu.traits->fused && self->stored_order && self->invoke == TD_INVOKE_MEASURED &&
            self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
 }
 
-/* A GPU that is lost does not take the run with it. */
+/* If the GPU is lost, the CPU finishes the run. */
 static td_status go_on_alone(td_coop_job *self, bool *alone)
 {
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
     TD_CHECK(td_coop_recover(self));
     self->gpu.run->seconds = td_seconds_since(self->cpu.run_began);
-    td_warn("%s; the CPU goes on alone after %u iterations", message, self->gpu.run->iterations);
+    td_warn("%s; the CPU continues alone after %u iterations", message, self->gpu.run->iterations);
     *alone = true;
     return TD_OK;
 }
@@ -316,7 +318,7 @@ static td_status go_on_alone(td_coop_job *self, bool *alone)
 static td_status leave(td_coop_job *self, bool *alone)
 {
     td_run *run = self->gpu.run;
-    td_info("coop: frontiers stay small; the CPU does it alone");
+    td_info("coop: frontiers stay small; the CPU runs it alone");
     run->row_count = run->iterations = 0;
     run->edges_processed = 0;
     run->seconds = td_seconds_since(self->cpu.run_began);
@@ -342,7 +344,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
 }
 
-/* The CPU ends what a lost GPU, or frontiers that stay small, left. */
+/* The CPU finishes a run after the GPU was lost or frontiers stayed small. */
 static td_status end_alone(td_run *run, const td_run_options *options)
 {
     double seconds = run->seconds;
@@ -353,13 +355,13 @@ static td_status end_alone(td_run *run, const td_run_options *options)
     return TD_OK;
 }
 
-/* Once the graph is cut: why the GPU has no part in the run, or NULL. */
+/* After the split: why the GPU takes no part in the run, or NULL. */
 static const char *find_reason_against(const td_coop_job *self)
 {
     const td_split *split = &self->layout->split;
-    if (split->inside == 0) return "no vertex and its edges fit what the GPU may hold";
+    if (split->inside == 0) return "no vertex with its edges fits in the GPU memory allowed";
     if (self->gpu.traits->fused || td_coop_invokes(self, split->edges, split->hot_edges)) return NULL;
-    return self->invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "the GPU would not pay by coop.invoke";
+    return self->invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "coop.invoke never uses the GPU on this graph";
 }
 
 static td_status run_plan(const td_plan *plan, td_run *run)
@@ -373,12 +375,12 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     td_coop_job self = {0};
     const char *reason = NULL;
     if (run->resumed != NULL && run->resumed->converged)
-        return fall_back_to_cpu(run, options, "the checkpoint is that of a run that was through");
+        return fall_back_to_cpu(run, options, "the checkpoint is of a run that had converged");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     TD_TRY(read_settings(&self));
     if (walks_alone(&self)) {
-        reason = "neighbours have near numbers, so a search's frontiers stay small";
+        reason = "neighbours have close numbers, so the frontiers of a search stay small";
         goto done;
     }
     TD_TRY(td_gpu_layout_acquire(&td_coop_layout_kind, run->graph, options, &self.layout));
@@ -388,18 +390,18 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     if (reason != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
     TD_TRY(set_up(&self));
-    if (async) td_warn("--async changes nothing: iterations that the GPU and the CPU share are synchronous");
+    if (async) td_warn("--async has no effect: iterations shared by GPU and CPU are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:
     td_numbering_leave(run, &self.renumbered);
     tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
-    if (reason != NULL || alone) run->async = async; /* the CPU's */
+    if (reason != NULL || alone) run->async = async; /* the CPU alone may run asynchronously */
     if (status == TD_OK && alone) return end_alone(run, options);
     return status == TD_OK && reason != NULL ? fall_back_to_cpu(run, options, reason) : status;
 }
 
-/* Settings that contradict each other or the request are refused whether or not the GPU has a part in the run. */
+/* Refuses settings that contradict each other or the request, whether or not the GPU takes part. */
 static td_status check_request(const td_run_options *options)
 {
     double set[SETTINGS];
@@ -407,16 +409,16 @@ static td_status check_request(const td_run_options *options)
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     bool by_paper = td_settings_given(settings, "coop.tau") || td_settings_given(settings, "coop.theta");
     if (by_paper && set[SET_INVOKE] != TD_INVOKE_PAPER)
-        return td_fail(TD_USAGE, "coop.tau and coop.theta are those of coop.invoke=paper");
+        return td_fail(TD_USAGE, "coop.tau and coop.theta need coop.invoke=paper");
     if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which draws an "
-                                 "order of its own");
+        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which uses a "
+                                 "random order");
     if (set[SET_DELTA] > 0 && options->has_iterations)
-        return td_fail(TD_USAGE, "coop.delta is the width of a step of sssp's distances, which an iteration "
-                                 "limit replaces by rounds");
+        return td_fail(TD_USAGE, "coop.delta is the width of a bucket of delta-stepping, and a limit on "
+                                 "iterations makes sssp run plain rounds; leave one of them out");
     if (set[SET_SINKS] == 1 && (options->checkpoint != NULL || options->resume != NULL))
-        return td_fail(TD_USAGE, "coop.sinks=defer leaves vertices without out-edges behind the others, which a "
-                                 "checkpoint cannot hold");
+        return td_fail(TD_USAGE, "coop.sinks=defer: vertices without out-edges lag behind the others, which a "
+                                 "checkpoint cannot represent");
     if (set[SET_SINKS] == 1 && options->has_iterations)
         return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
                                  "out-edges would be an iteration ahead of the others");
@@ -430,8 +432,8 @@ static td_status plan_coop(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
-        td_info("coop: the two cannot share an iteration of this program; the CPU does it alone");
-        return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
+        td_info("coop: iterations of this program cannot be divided; the CPU runs it alone");
+        return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so the CPU runs it");
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
@@ -439,13 +441,13 @@ static td_status plan_coop(td_plan *plan)
     uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
     TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
     if (need->all) {
-        td_info("coop: the graph fits the GPU; the resident engine does it");
+        td_info("coop: the graph fits on the GPU; the resident engine runs it");
         return td_plan_delegate(plan, &td_resident_engine,
-                                 "; everything fits the GPU, so that the resident engine does it");
+                                 "; the graph fits on the GPU, so the resident engine runs it");
     }
-    if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
+    if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; shared iterations are synchronous");
     plan->program_bytes = need->host;
-    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* at most: vertices come whole */
+    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* upper bound: lists are not divided */
     td_plan_on_device(plan, gpus->gpu[0], hot, need->vertices, false);
     return TD_OK;
 }
@@ -459,8 +461,8 @@ static const td_column columns[] = {
 
 const td_engine td_coop_engine = {
     .name = "coop",
-    .summary = "a graph larger than GPU memory: its hot part there, the rest at the CPU, both at work to the end of "
-               "every iteration",
+    .summary = "a graph larger than GPU memory: the hot part on the GPU, the rest on the CPU; both process edges until "
+               "the iteration ends (CGgraph)",
     .device = "cuda or emu",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .needs_gpu = true,

@@ -1,17 +1,16 @@
-/* The coop engine's parts: a hot subgraph on the GPU, the rest of the graph at the CPU, both busy to the end (CGgraph,
- * VLDB'24, and beyond it).
+/* The coop engine: a hot subgraph on the GPU, the rest of the graph on the CPU, both busy until the iteration ends
+ * (CGgraph, VLDB'24, and extensions).
  *
- * The graph is cut in two along an order of its vertices (layout/split.h): the hot part is loaded onto the device once,
- * the rest stays at the host. An iteration is two pots of edges. The GPU takes from the hot one and, when that is
- * empty, from the rest, which it reads over the link; the CPU's workers take from the rest and, when that is empty,
- * from what still waits for the GPU (on-demand allocation). A pot has two ends, one for each, and one thread hands out
- * from both: no edge is done twice, none is lost (coop_share.c).
+ * The graph is split along an order of its vertices (layout/split.h): the hot part is loaded onto the device once, the
+ * rest stays in host memory. In every iteration the edges of either part form a deque. The GPU takes from the hot deque
+ * and, when that is empty, from the rest, which it reads over the link; CPU workers take from the rest and, when that
+ * is empty, hot edges that the GPU has not started (on-demand allocation). Each side takes from its own end, and one
+ * thread hands out from both ends, so that every edge is processed exactly once (share.c).
  *
- * Of programs that push (coop_rounds.c) the values at the host are the valid ones: the GPU is given the frontier, and
- * what it changes is merged at the end of the iteration. Of programs that add up (coop_pull.c) the GPU has the valid
- * values: the CPU hands over its sums and gets the messages. Either way the host has consistent values from which the
- * CPU can end the run alone. coop.c sets a run up, coop_graph.c holds what stays from run to run, coop_plan.c counts
- * bytes. */
+ * Programs that push (rounds.c): the host has the valid values; the GPU gets the frontier, and its changes are merged
+ * at the end of the iteration. Accumulating programs (pull.c): the GPU has the valid values; the CPU sends its sums and
+ * receives the messages. In both cases the host has consistent values from which the CPU can finish the run alone.
+ * coop.c sets up a run, graph.c makes the cached layout, plan.c states memory. */
 #ifndef TD_ENGINE_COOP_COOP_H
 #define TD_ENGINE_COOP_COOP_H
 
@@ -28,62 +27,64 @@ typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALW
 
 enum { TD_COOP_WINDOWS = 3 };
 
-/* Windows of one part of the lists that stay on the device in fewer bits. */
+/* Compressed windows of one part of the lists that are resident on the device. */
 typedef struct td_coop_windows {
-    uint32_t *words;           /* NULL: there are none */
-    uint64_t *at, base;        /* where each begins, and the first at the host */
-    uint32_t first, end;       /* windows */
+    uint32_t *words;           /* compressed targets; NULL: none */
+    uint64_t *at, base;        /* first word of every window, counted from `base` in the host's array */
+    uint32_t first, end;       /* first .. end - 1: the windows */
 } td_coop_windows;
 
-/* What stays from run to run of one graph. */
+/* The layout that is cached between runs of one graph. */
 typedef struct td_coop_graph {
     td_gpu_layout gpu;
     td_split_request request;
     td_split split;
-    td_numbering numbering;    /* that of the split */
-    td_graph shadow;           /* the graph by its new numbers, as far as the engines look at it; owns nothing */
+    td_numbering numbering;    /* numbering of the split */
+    td_graph shadow;           /* the graph in the split's numbering, with the fields that engines use; owns nothing */
     td_device *device;
-    td_stream *stream, *hot_stream, *copies, *incoming; /* what it computes; what goes to the host; edges that come */
-    td_gpu_list hot, rest; /* of the list that the GPU goes along; the rest's edges at the host, as kernels see them */
-    const td_split_lists *cut; /* the same at the host */
-    uint64_t longest;          /* list */
+    td_stream *stream, *hot_stream, *copies, *incoming; /* kernels; kernels over hot edges; copies to the host; windows
+                                                         * to the device */
+    td_gpu_list hot, rest; /* the lists that the GPU processes; the edges of the rest are in host memory, as kernels see
+                            * it */
+    const td_split_lists *cut; /* the same lists at the host */
+    uint64_t longest;          /* length of the longest list */
     bool pinned[2], readable;
-    void *out;                 /* offsets, for out-degrees */
-    td_gpu_head_arrays heads[2]; /* of programs that add up */
-    bool compress;             /* was asked for */
-    td_link_list link;         /* of those: the rest in windows, which cross in fewer bits; narrow NULL: they are read
-                                * as they are */
-    td_coop_windows resident[2];    /* and what stays of either part: the hot one whole, windows of the rest from its end */
-    void *window[TD_COOP_WINDOWS]; /* on the device: windows that cross */
+    void *out;                 /* out-offsets, for out-degrees */
+    td_gpu_head_arrays heads[2]; /* accumulating programs: list starts of either part */
+    bool compress;             /* setting coop.compress */
+    td_link_list link;         /* accumulating programs: the rest in windows with compressed targets; compressed NULL:
+                                * read uncompressed */
+    td_coop_windows resident[2]; /* resident windows: of the whole hot part; of the end of the rest */
+    void *window[TD_COOP_WINDOWS]; /* device memory for windows that cross */
     td_event *freed[TD_COOP_WINDOWS];
     uint32_t next_window;
-    double copy_rate;          /* bytes a ns */
+    double copy_rate;          /* bytes per ns */
 } td_coop_graph;
 
-/* A pot of work in units; the GPU takes from one end and the CPU from the other. */
+/* A range of work units; the GPU takes from one end and the CPU from the other. */
 enum { TD_COOP_HOT, TD_COOP_REST, TD_COOP_DEQUES };
 typedef struct td_coop_deque {
-    uint64_t front, back;      /* units that nobody has taken */
-    const uint64_t *before;    /* edges before every unit */
-    uint64_t unit, edges;      /* where that is NULL: edges of a unit, and of all */
-    uint64_t window;           /* units that come to the GPU together, from a multiple of them on; 0: one by one */
-    double gpu_rate;           /* edges a ns that the GPU does of it, measured; 0: not yet */
+    uint64_t front, back;      /* units not taken yet: front .. back - 1 */
+    const uint64_t *before;    /* edges before every unit; NULL: all units are equal */
+    uint64_t unit, edges;      /* edges of a unit, if all are equal; edges in total */
+    uint64_t window;           /* units per window: the GPU takes whole windows; 0: any number */
+    double gpu_rate;           /* measured rate of the GPU on these edges, edges per ns; 0: unknown */
 } td_coop_deque;
 
 typedef struct td_coop_piece {
     int deque;
-    uint64_t begin, end;       /* units */
-    uint64_t edges, asked;     /* asked: when it was queued */
+    uint64_t begin, end;       /* units of the deque */
+    uint64_t edges, asked;     /* asked: time at which it was queued */
 } td_coop_piece;
 enum { TD_COOP_FLIGHTS = 2 };
 
 typedef struct td_coop_range {
-    uint64_t begin, end;       /* vertices */
+    uint64_t begin, end;       /* vertices begin .. end - 1 */
 } td_coop_range;
 
-/* When values are from. */
+/* The iteration that values belong to. */
 typedef struct td_coop_moment {
-    uint32_t iteration;        /* the next one */
+    uint32_t iteration;        /* the next iteration */
     double global;
 } td_coop_moment;
 
@@ -92,59 +93,62 @@ typedef struct td_coop_job {
     td_cpu_job cpu;
     td_coop_graph *layout;
     td_run_options cpu_options;
-    td_pool *own_pool;             /* the CPU's own, one fewer than there are cores; NULL: the run's */
+    td_pool *own_pool;         /* a pool with one worker fewer than cores; NULL: the run's pool */
     td_order order;
-    bool stored_order;           /* the graph's own, because it has neighbours near each other */
+    bool stored_order;         /* the graph's order is used, because neighbours have close numbers */
     td_split_extract extract;
     td_coop_invoke invoke;
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
-    uint64_t piece;            /* least edges of a piece of the GPU's */
-    uint64_t probe_bytes;      /* most that copies are measured with: the program's arrays come there afterwards */
+    uint64_t piece;            /* minimum edges of a GPU piece */
+    uint64_t probe_bytes;      /* maximum size of the copy that measures the link; the program's arrays use that memory
+                                * later */
     td_coop_deque deque[TD_COOP_DEQUES];
-    bool cpu_in_front;         /* which end of the pots is the CPU's */
+    bool cpu_in_front;         /* the CPU takes from the front, the GPU from the back */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
     td_status (*work)(struct td_coop_job *self, const td_coop_piece *piece);
-    td_stream *lane[TD_COOP_DEQUES]; /* where the GPU's pieces of a pot go: side by side, if none gets in the other's way */
+    td_stream *lane[TD_COOP_DEQUES]; /* streams of the GPU's pieces; two streams if hot edges and the rest may
+                                      * overlap */
     td_coop_piece flight[TD_COOP_DEQUES][TD_COOP_FLIGHTS];
     uint32_t flights[TD_COOP_DEQUES], first_flight[TD_COOP_DEQUES];
-    uint64_t busy_until;       /* the GPU, as far as it is known */
-    bool gpu_takes;            /* part in this iteration */
-    bool cpu_waits;            /* for what it needs from the GPU before it can begin */
+    uint64_t busy_until;       /* expected end of the GPU's queued pieces */
+    bool gpu_takes;            /* the GPU takes part in this iteration */
+    bool cpu_waits;            /* the CPU waits for messages from the GPU before it starts */
     bool cpu_posted;
-    double cpu_rate[TD_COOP_DEQUES];  /* edges a ns, of all workers together; 0: not yet measured */
-    double overhead;           /* ns that the frontier's way to the GPU and back takes, as measured */
-    bool grown;                /* there has been a frontier that was worth it */
-    bool leaves;               /* there is none to be expected: the run is the CPU's */
+    double cpu_rate[TD_COOP_DEQUES]; /* measured rate of all workers, edges per ns; 0: unknown */
+    double overhead;           /* measured time for sending the frontier and merging changes, ns */
+    bool grown;                /* some frontier was large enough for the GPU */
+    bool leaves;               /* no such frontier is expected: the CPU runs alone */
     uint64_t gpu_free[TD_COOP_DEQUES], cpu_busy, gpu_busy, cpu_began;
     td_row *row;
-    td_status status;          /* of a handler */
+    td_status status;          /* first failure of a handler */
     td_failure failure;
     /* Programs that push. */
-    td_cpu_block *blocks;      /* of the frontier; then what is before each */
+    td_cpu_block *blocks;      /* blocks of the frontier; `before`: edges before each */
     uint64_t *before[TD_COOP_DEQUES];
     uint64_t block_count;
-    uint32_t *sent_vertices;   /* on the device: the frontier or the changed vertices, */
-    void *sent_values;         /* and their values */
-    uint32_t *changed;         /* what the GPU gives back */
+    uint32_t *sent_vertices;   /* on the device: vertices of the frontier, or changed vertices */
+    void *sent_values;         /* the values of sent_vertices */
+    uint32_t *changed;         /* vertices that the GPU changed */
     void *queue_values, *given;
     uint64_t *pending;
-    /* Programs that add up. */
-    void *rest_sums, *host_sums; /* on the device: along the rest (along the hot part: gpu.arrays.sums); the host's */
-    void *sums, *snapshot[2];  /* the host's sums; values of two moments */
+    /* Accumulating programs. */
+    void *rest_sums, *host_sums; /* on the device: sums along the rest (hot part: gpu.arrays.sums); sums sent by the
+                                  * host */
+    void *sums, *snapshot[2];  /* the host's sums; values of two iterations */
     td_coop_moment snapshot_of[2];
-    int safe;                  /* the one that has arrived last; -1: none */
+    int safe;                  /* the latest complete snapshot; -1: none */
     uint32_t snapshots;
-    uint64_t snapshot_at;      /* when the last was taken */
+    uint64_t snapshot_at;      /* time of the last snapshot */
     uint32_t last_snapshot, snapshots_in_flight;
-    void *messages[2];         /* the host's, of this iteration and the next; the snapshots, where values are sent */
+    void *messages[2]; /* the host's messages of this iteration and the next; snapshots if messages are the values */
     int next_messages;
-    td_coop_range settled[TD_COOP_DEQUES]; /* vertices that have got their values, by what the GPU did of either pot */
+    td_coop_range settled[TD_COOP_DEQUES]; /* vertices applied already, from the GPU's pieces of either deque */
     uint64_t hot_end;          /* vertices from here on have no hot edges */
-    uint64_t sums_begin, sums_end; /* vertices that the host has sums of */
-    bool sums_add;             /* some are of hot edges: what comes is added */
-    uint64_t participants;           /* vertices that take part: sinks may wait */
-    uint64_t sources;            /* vertices that anyone hears: none of those behind has out-edges */
+    uint64_t sums_begin, sums_end; /* vertices whose sums the host has */
+    bool sums_add;             /* the host's sums include hot edges, so further sums are added */
+    uint64_t participants;     /* vertices computed in this iteration: 0 .. participants - 1; deferred sinks follow */
+    uint64_t sources;          /* vertices 0 .. sources - 1 may have out-edges; only their messages are sent */
     void *pins[8];
     int pin_count;
     td_renumbered renumbered;
@@ -153,68 +157,70 @@ typedef struct td_coop_job {
 extern const td_setting td_coop_settings[];
 bool td_coop_uses(const td_program *program, const char *setting);
 
-/* Whether the CPU and a GPU can work on the program together; otherwise the CPU does it alone. */
+/* Whether CPU and GPU can share iterations of the program; otherwise the CPU runs it alone. */
 bool td_coop_cooperates(const td_program *program);
 
 bool td_coop_compresses(const td_run_options *options);
 
-/* coop_plan.c */
+/* plan.c */
 typedef struct td_coop_bytes {
-    uint64_t vertices; /* on the device, besides the hot edges */
-    uint64_t program;  /* of those, the program's */
-    uint64_t room;     /* for those */
-    uint64_t edges;    /* of all edges of the list that the device goes along */
-    uint64_t host;     /* held at the host besides the graph */
-    bool all;          /* it fits whole: it runs as the resident engine does */
+    uint64_t vertices; /* device memory besides hot edges */
+    uint64_t program;  /* part of `vertices`: the program's arrays */
+    uint64_t room;     /* device memory for hot edges */
+    uint64_t edges;    /* bytes of all edges of the list that the GPU processes */
+    uint64_t host;     /* host memory besides the graph */
+    bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        uint64_t device_free, td_coop_bytes *out);
 
-td_status td_coop_declare_arrays(td_coop_job *self); /* of the run on the device, of either kind of program */
+td_status td_coop_declare_arrays(td_coop_job *self); /* device arrays of the run */
 
-/* coop_graph.c */
+/* graph.c */
 extern const td_gpu_layout_kind td_coop_layout_kind;
-/* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot, uint64_t rest);
+/* Declares the device's arrays of both parts besides edges; hot and rest: their numbers of edges. */
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
+                                  uint64_t rest);
 td_status td_coop_prepare(td_coop_job *self, uint64_t room);
 void td_coop_release(void *layout);
 
-/* coop_share.c: both pots to the end. */
+/* share.c: processes both deques until they are empty. */
 td_status td_coop_drain(td_coop_job *self);
 void td_coop_start_cpu(td_coop_job *self);
 void td_coop_record_status(td_coop_job *self, td_status status);
 uint64_t td_coop_edges(const td_coop_deque *deque, uint64_t begin, uint64_t end);
 
-/* What the CPU did of a pot (TD_COOP_DEQUES: of both), for its rate; bytes that an edge costs it, for virtual clocks. */
+/* Updates the CPU's rate on a deque (TD_COOP_DEQUES: on both). TD_COOP_EDGE_BYTES: bytes per edge, for virtual
+ * clocks. */
 void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns);
 enum { TD_COOP_EDGE_BYTES = 16 };
-enum { TD_COOP_HIGH_DEGREE = 256 }; /* degree from which a vertex is cut into pieces for all warps */
+enum { TD_COOP_HIGH_DEGREE = 256 }; /* minimum degree at which a list is divided among all warps */
 
-/* Whether the GPU is to take part in an iteration of so many active edges. */
+/* Whether the GPU takes part in an iteration with so many active and hot edges. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
 
 /* The schedules. */
 td_status td_coop_rounds(td_coop_job *self);
-td_status td_coop_steps(td_coop_job *self); /* of distances */
+td_status td_coop_steps(td_coop_job *self); /* delta-stepping */
 td_status td_coop_pulls(td_coop_job *self);
-td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
+td_status td_coop_make_sums(td_coop_job *self); /* arrays of td_coop_pulls */
 td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from);
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
 
-/* coop_tiles.c: pieces of programs that add up. */
+/* tiles.c: pieces of accumulating programs. */
 td_status td_coop_make_deques(td_coop_job *self);
 void td_coop_fill_deques(td_coop_job *self);
 td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece);
 td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece);
 uint64_t td_coop_crossing_end(const td_coop_job *self);
-td_status td_coop_clear_until(td_coop_job *self, uint64_t end);                     /* the host's sums */
+td_status td_coop_clear_until(td_coop_job *self, uint64_t end); /* clears the host's sums up to this vertex */
 td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds);
 
-/* state.c: a checkpoint if one is due; what the CPU can go on from alone, in run->resumed. */
+/* state.c: writes a checkpoint if one is due; puts a state from which the CPU can continue alone into run->resumed. */
 td_status td_coop_save(td_coop_job *self, const td_context *context, const void *values);
 td_status td_coop_recover(td_coop_job *self);
 
-/* Host memory that copies can use at the link's full rate. */
+/* Allocates pinned host memory. */
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what);
 
 #endif

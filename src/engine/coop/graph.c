@@ -1,4 +1,4 @@
-/* What stays from run to run: the graph cut in two, its hot part on the device, the rest in pinned memory. */
+/* The coop engine's layout: the split graph, its hot part on the device, the rest in pinned host memory. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Giving back. */
+/* Freeing. */
 
 static void *own(const void *memory) { return (void *)(uintptr_t)memory; }
 
@@ -57,7 +57,7 @@ void td_coop_release(void *state)
     td_free(layout);
 }
 
-/* Bringing it there. */
+/* Loading. */
 
 static td_status pin_rest(td_coop_graph *layout)
 {
@@ -70,7 +70,7 @@ static td_status pin_rest(td_coop_graph *layout)
         layout->pinned[1] =
             td_device_pin(layout->device, rest->weights, edges * layout->split.weight_bytes, &weights) == TD_OK;
     bool all = layout->pinned[0] && (rest->weights == NULL || layout->pinned[1]);
-    if (!all) td_warn("%s; the GPU cannot help the CPU with the rest of the edges", td_last_message());
+    if (!all) td_warn("%s; the GPU cannot read the rest of the edges from host memory", td_last_message());
     layout->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
     layout->rest.targets = targets;
     layout->rest.weights = weights;
@@ -91,7 +91,7 @@ done:
     return status;
 }
 
-/* How fast the link is: the second of two copies of the begin of the rest counts. */
+/* Measures the copy rate of the link with the first edges of the rest; the second of two copies counts. */
 static td_status measure_copies(td_coop_graph *layout, uint64_t most)
 {
     enum { MOST = 32 << 20 };
@@ -102,7 +102,7 @@ static td_status measure_copies(td_coop_graph *layout, uint64_t most)
     if (bytes > most) bytes = most;
     layout->copy_rate = 10;
     if (bytes == 0 || td_device_left(layout->device) < bytes) return TD_OK;
-    TD_CHECK(td_device_new(layout->device, &room, bytes, 1, "a measurement"));
+    TD_CHECK(td_device_new(layout->device, &room, bytes, 1, "measurement of the link"));
     td_status status = TD_OK;
     for (int i = 0; i < 2 && status == TD_OK; i++) {
         began = td_device_clock(layout->device);
@@ -122,11 +122,13 @@ static td_status send_hot(td_coop_graph *layout)
     size_t weight = layout->split.weight_bytes;
     TD_CHECK(td_gpu_send(layout->stream, &layout->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
     if (weight > 0)
-        TD_CHECK(td_gpu_send(layout->stream, &layout->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
+        TD_CHECK(td_gpu_send(layout->stream, &layout->hot.weights, hot->weights, edges, weight,
+                             "the hot part's weights"));
     return TD_OK;
 }
 
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot, uint64_t rest)
+td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
+                                  uint64_t rest)
 {
     uint64_t n = layout->split.vertices, bytes = sizeof(uint64_t);
     TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->hot.offsets, n + 1, bytes, "the hot part's offsets"));
@@ -152,7 +154,7 @@ static td_status send_offsets(td_coop_graph *layout, bool accumulates)
     return fill_heads(layout, rest, &layout->heads[TD_COOP_REST]);
 }
 
-/* Windows: lists in fewer bits, for programs that add up along edges without weights. */
+/* Windows: compressed targets, for accumulating programs without weights. */
 
 static td_status make_windows(td_coop_graph *layout, td_link_list *link, const td_adjacency *list, uint32_t shift,
                               td_pool *pool)
@@ -162,12 +164,13 @@ static td_status make_windows(td_coop_graph *layout, td_link_list *link, const t
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
     TD_CHECK(td_link_compress(link, layout->device, pool));
     if (link->compressed != NULL && link->compressed_most <= size) return TD_OK;
-    td_link_free_compressed(layout->device, link); /* no fewer bits */
+    td_link_free_compressed(layout->device, link); /* the targets do not shrink */
     return TD_OK;
 }
 
-/* Windows from `first` on stay on the device. */
-static td_status upload_windows(td_coop_graph *layout, const td_link_list *link, uint32_t first, td_coop_windows *resident)
+/* Uploads the windows from `first` on. */
+static td_status upload_windows(td_coop_graph *layout, const td_link_list *link, uint32_t first,
+                                td_coop_windows *resident)
 {
     uint64_t base = link->compressed_at[first], words = link->compressed_at[link->subgraphs] - base;
     if (words == 0) return TD_OK;
@@ -175,13 +178,13 @@ static td_status upload_windows(td_coop_graph *layout, const td_link_list *link,
     resident->end = link->subgraphs;
     resident->base = base;
     TD_CHECK(td_gpu_send(layout->stream, &resident->words, link->compressed + base, words, sizeof(uint32_t),
-                         "edges in fewer bits"));
-    TD_CHECK(td_gpu_send(layout->stream, &resident->at, link->compressed_at + first, link->subgraphs - first + UINT64_C(1),
-                         sizeof(uint64_t), "where they begin"));
+                         "compressed targets"));
+    TD_CHECK(td_gpu_send(layout->stream, &resident->at, link->compressed_at + first,
+                         link->subgraphs - first + UINT64_C(1), sizeof(uint64_t), "starts of windows"));
     return td_stream_synchronize(layout->stream);
 }
 
-/* As many windows of the rest, from its end, as there is room for. */
+/* First of as many windows at the end of the rest as fit. */
 static uint32_t first_resident(const td_link_list *link, uint64_t room)
 {
     uint32_t first = link->subgraphs;
@@ -191,7 +194,7 @@ static uint32_t first_resident(const td_link_list *link, uint64_t room)
     return first;
 }
 
-/* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
+/* Uploads the compressed hot part and, in the memory that this saves, windows of the rest. */
 static td_status send_compressed(td_coop_graph *layout, uint32_t shift, uint64_t room, td_pool *pool)
 {
     td_link_list hot, *link = &layout->link;
@@ -201,13 +204,15 @@ static td_status send_compressed(td_coop_graph *layout, uint32_t shift, uint64_t
     TD_TRY(make_windows(layout, &hot, &layout->cut->hot, shift, pool));
     if (hot.compressed == NULL) TD_TRY(send_hot(layout));
     else TD_TRY(upload_windows(layout, &hot, 0, &layout->resident[TD_COOP_HOT]));
-    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
+    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1))
+                                            : hot.edges;
     taken += TD_COOP_WINDOWS * link->compressed_most;
     if (room > taken * sizeof(uint32_t))
-        TD_TRY(upload_windows(layout, link, first_resident(link, room - taken * sizeof(uint32_t)), &layout->resident[TD_COOP_REST]));
+        TD_TRY(upload_windows(layout, link, first_resident(link, room - taken * sizeof(uint32_t)),
+                              &layout->resident[TD_COOP_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
         TD_TRY(td_device_new(layout->device, &layout->window[i], link->compressed_most, sizeof(uint32_t),
-                             "a window in fewer bits"));
+                             "compressed window"));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_link_free_compressed(layout->device, &hot);
@@ -243,7 +248,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
     layout->request = *request;
     layout->cut = request->pushes ? &layout->split.push : &layout->split.pull;
     make_shadow(layout);
-    if (layout->split.inside == 0) return TD_OK; /* nothing for the GPU */
+    if (layout->split.inside == 0) return TD_OK; /* no hot part */
     find_longest(layout);
     TD_CHECK(pin_rest(layout));
     TD_CHECK(send_offsets(layout, !request->pushes));
@@ -255,7 +260,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
 
 static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }
 
-/* Windows take a small part of the room for edges; 0: there is none for them. */
+/* Windows take a small part of the room for edges; 0: too little room. */
 static uint32_t window_shift(uint64_t room)
 {
     enum { LEAST = 10, MOST = 22, PART = 16 };
@@ -269,17 +274,18 @@ td_status td_coop_prepare(td_coop_job *self, uint64_t room)
     td_coop_graph *layout = self->layout;
     const td_cpu_kernels *k = self->gpu.traits;
     td_split_request request;
-    memset(&request, 0, sizeof request); /* compared byte by byte */
+    memset(&request, 0, sizeof request); /* compared by memcmp */
     request.order = self->order;
     request.extract = self->extract;
     request.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
                     layout->gpu.graph->weights != TD_WEIGHT_NONE;
     request.both = self->gpu.both;
     request.pushes = k->fused;
-    request.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
+    request.pulls = !k->fused || !self->gpu.prioritised; /* delta-stepping only pushes */
     uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
     request.room = shift > 0 ? room - windows_bytes(shift) : room;
-    if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 && layout->compress == self->compress)
+    if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 &&
+        layout->compress == self->compress)
         return TD_OK;
     free_lists(layout);
     layout->compress = self->compress;
@@ -297,7 +303,8 @@ static td_status open_streams(void *state, td_device *device)
     td_coop_graph *layout = state;
     layout->device = device;
     TD_CHECK(td_stream_open(device, &layout->stream));
-    TD_CHECK(td_stream_open_low_priority(device, &layout->hot_stream)); /* the link must not wait for what is there */
+    TD_CHECK(td_stream_open_low_priority(device, &layout->hot_stream)); /* low priority: kernels over the link's edges
+                                                                         * go first */
     TD_CHECK(td_stream_open(device, &layout->copies));
     return td_stream_open(device, &layout->incoming);
 }

@@ -1,4 +1,4 @@
-/* What a run of the coop engine takes, on the device and at the host. */
+/* States the memory of a run on the device and at the host. */
 #include "engine/coop/coop.h"
 
 #include "base/size.h"
@@ -18,7 +18,7 @@ static uint64_t values_bytes(const td_cpu_kernels *k, uint64_t n)
     return bytes;
 }
 
-/* Of programs that add up: sums along the hot part, along the rest, and those that the host made. */
+/* Accumulating programs: sums along the hot part, along the rest, and from the host. */
 static td_status declare_sums(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -28,7 +28,7 @@ static td_status declare_sums(td_coop_job *self)
     return td_gpu_new(gpu, &self->host_sums, n, bytes, "the host's sums");
 }
 
-/* Of programs that push: what goes back and forth. */
+/* Programs that push: vertices and values that are exchanged. */
 static td_status declare_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -37,7 +37,7 @@ static td_status declare_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
-    return td_gpu_new(gpu, &self->sent_values, n, gpu->traits->value_bytes, "their values");
+    return td_gpu_new(gpu, &self->sent_values, n, gpu->traits->value_bytes, "values that changed");
 }
 
 td_status td_coop_declare_arrays(td_coop_job *self)
@@ -48,8 +48,8 @@ td_status td_coop_declare_arrays(td_coop_job *self)
     return gpu->traits->fused ? declare_frontier(self) : declare_sums(self);
 }
 
-/* On the device besides hot edges. How many edges are hot is found when the graph is cut: where lists begin takes as
- * much for all edges in one part, but for a tile in each. */
+/* Device memory besides hot edges. The number of hot edges is known only after the split; list starts take the same for
+ * all edges in one part, but for a tile in each. */
 static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t edges, td_coop_bytes *out)
 {
@@ -57,7 +57,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     td_coop_job self = {.layout = &layout};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
-    run.async = false; /* iterations that two share are synchronous */
+    run.async = false; /* shared iterations are synchronous */
     TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &layout, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
     TD_CHECK(td_coop_declare_arrays(&self));
     out->vertices = td_gpu_memory_sum(&self.gpu.memory);
@@ -73,8 +73,8 @@ static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint6
     return bytes + values_bytes(k, n) + n * (k->accum_bytes + 2 * k->value_bytes);
 }
 
-/* The rest's copy in fewer bits: how many follows from the order that the cut gives the vertices. The graph's own says
- * about as much, and half of the bits are what lists without locality take. */
+/* Estimates the compressed targets of the rest. Their size depends on the split's order; the graph's order gives about
+ * the same, and lists without locality take half of the bits. */
 static uint64_t guess_compressed(const td_graph *graph, uint64_t edges, uint64_t rest)
 {
     uint64_t half = rest / 2;
@@ -107,7 +107,7 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     }
     uint64_t hot = out->room < out->edges ? out->room : out->edges;
     if (compressed) out->host += guess_compressed(graph, out->edges, out->edges - hot);
-    /* The resident engine may keep two lists where this one keeps one. */
+    /* The resident engine may need two lists where this one needs one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
     return TD_OK;

@@ -1,8 +1,7 @@
-/* Programs that add up all their neighbours: every edge once an iteration, shared out between the GPU and the CPU
- * (coop_tiles.c); every vertex gets its value on the GPU. The CPU takes lists from the begin, the GPU from the end:
- * vertices behind those that anyone still works at get their values at once, and their messages are on the way to the
- * host while the iteration goes on. At its end the CPU hands over its sums, the others follow, and the CPU has all it
- * needs for the next one. */
+/* Accumulating programs: every edge once per iteration, divided between GPU and CPU (tiles.c); the GPU applies every
+ * vertex. The CPU takes lists from the front, the GPU from the back: vertices behind all unfinished pieces are applied
+ * at once, and their messages are copied to the host while the iteration continues. At its end the CPU sends its sums,
+ * the remaining vertices are applied, and their messages are copied. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -10,10 +9,10 @@
 
 #include <string.h>
 
-static const uint64_t SNAPSHOT_NS = 250000000; /* between values kept at the host, in case the GPU is lost */
-enum { EARLY_PARTS = 16 };                     /* fewer vertices than such a part are not worth a launch */
+static const uint64_t SNAPSHOT_NS = 250000000; /* between snapshots, from which the CPU continues if the GPU is lost */
+enum { EARLY_PARTS = 16 };                     /* a smaller part of the vertices is not worth a launch */
 
-/* What is queued on one stream from now on waits for what the other has. */
+/* Work queued on one stream from now on waits for the work queued on the other. */
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
 {
     td_event *event = NULL;
@@ -25,7 +24,7 @@ td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other)
 
 /* Messages. */
 
-/* Of the vertices first .. end - 1, as far as anyone hears them, from where they will be read in the next iteration. */
+/* Copies messages of the vertices first .. end - 1 that have out-edges to the host, for the next iteration. */
 static td_status send_messages(td_coop_job *self, const void *from, uint64_t first, uint64_t end)
 {
     bool values = self->gpu.traits->sends_value;
@@ -38,8 +37,8 @@ static td_status send_messages(td_coop_job *self, const void *from, uint64_t fir
                           (const char *)from + first * bytes, (end - first) * bytes, TD_TO_HOST);
 }
 
-/* Vertices that nobody works at any more, because the GPU has come down to this edge of the rest from its end, or from
- * the end of what crosses: those without hot edges get their values. */
+/* Applies the vertices whose lists are complete: the GPU has taken the edges from `from` on, up to the end of the rest
+ * or of the part that crosses. Vertices with hot edges are excluded. */
 td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -64,11 +63,12 @@ static void begin_settling(td_coop_job *self)
     const uint64_t *offsets = self->layout->cut->rest.offsets;
     uint64_t all = self->participants, crossing = td_coop_crossing_end(self);
     uint64_t end = all;
-    if (crossing != offsets[all]) end = td_first_list(offsets, all, crossing + 1) - 1; /* its list goes on behind */
+    if (crossing != offsets[all]) end = td_first_list(offsets, all, crossing + 1) - 1; /* its list continues in the
+                                                                                        * resident windows */
     self->settled[TD_COOP_REST] = (td_coop_range){end, end};
     self->settled[TD_COOP_HOT] = (td_coop_range){all, all};
     bool over = self->gpu.traits->sends_value && self->safe == self->next_messages;
-    if (over) self->safe = -1; /* it is written over from now on */
+    if (over) self->safe = -1; /* the snapshot is being overwritten */
 }
 
 static void on_messages(void *context, td_status status, uint64_t which)
@@ -87,7 +87,7 @@ static void on_snapshot(void *context, td_status status, uint64_t which)
     self->snapshots_in_flight--;
 }
 
-/* Values from which the CPU could go on alone. */
+/* Copies values to the host, from which the CPU could continue alone. */
 static td_status take_snapshot(td_coop_job *self, uint32_t next)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -113,7 +113,7 @@ static bool wants_snapshot(const td_coop_job *self)
     return always || first || (due && self->snapshots_in_flight == 0);
 }
 
-/* The rest of what the CPU needs for its next sums: messages of two ranges of vertices. */
+/* Copies the remaining messages that the CPU needs for its next sums: those of two ranges of vertices. */
 static td_status fetch(td_coop_job *self, uint32_t next, td_coop_range low, td_coop_range high)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -193,7 +193,7 @@ static td_status pull(td_coop_job *self)
     return TD_OK;
 }
 
-/* Vertices that nobody hears, once everyone else is final: the first number from which on there are none but them. */
+/* The first vertex number from which on no vertex has out-edges. */
 static uint64_t first_sink(const td_coop_job *self)
 {
     const uint64_t *out = self->layout->split.out;
@@ -223,7 +223,7 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     TD_CHECK(td_coop_clear_until(self, n));
     if (rest_edges > 0) TD_CHECK(td_coop_gather(self, rest, rest->offsets[first], rest->offsets[n], false));
     if (hot_edges > 0) TD_CHECK(td_coop_gather(self, hot, hot->offsets[first], hot->offsets[n], true));
-    self->gpu.state.next_values = self->gpu.state.values; /* nobody hears them: everyone else stays as it is */
+    self->gpu.state.next_values = self->gpu.state.values; /* sinks have no readers: all other values stay */
     TD_CHECK(send_sums(self));
     TD_CHECK(apply(self, (td_coop_range){first, n}));
     TD_CHECK(end_values(self));
@@ -251,7 +251,7 @@ td_status td_coop_make_sums(td_coop_job *self)
     return td_coop_make_deques(self);
 }
 
-/* Behind the last vertex that has hot edges. */
+/* End of the vertices that have hot edges. */
 static uint64_t hot_end(const td_coop_job *self)
 {
     const uint64_t *offsets = self->layout->cut->hot.offsets;
@@ -276,21 +276,22 @@ td_status td_coop_pulls(td_coop_job *self)
     self->row = &row;
     TD_CHECK(td_gpu_start(gpu, &now));
     bool waits = self->participants < n && gpu->state.next_values != gpu->state.values;
-    if (waits) /* those who wait keep what they start with in both */
+    if (waits) /* deferred sinks have their initial values in both arrays */
         TD_CHECK(td_stream_copy(gpu->stream, gpu->state.next_values, gpu->state.values, n * gpu->traits->value_bytes,
                                 TD_ON_DEVICE));
     self->cpu.context = gpu->state.context;
     TD_CHECK(fetch(self, gpu->state.context.iteration, (td_coop_range){0, n}, (td_coop_range){0, 0}));
-    TD_CHECK(send_messages(self, gpu->state.values, self->participants, n)); /* and at the host, where values are sent */
+    TD_CHECK(send_messages(self, gpu->state.values, self->participants, n)); /* also at the host, if messages are the
+                                                                              * values */
     while (gpu->state.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));
         if (gpu->run->checkpoints == NULL) continue;
-        TD_CHECK(td_stream_synchronize(self->layout->copies)); /* the values are here */
+        TD_CHECK(td_stream_synchronize(self->layout->copies)); /* the values have arrived */
         TD_CHECK(td_coop_save(self, &gpu->state.context, self->snapshot[self->last_snapshot]));
     }
     if (self->participants < n) TD_CHECK(pull_sinks(self, self->participants));
     TD_CHECK(wait_for_messages(self));
-    self->last_snapshot = self->safe == 0; /* over the other one */
+    self->last_snapshot = self->safe == 0; /* overwrite the older snapshot */
     TD_CHECK(td_stream_copy(self->layout->copies, self->snapshot[self->last_snapshot], gpu->state.values,
                             n * gpu->traits->value_bytes, TD_TO_HOST));
     return td_stream_synchronize(self->layout->copies);

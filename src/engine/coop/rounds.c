@@ -1,8 +1,7 @@
-/* Programs that push: every iteration has a frontier, whose vertices tell their neighbours. The values at the host are
- * the valid ones. Where the GPU takes part it is given the frontier and its values, and gives back what it changed; a
- * minimum can be merged in any order. Small frontiers, and pulls that stop at the first hit, are the CPU's alone: the
- * GPU is not invoked (CGgraph, section 5.4). Distances go by steps, as in delta-stepping, the nearest
- * vertices first. */
+/* Programs that push: every iteration has a frontier whose vertices update their neighbours. The host has the valid
+ * values. If the GPU takes part, it gets the frontier and its values and returns its changes; values are minima, so
+ * they can be merged in any order. Small frontiers and first-hit pulls run on the CPU alone (the GPU is not invoked:
+ * CGgraph, section 5.4). Shortest paths use delta-stepping. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -14,8 +13,8 @@ enum { BLOCK = TD_BLOCK_WORDS * 64 };
 
 /* The frontier in blocks. */
 
-/* Counts what every block has; sums of all before each follow. *far gets those put off, and the lowest priority of
- * them. */
+/* Counts the edges of every block, then computes prefix sums. *far gets the deferred vertices and their lowest
+ * priority. */
 static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_tally *far)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -61,7 +60,7 @@ static td_status launch(td_coop_job *self, const td_coop_piece *piece)
     return td_gpu_push_part(gpu, gpu->stream, &args);
 }
 
-/* The CPU's: a stretch of the queue, along one part of the lists or both. */
+/* The CPU's pieces: a range of the queue, along one part of the lists or both. */
 
 static td_status push(td_cpu_job *cpu, uint64_t begin, uint64_t end, uint64_t edges, td_cpu_tally *sum)
 {
@@ -100,7 +99,7 @@ static td_exchange_args exchange_args(const td_coop_job *self, uint64_t count)
                               .count = (uint32_t)count};
 }
 
-/* Vertices that the GPU has to know: those with hot edges, or all where it goes along the others' too. */
+/* Sends the vertices that the GPU needs: those with hot edges, or all if it also processes the rest. */
 static td_status send_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -139,12 +138,12 @@ static void fill_pots(td_coop_job *self)
         deque->before = self->before[i];
         deque->front = 0;
         deque->back = self->block_count;
-        /* None behind has edges. */
+        /* No later block has edges. */
         while (deque->back > 0 && deque->before[deque->back - 1] == deque->before[self->block_count]) deque->back--;
     }
 }
 
-/* The frontier counted, by both. */
+/* Pushes a counted frontier on both sides. */
 static td_status push_together(td_coop_job *self, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -166,9 +165,9 @@ static td_status push_together(td_coop_job *self, td_row *row)
     return TD_OK;
 }
 
-/* Graphs of long ways have small frontiers all along, where a GPU only costs time: seen after a few rounds, the cpu
- * engine begins anew, which takes less than to hand over what was found. Programs whose values are vertices' numbers
- * start with everyone. */
+/* Graphs with a large diameter have small frontiers throughout, for which a GPU costs time. After a few such rounds the
+ * cpu engine starts over, which is faster than passing on the state. Programs whose values are vertex numbers start
+ * with all vertices active and are excluded. */
 static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
 {
     enum { ROUNDS = 6, LARGE = 64 };
@@ -178,7 +177,7 @@ static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
     return !self->grown && self->cpu.context.iteration >= ROUNDS;
 }
 
-/* Rounds: everyone active. */
+/* Rounds. */
 
 static td_status turn(td_cpu_job *cpu, td_cpu_frontier *now)
 {
@@ -200,7 +199,7 @@ static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_row 
     td_cpu_job *cpu = &self->cpu;
     bool first_hit = cpu->first_hit;
     memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
-    cpu->first_hit = false; /* the GPU may have reached a vertex too */
+    cpu->first_hit = false; /* the GPU may have reached a vertex as well */
     td_status status = push_together(self, row);
     cpu->first_hit = first_hit;
     return status == TD_OK ? turn(cpu, now) : status;
@@ -222,7 +221,7 @@ td_status td_coop_rounds(td_coop_job *self)
     td_cpu_job *cpu = &self->cpu;
     td_cpu_frontier now;
     td_cpu_tally far;
-    bool counted = true; /* now.edges is known */
+    bool counted = true; /* now.edges is valid */
     self->launch = launch;
     self->work = work;
     self->cpu_in_front = false;
@@ -230,7 +229,7 @@ td_status td_coop_rounds(td_coop_job *self)
     while (now.vertices > 0 && cpu->context.iteration < cpu->limit) {
         uint64_t began = td_clock_ns();
         td_row row = {.direction = "push"};
-        uint64_t most = counted ? now.edges : td_cpu_view_edges(cpu); /* if all of them were hot */
+        uint64_t most = counted ? now.edges : td_cpu_view_edges(cpu); /* upper bound of the hot edges */
         bool worth = td_coop_invokes(self, most, most);
         self->row = &row;
         if (!counted || worth) {
@@ -263,7 +262,7 @@ td_status td_coop_rounds(td_coop_job *self)
     return TD_OK;
 }
 
-/* Steps of distances. */
+/* Delta-stepping. */
 
 static td_status step_alone(td_coop_job *self, td_row *row)
 {

@@ -1,23 +1,23 @@
-/* Who does what of an iteration: a policy over completions.
+/* Division of an iteration between GPU and CPU, driven by completions.
  *
- * The GPU has two pieces of work queued at a time, so that it never waits for the host; when one is done it is given
- * another. The CPU's workers do one piece after another, each as one event of the loop: what the GPU has finished
- * meanwhile is handled in between. A piece takes either of them about a part of the time that all that is left would
- * take both, by the rates measured so far: pieces get smaller towards the end, and both are through at about the same
- * time. */
+ * The GPU has two pieces queued, so that it never waits for the host; a completion queues the next. The CPU's workers
+ * process one piece after another, each as one event of the loop; the GPU's completions are handled in between. By the
+ * rates measured so far, a piece takes its side a fixed part of the time that both need for the remaining edges: pieces
+ * shrink towards the end, and both sides end at about the same time. */
 #include "engine/coop/coop.h"
 
 #include "base/clock.h"
 
 #include <stdio.h>
 
-static const double GPU_GUESS = 10;      /* edges a ns, before anything was measured */
+static const double GPU_GUESS = 10;      /* edges per ns, before the first measurement */
 static const double CPU_GUESS = 0.1;
-static const double SLOWER = 0.5;        /* how much of a new measurement counts */
-static const double GPU_PART = 0.3;      /* of the time that is left */
-static const double CPU_PART = 0.12; /* less: what the GPU has queued must last longer than a piece of the workers' */
-enum { GPU_WORKERS = 16 };      /* a worker's least piece is so much smaller */
-enum { LEAST_SEEN = 1 << 12 };  /* edges from which a rate is learned */
+static const double SLOWER = 0.5;        /* weight of a new measurement */
+static const double GPU_PART = 0.3;      /* a GPU piece's part of the remaining time */
+static const double CPU_PART = 0.12; /* a CPU piece's part: smaller, so that the GPU's queued pieces last longer than a
+                                      * piece of the CPU */
+enum { GPU_WORKERS = 16 };      /* GPU piece over a worker's minimum piece */
+enum { LEAST_SEEN = 1 << 12 };  /* minimum edges of a piece for measuring a rate */
 
 uint64_t td_coop_edges(const td_coop_deque *deque, uint64_t begin, uint64_t end)
 {
@@ -36,12 +36,12 @@ void td_coop_record_status(td_coop_job *self, td_status status)
 
 /* Taking. */
 
-/* About so many edges from one end: units from `front` up, or from `back` down. */
+/* Takes about so many edges from one end: units from `front` up, or from `back` down. */
 static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t wanted)
 {
     td_coop_deque *deque = &self->deque[which];
     uint64_t low = 1, high = deque->back - deque->front; /* units */
-    while (low < high) { /* the fewest that have as many */
+    while (low < high) { /* smallest number of units with that many edges */
         uint64_t middle = low + (high - low) / 2;
         uint64_t edges = in_front ? td_coop_edges(deque, deque->front, deque->front + middle)
                                   : td_coop_edges(deque, deque->back - middle, deque->back);
@@ -73,7 +73,7 @@ static double gpu_rate(const td_coop_job *self, int which)
     return self->layout->copy_rate / (double)(sizeof(uint32_t) + self->layout->split.weight_bytes);
 }
 
-/* Of all workers together: lists of the rest may be far shorter than hot ones, and cost more an edge. */
+/* Rate of all workers. Lists of the rest may be much shorter than hot ones and cost more per edge. */
 static double cpu_rate(const td_coop_job *self, int which)
 {
     const double *rate = self->cpu_rate;
@@ -83,10 +83,10 @@ static double cpu_rate(const td_coop_job *self, int which)
 
 static uint64_t left_in(const td_coop_deque *deque) { return td_coop_edges(deque, deque->front, deque->back); }
 
-/* Whether the GPU goes over both pots at a time. */
+/* Whether the GPU processes both deques concurrently. */
 static bool has_lanes(const td_coop_job *self) { return self->lane[TD_COOP_HOT] != self->lane[TD_COOP_REST]; }
 
-/* How long both would still take, each with its own pot first and then with the other's where it may. */
+/* Time until both sides have processed all remaining edges, each its own deque first and then the other's if it may. */
 static double time_left(const td_coop_job *self)
 {
     double hot = (double)left_in(&self->deque[TD_COOP_HOT]), rest = (double)left_in(&self->deque[TD_COOP_REST]);
@@ -142,23 +142,24 @@ static td_status fly_from(td_coop_job *self, int which)
     return TD_OK;
 }
 
-/* The rest is begun at once where it has a lane of its own, because the link is idle otherwise; elsewhere the hot part
+/* If the rest has a stream of its own, it is started at once, because the link is idle otherwise; else hot edges come
  * first. */
 static td_status fly(td_coop_job *self)
 {
     if (!self->gpu_takes) return TD_OK;
     TD_CHECK(fly_from(self, TD_COOP_HOT));
-    return self->link && (has_lanes(self) || is_empty(&self->deque[TD_COOP_HOT])) ? fly_from(self, TD_COOP_REST) : TD_OK;
+    bool takes_rest = self->link && (has_lanes(self) || is_empty(&self->deque[TD_COOP_HOT]));
+    return takes_rest ? fly_from(self, TD_COOP_REST) : TD_OK;
 }
 
-/* When the completion under way was posted: the host may have been at work since. */
+/* When the current completion was posted; the host may have been busy since. */
 static uint64_t arrival(const td_coop_job *self)
 {
     const td_loop *loop = self->layout->gpu.set->loop;
     return td_loop_time(loop) > 0 ? td_loop_time(loop) : td_loop_arrived(loop);
 }
 
-/* For traces: hot edges on the lane of kernels, those that cross on that of copies. */
+/* Adds a trace event: hot edges on the lane of kernels, edges that cross on the lane of copies. */
 static td_status note_piece(td_coop_job *self, td_lane lane, const td_coop_piece *piece, uint64_t began, uint64_t ended)
 {
     static const char *const names[TD_COOP_DEQUES] = {"hot edges", "other edges"};
@@ -193,7 +194,7 @@ static void on_flown(void *context, td_status status, uint64_t which)
 
 static void on_turn(void *context, td_status status, uint64_t value);
 
-/* A virtual clock goes on with the workers; a real one needs no telling. */
+/* Advances a virtual clock by the workers' time; a real clock needs nothing. */
 static void post_turn(td_coop_job *self)
 {
     td_device *device = self->layout->device;
@@ -209,7 +210,7 @@ static bool cpu_may_take(const td_coop_job *self, int which)
     return !is_empty(&self->deque[which]) && (which == TD_COOP_REST || self->on_demand || !self->gpu_takes);
 }
 
-/* Whether the GPU would be through with all of a pot before the workers were with one unit of it. */
+/* Whether the GPU would finish the whole deque before the workers finish one unit of it. */
 static bool is_gpus(const td_coop_job *self, int which)
 {
     const td_coop_deque *deque = &self->deque[which];
@@ -281,8 +282,8 @@ td_status td_coop_drain(td_coop_job *self)
     return TD_OK;
 }
 
-/* The paper uses the GPU for enough work of which enough is hot; with measured rates it is used where that takes less
- * time. */
+/* The paper invokes the GPU above tau active edges of which a share theta is hot; with measured rates it is invoked if
+ * that is faster. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
 {
     if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;

@@ -1,5 +1,5 @@
-/* The state of the program by the graph's own numbers: checkpoints, and what the CPU goes on from when the GPU
- * is lost. */
+/* The program's state in the graph's numbering: checkpoints, and the state from which the CPU continues if the GPU is
+ * lost. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,8 @@ static td_status move_out(const td_coop_job *self, void *to, const void *from)
                                    self->gpu.options->pool);
 }
 
-/* The vertices whose values are still to be pushed: those under way, those activated meanwhile, those put off. */
+/* Collects the vertices whose values must still be pushed: the current frontier, vertices activated meanwhile, deferred
+ * vertices. */
 static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
 {
     const td_cpu_job *cpu = &self->cpu;
@@ -44,8 +45,8 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
     return td_checkpoint_save(self->gpu.run, state);
 }
 
-/* The GPU is lost: the state that the host has, as if it were a checkpoint. Labels that are numbers of the other kind
- * would mean nothing to the CPU: it begins anew. */
+/* Makes the host's state a checkpoint after the GPU was lost. Labels in the split's numbering would mean nothing to the
+ * CPU: such runs start over. */
 td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
@@ -54,7 +55,7 @@ td_status td_coop_recover(td_coop_job *self)
     td_state *state = NULL;
     td_status status = TD_OK;
     uint32_t iteration = 0;
-    bool gone = anew && run->resumed != NULL; /* what it began with is on the GPU */
+    bool gone = anew && run->resumed != NULL; /* its initial state is on the lost GPU */
     if (gone) return td_fail(TD_DEVICE, "%s", td_last_message());
     if (!anew) {
         uint64_t n = self->layout->split.vertices;

@@ -1,6 +1,6 @@
-/* Programs that add up, piece by piece: what of the two parts of the lists a piece has, and how the GPU and the CPU's
- * workers go over it. Where lists are in fewer bits pots are in windows, and the hot part's ends with the windows of
- * the rest that stay on the device; elsewhere they are in tiles. */
+/* Pieces of accumulating programs: which edges of either part a piece covers, and how GPU and workers process it. With
+ * compressed targets the deques are in windows, and the hot deque ends with the resident windows of the rest; otherwise
+ * they are in tiles. */
 #include "engine/coop/coop.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@ static const td_adjacency *list_of(const td_coop_job *self, int deque)
     return deque == TD_COOP_HOT ? &self->layout->cut->hot : &self->layout->cut->rest;
 }
 
-/* Edges of one part of the lists that a piece has. */
+/* Edges of one part of the lists. */
 typedef struct edge_range {
     uint64_t begin, end;
 } edge_range;
@@ -27,7 +27,7 @@ static uint64_t windows_of(const td_coop_job *self, int part)
     return (edges_of(self, part) + (UINT64_C(1) << shift) - 1) >> shift;
 }
 
-/* Windows of the rest that cross: those behind are on the device. */
+/* Number of windows of the rest that cross; those behind are resident. */
 static uint64_t crossing_windows(const td_coop_job *self)
 {
     const td_coop_windows *resident = &self->layout->resident[TD_COOP_REST];
@@ -35,7 +35,7 @@ static uint64_t crossing_windows(const td_coop_job *self)
     return resident->words != NULL && resident->first < all ? resident->first : all;
 }
 
-/* Where the rest's part that crosses ends. */
+/* End of the edges of the rest that cross. */
 uint64_t td_coop_crossing_end(const td_coop_job *self)
 {
     uint64_t edges = edges_of(self, TD_COOP_REST);
@@ -56,7 +56,7 @@ static edge_range part_of(const td_coop_job *self, const td_coop_piece *piece, i
     return (edge_range){begin * unit < most ? begin * unit : most, end * unit < most ? end * unit : most};
 }
 
-/* Sums along the tiles of one part of the lists, wherever its edges are at the time. */
+/* Arguments of a pull along tiles of one part, wherever its edges are. */
 static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list list, edge_range edges)
 {
     const td_gpu_head_arrays *heads = &self->layout->heads[part];
@@ -71,11 +71,11 @@ static td_status launch_whole(td_coop_job *self, td_stream *lane, int part, edge
     return td_gpu_launch_each(lane, &self->gpu.kernels->pull, (args.end_piece - args.first_piece) * 32, &args);
 }
 
-/* Compressed windows; `at` says where each begins, unless there is but one. */
+/* Launches over compressed windows; `at` has the start of each, or is NULL for a single one. */
 static td_status launch_compressed(td_coop_job *self, td_stream *lane, int part, const td_coop_windows *windows,
                                    edge_range edges)
 {
-    const td_gpu_list none = {0}; /* targets are in the windows, and compressed lists have no weights */
+    const td_gpu_list none = {0}; /* targets are compressed, and there are no weights */
     td_pull_compressed_args args = {.pull = pull_args(self, part, none, edges), .compressed = windows->words,
                                     .starts = windows->at != NULL ? windows->at - windows->first : NULL,
                                     .base = windows->base, .shift = self->layout->link.shift};
@@ -83,7 +83,7 @@ static td_status launch_compressed(td_coop_job *self, td_stream *lane, int part,
                               (args.pull.end_piece - args.pull.first_piece) * 32, &args);
 }
 
-/* A window crosses, and what the piece has of it is gone over; the next one is on its way meanwhile. */
+/* Copies a window and launches over the piece's edges in it; the copy of the next window overlaps. */
 static td_status launch_window(td_coop_job *self, td_stream *lane, uint32_t w, edge_range piece)
 {
     td_coop_graph *layout = self->layout;
@@ -123,7 +123,7 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
     return TD_OK;
 }
 
-/* And rows that this was the last of get their values. */
+/* Launches the piece and applies the vertices that it completes. */
 td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
 {
     edge_range rest = part_of(self, piece, TD_COOP_REST);
@@ -131,8 +131,8 @@ td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
     return rest.begin < rest.end ? td_coop_settle(self, piece->deque, rest.begin) : TD_OK;
 }
 
-/* The CPU's. It goes over the rest first, from its begin, and stores; what it takes from the hot part is added, and
- * so is whatever comes behind that. */
+/* The CPU's pieces. It processes the rest first, from the front, and stores sums; sums of hot edges, and all later
+ * ones, are added. */
 
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
 {
@@ -145,7 +145,7 @@ td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
     return TD_OK;
 }
 
-/* Sums along edges begin .. end - 1. */
+/* Gathers along edges begin .. end - 1. */
 td_status td_coop_gather(td_coop_job *self, const td_adjacency *list, uint64_t begin, uint64_t end, bool adds)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -181,7 +181,7 @@ td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
     return work_on(self, TD_COOP_REST, part_of(self, piece, TD_COOP_REST));
 }
 
-/* Pots. */
+/* Deques. */
 
 static td_coop_deque deque_of_tiles(const td_coop_job *self, int which, uint64_t edges)
 {
@@ -189,7 +189,7 @@ static td_coop_deque deque_of_tiles(const td_coop_job *self, int which, uint64_t
                          .gpu_rate = self->deque[which].gpu_rate};
 }
 
-/* The hot part and what stays of the rest. */
+/* The hot part and the resident windows of the rest. */
 static td_coop_deque deque_of_windows(const td_coop_job *self)
 {
     uint64_t count = windows_of(self, TD_COOP_HOT) + windows_of(self, TD_COOP_REST) - crossing_windows(self);
@@ -206,7 +206,8 @@ static td_coop_deque deque_of_windows(const td_coop_job *self)
 void td_coop_fill_deques(td_coop_job *self)
 {
     bool windows = in_windows(self);
-    self->deque[TD_COOP_HOT] = windows ? deque_of_windows(self) : deque_of_tiles(self, TD_COOP_HOT, edges_of(self, TD_COOP_HOT));
+    self->deque[TD_COOP_HOT] = windows ? deque_of_windows(self)
+                                       : deque_of_tiles(self, TD_COOP_HOT, edges_of(self, TD_COOP_HOT));
     self->deque[TD_COOP_REST] = deque_of_tiles(self, TD_COOP_REST, td_coop_crossing_end(self));
     if (windows) self->deque[TD_COOP_REST].window = (UINT64_C(1) << self->layout->link.shift) / TD_GPU_TILE;
 }

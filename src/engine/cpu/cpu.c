@@ -1,7 +1,11 @@
-/* The cpu engine: Garaph's edge-balanced dual-mode engine and CGgraph's two-level stealing, on a graph in memory. The
- * schedules are those of src/cpu. */
+/* The cpu engine: Garaph's edge-balanced dual-mode engine with CGgraph's two-level stealing, on a graph in memory. The
+ * schedules are in src/cpu. */
 #include "cpu/cpu.h"
 #include "engine/engine.h"
+
+static const td_renamed_setting renamed[] = {
+    {.formerly = "alone", "serial"}, {.formerly = "heavy", "high_degree"}, {0},
+};
 
 static td_status plan_cpu(td_plan *plan)
 {
@@ -16,6 +20,7 @@ const td_engine td_cpu_engine = {
     .device = "cpu",
     .uses_devices = TD_USES_CPU,
     .settings = td_cpu_settings,
+    .renamed = renamed,
     .uses = td_cpu_uses,
     .plan = plan_cpu,
     .run = run_cpu,

@@ -1,13 +1,12 @@
-/* Core numbers from disk. Peeling tells every edge once but goes level by level, hundreds of rounds of which each reads
- * what a few vertices need. Here every vertex has a bound instead, at first its neighbours, which falls to the largest
- * k such that k neighbours have a bound of k or more, until nobody's falls: then the bounds are the core numbers
- * (SemiCore*: Wen, Qin, Zhang, Lin, Yu, "I/O efficient core graph decomposition at web scale", ICDE'16). Bounds fall in
- * any order, so that a page in memory serves everyone in it who has to be looked at; who has to, `support` knows: the
- * neighbours with a bound as high as one's own, counted exactly, and a vertex is looked at again when they are fewer
- * than its bound.
+/* Core numbers from disk. Peeling pushes every edge once but runs hundreds of rounds, each of which reads the pages of
+ * a few vertices. Instead every vertex has a bound, at first its degree, which falls to the largest k such that k
+ * neighbours have a bound of at least k; when no bound falls any more, the bounds are the core numbers (SemiCore*: Wen,
+ * Qin, Zhang, Lin, Yu, "I/O efficient core graph decomposition at web scale", ICDE'16). Bounds fall in any order, so
+ * that a page in memory serves all its active vertices. `support` is the exact number of neighbours whose bound is at
+ * least the vertex's own; the vertex becomes active when its support is below its bound.
  *
- * A page is worked on in two steps, so that counts stay exact beside several workers: first bounds fall, then, while
- * none does, support is counted anew and neighbours lose theirs. Values and active vertices are the cpu engine's
+ * A page is processed in two steps, so that counts stay exact with several workers: first bounds fall; then, while no
+ * bound changes, support is recounted and neighbours lose support. Values and the active bitmap are the cpu engine's
  * arrays. */
 #include "engine/hybrid/hybrid.h"
 
@@ -17,8 +16,8 @@
 
 #include <string.h>
 
-enum { BINS = 1 << 12 };          /* of a worker's histogram of bounds */
-enum { WORDS_AT_A_TIME = 1 };     /* lists may be long */
+enum { BINS = 1 << 12 };          /* bins of a worker's histogram of bounds */
+enum { WORDS_AT_A_TIME = 1 };     /* one word at a time, because lists may be long */
 
 typedef struct step {
     td_hybrid_job *job;
@@ -26,7 +25,7 @@ typedef struct step {
     _Atomic uint64_t edges;
 } step;
 
-/* Unless somebody looks at it between two levels. */
+/* Bounds need no levels; checkpoints and limits on iterations do. */
 static bool by_bounds(const td_cpu_kernels *k, const td_run_options *options)
 {
     bool peels = k->schedule == TD_SCHEDULE_PEEL;
@@ -44,7 +43,7 @@ td_status td_hybrid_open_cores(td_hybrid_job *self)
     const td_cpu_job *cpu = &self->cpu;
     self->cores = self->paged != NULL && by_bounds(cpu->kernels, cpu->options);
     if (self->paged != NULL && !self->cores && cpu->kernels->schedule == TD_SCHEDULE_PEEL)
-        td_info("%s: with --checkpoint, --resume or --iterations it goes level by level, which reads several times as "
+        td_info("%s: with --checkpoint, --resume or --iterations it peels level by level, which reads several times as "
                 "much from disk",
                 cpu->run->program->info->name);
     if (!self->cores) return TD_OK;
@@ -61,7 +60,7 @@ void td_hybrid_close_cores(td_hybrid_job *self)
 
 static uint32_t bound_of(const uint32_t *bounds, uint32_t v) { return __atomic_load_n(&bounds[v], __ATOMIC_RELAXED); }
 
-/* Neighbours by their bounds, low..high in bins of 2^shift; those above are in the last. */
+/* Histogram of the neighbours' bounds, low..high in bins of 2^shift; higher bounds count in the last bin. */
 static void count_bins(const td_cpu_job *cpu, uint32_t v, uint32_t low, uint32_t high, int shift, uint32_t *bins)
 {
     const uint32_t *bounds = cpu->values;
@@ -76,8 +75,8 @@ static void count_bins(const td_cpu_job *cpu, uint32_t v, uint32_t low, uint32_t
     }
 }
 
-/* The largest k up to `bound` such that k neighbours have a bound of k or more: found in a bin, then within it. It is
- * too large where theirs fall meanwhile, which the support shows afterwards. */
+/* The largest k up to `bound` such that k neighbours have a bound of at least k: first the bin, then the value within
+ * it. The result is too large if neighbours' bounds fall meanwhile; the support shows that afterwards. */
 static uint32_t fallen(const td_cpu_job *cpu, uint32_t v, uint32_t bound, uint32_t *bins)
 {
     uint32_t low = 0, high = bound;
@@ -94,7 +93,7 @@ static uint32_t fallen(const td_cpu_job *cpu, uint32_t v, uint32_t bound, uint32
     }
 }
 
-/* The old bound is kept where the new support will stand. */
+/* The array `support` holds the old bound until the new support is counted. */
 static td_status let_fall(void *context, uint64_t begin, uint64_t end, int worker)
 {
     step *self = context;
@@ -112,7 +111,8 @@ static td_status let_fall(void *context, uint64_t begin, uint64_t end, int worke
     return TD_OK;
 }
 
-/* Neighbours with a bound between the vertex's two had its support. Those that are active count theirs anew anyway. */
+/* A neighbour with a bound between the vertex's old and new one loses support. Active neighbours recount theirs
+ * anyway. */
 static void take_support(td_hybrid_job *self, uint32_t u)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -121,7 +121,7 @@ static void take_support(td_hybrid_job *self, uint32_t u)
     if (__atomic_sub_fetch(&self->support[u], 1, __ATOMIC_RELAXED) < bounds[u]) td_bit_set_atomic(cpu->next_active, u);
 }
 
-/* A vertex's own support; where it tells those that it hears, they lose it in the same walk. */
+/* Counts a vertex's support. If in- and out-lists are the same, its neighbours lose support in the same scan. */
 static uint32_t count_support(td_hybrid_job *self, uint32_t v, uint32_t old)
 {
     const td_cpu_job *cpu = &self->cpu;
@@ -175,7 +175,7 @@ static td_status work_once(td_hybrid_job *self, const td_held_page *page, td_cpu
     return TD_OK;
 }
 
-/* Whoever has come to be looked at since the pass began is taken along if the page is there as a whole. */
+/* Vertices activated since the pass began are processed too if the whole page is in memory. */
 static td_status work_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     const td_held_page *of = &set->pages[page];

@@ -1,6 +1,6 @@
-/* Garaph's dispatcher (section 5): alpha decides, iteration by iteration, whether the GPU takes part in a pull; if it
- * does, pages go to whichever of the two is free next. The processor's page is a task beside the loop, so that the GPU
- * is served while it is worked on, and the processor begins while the values still cross to the GPU. */
+/* Garaph's dispatcher (section 5): alpha decides for every iteration whether the GPU takes part in a pull; if it does,
+ * pages go to the device that is free next. The CPU's page is a task beside the event loop, so that the GPU is served
+ * meanwhile; the CPU starts while values are still copied to the GPU. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/cancel.h"
@@ -9,11 +9,11 @@
 
 #include <math.h>
 
-static const double HARDWARE_RATIO = 4; /* Tpull / Tgpu before anything was measured */
-static const double WORTH_IT = 1.1;     /* of a time that is a guess: less is not risked */
-/* Who pushes tells what it heard in the same pass: a pull leaves more to be done afterwards. */
+static const double HARDWARE_RATIO = 4; /* Tpull / Tgpu before the first measurement */
+static const double WORTH_IT = 1.1;     /* minimum gain expected from an estimated time */
+/* A push propagates new values within the pass, so a pull leaves more work for later passes. */
 static const double PUSH_IS_AHEAD = 1.5;
-enum { LOOK_AHEAD = 64 };               /* pages, when it is weighed who would be through first */
+enum { LOOK_AHEAD = 64 };               /* pages considered when the devices' remaining times are compared */
 
 void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns)
 {
@@ -21,8 +21,8 @@ void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns)
     if (edges > 0) *rate = *rate > 0 ? 0.5 * (*rate + now) : now;
 }
 
-/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f is what telling and then pulling take; who pushes looks at active
- * edges once. Tgpu is what both take together, the values' way to the GPU included. */
+/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f: notify and pull visit the active edges twice, a push once. Tgpu is
+ * the time of both devices together, including the copy of the values to the GPU. */
 bool td_hybrid_invokes_gpu(const td_hybrid_job *self)
 {
     double all = (double)td_cpu_view_edges(&self->cpu) + 1, f = (double)self->row.active_edges / all;
@@ -39,16 +39,16 @@ typedef struct dispatch {
     td_hybrid_job *job;
     const td_hybrid_pass *pass;
     td_cpu_tally *sum;
-    bool alone;     /* the GPU, but for pages that it does not take */
-    uint32_t next;  /* place of the order */
-    td_task task;   /* the processor's page */
+    bool alone;     /* the GPU processes all pages that fit in its slots */
+    uint32_t next;  /* next position in the order */
+    td_task task;   /* the CPU's page */
     bool at_work;
     uint32_t place;
     uint64_t began;
     td_cpu_tally found;
 } dispatch;
 
-/* Who is worth it. */
+/* Gains. */
 
 static uint64_t edges_left(const dispatch *self)
 {
@@ -67,7 +67,7 @@ static uint64_t edges_flying(const td_hybrid_gpu *gpu)
 
 static bool rates_known(const td_hybrid_job *job) { return job->cpu_rate > 0 && job->gpu_rate > 0; }
 
-/* Whether the processor would be through with the page before the GPU were through with all that is left. */
+/* Whether the CPU would finish the page before the GPU finishes all remaining pages. */
 static bool cpu_is_worth_it(const dispatch *self)
 {
     const td_hybrid_job *job = self->job;
@@ -80,7 +80,7 @@ static bool cpu_is_worth_it(const dispatch *self)
     return (double)td_page_edges(self->pass->set, page) / job->cpu_rate <= there;
 }
 
-/* And the other way round. The first page alone tells how fast the GPU is. */
+/* Whether the GPU would finish a page before the CPU finishes the rest. The first page measures the GPU's rate. */
 static bool gpu_is_worth_it(const dispatch *self)
 {
     const td_hybrid_job *job = self->job;
@@ -94,9 +94,9 @@ static bool gpu_is_worth_it(const dispatch *self)
            (double)here / job->cpu_rate;
 }
 
-/* Programs that add up go over every edge in every iteration. Rates of pages do not tell what the two cost each other,
- * their memory and the link: after two iterations together the GPU is tried alone, unless it would be far behind by its
- * rate, and the better way is kept. */
+/* Accumulating programs visit every edge in every iteration. Rates of pages do not show how CPU and GPU slow each other
+ * down (memory, link): after two shared iterations the GPU is tried alone, unless its rate is far too low, and the
+ * faster choice is used from then on. */
 static bool gpu_goes_alone(const td_hybrid_job *job)
 {
     enum { TOGETHER_FIRST = 2 };
@@ -131,7 +131,7 @@ static td_status feed_gpu(dispatch *self)
     return TD_OK;
 }
 
-/* Pages for the processor. */
+/* Pages for the CPU. */
 
 static td_status work_on_page(void *context, uint64_t *time)
 {

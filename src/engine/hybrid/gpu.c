@@ -1,6 +1,6 @@
-/* Pages on the GPU: pull only, as Garaph's. A page's edges are copied to a slot, added up (kernels/gpu/pull.h) and
- * applied to its vertices, whose values come back; every slot has a stream of its own, so that copies overlap kernels.
- * The host's values are the truth: they go over once an iteration. */
+/* Pages on the GPU: pull only, as in Garaph. A page's edges are copied to a slot, gathered (kernels/gpu/pull.h) and
+ * applied, and the new values are copied back; every slot has its own stream, so that copies overlap kernels. The host
+ * has the valid values, which are copied to the GPU once per iteration. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the lists of a page begin. */
+/* List starts of a page. */
 
 typedef struct page_place {
     const uint64_t *offsets;
@@ -48,7 +48,7 @@ done:
     return status;
 }
 
-/* Arrays on the device: vertices, where lists begin in so many pieces of pages, and slots. */
+/* Device arrays: vertices, list starts for so many pieces of pages, and slots. */
 static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
 {
     td_gpu_job *job = &self->job;
@@ -58,8 +58,8 @@ static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
     TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(job, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
-    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "list starts"));
+    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
     TD_CHECK(td_gpu_new(job, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
@@ -92,8 +92,7 @@ static size_t page_weight_bytes(const td_hybrid_job *hybrid)
     return hybrid->needs & TD_WITH_WEIGHTS ? td_weight_bytes(hybrid->cpu.graph->weights) : 0;
 }
 
-/* Memory crosses faster, and without anybody waiting, from pages that stay where they are; what cannot be pinned
- * crosses all the same. */
+/* Pins host memory, from which copies are faster and asynchronous; memory that cannot be pinned is copied too. */
 static bool pin(td_hybrid_gpu *self, void *host, uint64_t bytes)
 {
     void *seen;
@@ -116,8 +115,8 @@ uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
     return largest;
 }
 
-/* Every page ends within a piece. Two neighbours have more edges than one page may have, which is a slot's, about; the
- * rest is for vertices that alone have more. */
+/* Upper bound of the pieces of all pages. Every page ends within a piece; two adjacent pages have more edges than a
+ * slot, except those of vertices that exceed a page alone. */
 static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
 {
     uint64_t pages = slot_edges > 0 ? 2 * (graph->edges / slot_edges) : 0, pieces = graph->edges / TD_GPU_TILE;
@@ -129,7 +128,7 @@ uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *g
 {
     td_hybrid_gpu self = {.slot_edges = slot_edges};
     td_run run;
-    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused in time */
+    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused elsewhere */
     return declare_arrays(&self, most_pieces(graph, slot_edges)) == TD_OK ? td_gpu_memory_sum(&self.job.memory) : 0;
 }
 
@@ -151,7 +150,7 @@ uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph 
 uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   uint64_t slot_edges, bool on_disk)
 {
-    enum { BESIDES = 512 << 10 }; /* streams, pages' tables, what is rounded up */
+    enum { BESIDES = 512 << 10 }; /* streams, tables of pages, rounding */
     return td_hybrid_gpu_emulated_bytes(program, graph, options, slot_edges) + BESIDES +
            (on_disk ? TD_HYBRID_SLOTS * slot_bytes(program, graph, slot_edges) : 0);
 }
@@ -165,7 +164,7 @@ static td_status open_slots(td_hybrid_gpu *self)
     return TD_OK;
 }
 
-/* Pages from disk have no place of their own: they are copied to one that can be pinned first. */
+/* Pages from disk are not in pinned memory: they are copied to a pinned buffer first. */
 static td_status make_stages(td_hybrid_gpu *self)
 {
     size_t bytes[2] = {sizeof(uint32_t), page_weight_bytes(self->hybrid)};
@@ -173,7 +172,7 @@ static td_status make_stages(td_hybrid_gpu *self)
         for (int w = 0; w < 2; w++) {
             td_hybrid_slot *slot = &self->slots[i];
             if (bytes[w] == 0 || self->slot_edges == 0) continue;
-            TD_CHECK(td_new_pages(&slot->staged[w], self->slot_edges * bytes[w], "page on its way to the GPU"));
+            TD_CHECK(td_new_pages(&slot->staged[w], self->slot_edges * bytes[w], "pinned buffer of a page"));
             if (pin(self, slot->staged[w], self->slot_edges * bytes[w])) continue;
             td_free(slot->staged[w]);
             slot->staged[w] = NULL;
@@ -191,7 +190,8 @@ static td_status fill_vertices(td_hybrid_gpu *self)
     uint64_t began = td_device_clock(job->device);
     TD_CHECK(td_stream_copy(job->stream, offsets, job->graph->out.offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
     TD_CHECK(td_stream_synchronize(job->stream));
-    self->setup_ns = (double)(td_device_clock(job->device) - began); /* about that of values, until those crossed */
+    self->setup_ns = (double)(td_device_clock(job->device) - began); /* estimates the copy of the values until it is
+                                                                      * measured */
     self->end_ns = self->setup_ns;
     self->link_rate = (double)((n + 1) * sizeof(uint64_t)) / (self->setup_ns + 1) /
                       (double)(sizeof(uint32_t) + page_weight_bytes(self->hybrid));
@@ -211,7 +211,7 @@ static void pin_lists(td_hybrid_gpu *self)
     (void)pin(self, list->weights, self->job.graph->edges * page_weight_bytes(self->hybrid));
 }
 
-/* What crosses in every iteration; the two of a pair take turns. */
+/* Pins the arrays that are copied in every iteration; the two arrays of a pair alternate. */
 static void pin_values(td_hybrid_gpu *self)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
@@ -236,11 +236,11 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     hybrid->gpu = self;
     self->hybrid = hybrid;
     TD_CHECK(td_gpu_job_open(&self->job, hybrid->cpu.run, hybrid->cpu.options));
-    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's: both may not fit */
+    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's layout: both may not fit */
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)
-        td_warn("the hybrid engine uses one GPU: of --devices %s it is %s", self->set->devices, device->name);
+        td_warn("the hybrid engine uses one GPU: of --devices %s, %s", self->set->devices, device->name);
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
     self->slot_edges = td_hybrid_gpu_slot(hybrid);
@@ -318,7 +318,7 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     uint64_t n = cpu->graph->vertices;
     self->ready = false;
     self->begun = td_device_clock(job->device);
-    memcpy(inputs, state->context.input, sizeof inputs); /* those on the device */
+    memcpy(inputs, state->context.input, sizeof inputs); /* the device's addresses */
     state->context = cpu->context;
     memcpy(state->context.input, inputs, sizeof inputs);
     TD_CHECK(td_gpu_reset(job));
@@ -330,7 +330,7 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     return td_stream_notify(job->stream, on_ready, self, 0);
 }
 
-/* Kernels of programs that apply at once do not tell who changed: whose message is another one did. */
+/* Kernels of fused programs do not report changed vertices: a vertex whose message differs has changed. */
 static void mark_changed(td_hybrid_gpu *self, const td_held_page *page)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
@@ -358,7 +358,7 @@ static void on_landed(void *context, td_status status, uint64_t value)
     td_loop_stop(self->set->loop);
 }
 
-/* The results of a page: what a pull writes on the host. */
+/* Copies back the results of a page, which a pull on the CPU would write. */
 static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_held_page *page)
 {
     td_cpu_job *cpu = &self->hybrid->cpu;
@@ -378,7 +378,7 @@ static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_hel
                           words * sizeof(uint32_t), TD_TO_HOST);
 }
 
-/* Where a copy to the slot starts from. */
+/* Source of a copy to the slot. */
 static const void *staged(td_hybrid_slot *slot, int which, const void *from, uint64_t bytes)
 {
     if (slot->staged[which] == NULL) return from;
@@ -398,7 +398,7 @@ static td_status send_page(td_hybrid_slot *slot, const td_adjacency *list, uint6
                           staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
 }
 
-/* Sums along the page in the slot. */
+/* Gathers along the page in the slot. */
 static td_status pull_page(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page)
 {
     const td_gpu_job *job = &self->job;

@@ -1,4 +1,4 @@
-/* The hybrid engine: sets a run up and takes it down. */
+/* The hybrid engine: sets up and tears down a run. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -14,15 +14,16 @@ enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
 
 const td_setting td_hybrid_settings[] = {
     [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
-                 "who works on pages; auto: cpu, and a GPU if one is among --devices"},
+                 "devices that process pages; auto: the CPU, and a GPU if --devices names one"},
     [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL,
-                  "edges in a page, about; 0: from the memory there is for them"},
+                  "approximate number of edges in a page; 0: from the memory for pages"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,
-                    "most rounds on a page while it is in memory, where its edges stay near it"},
+                    "maximum number of rounds on a page while it is in memory, if most of its edges stay within it"},
     [SET_RATIO] = {"k", TD_SETTING_NUMBER, 0, 0, 1000, NULL,
-                   "sequential over random read speed of the disk; 0: measured"},
+                   "sequential over random read speed of the disk (Garaph's k); 0: measured"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify",
-                       "whether all vertices pull or only notified ones; auto: f <= 1/(2k) decides"},
+                       "pull: every vertex; notify: active vertices mark their neighbours, which then pull; auto: "
+                       "notify if the share f of active edges is at most 1/(2k)"},
     [SETTINGS] = {0},
 };
 
@@ -32,7 +33,7 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "rounds") == 0) return gas && k->fused;
     if (strcmp(setting, "direction") == 0) return gas && !k->fused;
-    if (strcmp(setting, "use") == 0) return gas && k->schedule != TD_SCHEDULE_PEEL; /* whatever the graph is */
+    if (strcmp(setting, "use") == 0) return gas && k->schedule != TD_SCHEDULE_PEEL; /* for any graph */
     return true;
 }
 
@@ -58,7 +59,7 @@ td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
     return TD_OK;
 }
 
-/* Arrays that a run makes later on. */
+/* Arrays that a run allocates later. */
 static uint64_t bytes_to_come(const td_cpu_job *cpu)
 {
     const td_cpu_kernels *k = cpu->kernels;
@@ -68,7 +69,7 @@ static uint64_t bytes_to_come(const td_cpu_job *cpu)
     return cpu->options->parents ? bytes + n * sizeof(uint32_t) : bytes;
 }
 
-/* What is left of the budget, or of the machine's memory, once the program's arrays are there. */
+/* Free memory of the budget, or of the machine, after the program's arrays. */
 static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
@@ -79,8 +80,7 @@ static uint64_t room_left(const td_cpu_job *cpu)
     return td_machine_memory_free() / 10 * 8;
 }
 
-/* Lists that are told and lists that are gathered from: the same pages where every page has both, or where both are
- * one. */
+/* Pages of the push and the pull lists: one set if pages contain both lists, or if the lists are the same. */
 static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -109,7 +109,7 @@ static td_status read_directories(td_hybrid_job *self)
 static td_status too_small(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
-    td_hybrid_gpu_close(self); /* what it has by now is part of what it needs */
+    td_hybrid_gpu_close(self); /* its allocations so far count in its requirement */
     return td_hybrid_too_small(cpu->run->program, cpu->graph, td_paged_describe(self->paged), cpu->options,
                                self->use >= TD_USE_GPU);
 }
@@ -122,18 +122,18 @@ static td_status make_room(td_hybrid_job *self)
     return td_paged_set_room(self->paged, room);
 }
 
-/* What was asked for and cannot be is a warning; a GPU that is there and has nothing to do is worth a line. */
+/* Warns if the user asked for a GPU that cannot take part; otherwise logs that it is unused. */
 static void warn_cpu_alone(const td_cpu_job *cpu, bool asked)
 {
     const char *name = cpu->run->program->info->name;
     const char *why = cpu->kernels->first_hit && cpu->options->has_iterations
-                          ? "under an iteration limit it goes level by level"
-                          : "a GPU pulls, along one list of every vertex";
-    if (asked) td_warn("hybrid.use: pages of %s are the processor's alone: %s", name, why);
-    else td_info("hybrid: pages of %s are the processor's alone: %s", name, why);
+                          ? "with a limit on iterations it proceeds level by level"
+                          : "a GPU can only pull, along one list per vertex";
+    if (asked) td_warn("hybrid.use: the CPU processes all pages of %s: %s", name, why);
+    else td_info("hybrid: the CPU processes all pages of %s: %s", name, why);
 }
 
-/* A GPU pulls, one list of every vertex; what else there is the processor does alone. */
+/* A GPU can pull along one list per vertex; the CPU does all other work. */
 static void choose_use(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
@@ -145,8 +145,7 @@ static void choose_use(td_hybrid_job *self)
     else if (!asked) self->use = TD_USE_BOTH;
 }
 
-/* Whether a run from disk ended because the host's memory is too small, and the refusal does not say how much is
- * enough. */
+/* Whether a run from disk failed for lack of host memory and the refusal does not state the minimum. */
 static bool lacks_host_memory(const td_paged *paged, td_status status)
 {
     const td_refusal *refusal = td_last_refusal();
@@ -161,7 +160,7 @@ static td_status open_gpu(td_hybrid_job *self)
     return lacks_host_memory(self->paged, status) ? too_small(self) : status;
 }
 
-/* The room for pages is what the GPU leaves. */
+/* Pages get the memory that the GPU leaves. */
 static td_status make_parts(td_hybrid_job *self, const double *set)
 {
     const td_cpu_job *cpu = &self->cpu;
@@ -198,7 +197,7 @@ static td_status set_up(td_hybrid_job *self)
     self->use = (td_hybrid_use)set[SET_USE];
     self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
     cpu->direction = (td_direction)set[SET_DIRECTION];
-    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* an edge is seen once */
+    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* every edge is visited once */
     choose_use(self);
     TD_CHECK(td_hybrid_open_cores(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
@@ -208,7 +207,7 @@ static td_status set_up(td_hybrid_job *self)
     if (status != TD_NO_MEMORY || asked || self->use < TD_USE_GPU) return status;
     drop_parts(self);
     self->use = TD_USE_CPU;
-    td_info("hybrid: the GPU is left out: with it %s", td_last_message());
+    td_info("hybrid: the GPU is not used: with it %s", td_last_message());
     return make_parts(self, set);
 }
 
@@ -318,7 +317,7 @@ static td_status plan_hybrid(td_plan *plan)
     return TD_OK;
 }
 
-/* The size of pages is the run's choice, or the user's: then that may be why they do not fit. */
+/* If the user set the page size, names it in the message: smaller pages may fit. */
 static td_status name_page(const td_run_options *options, td_status status)
 {
     if (status != TD_NO_MEMORY || !td_settings_given(options->settings, "hybrid.page")) return status;
@@ -344,7 +343,8 @@ static const td_column columns[] = {
 
 const td_engine td_hybrid_engine = {
     .name = "hybrid",
-    .summary = "a graph larger than memory: pages from disk and memory go to whichever device is free",
+    .summary = "a graph larger than memory: pages are read from disk or cached, and the next free device processes "
+               "them (Garaph)",
     .device = "cpu, with cuda or emu beside it",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .takes_disk = true,

@@ -1,4 +1,4 @@
-/* Which pages a pass needs, in which order, and what they are worth afterwards. */
+/* The pages of a pass, their order, and their value for the cache afterwards. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const double IDLE_VALUE = 0.5; /* of a page without an active vertex so far: better than an empty place */
+static const double IDLE_VALUE = 0.5; /* value of a page without active vertices so far: above an empty frame */
 
 /* Counting. */
 
@@ -98,7 +98,7 @@ static void mark_ranges(td_hybrid_job *self)
     }
 }
 
-/* The file's own pages, with their summaries, from the one that holds the vertex on. */
+/* Entries of the file's page directory, with summaries, from the page that contains the vertex on. */
 typedef struct entries {
     const td_page *at, *end;
 } entries;
@@ -194,7 +194,7 @@ static double value_of(const td_held_page *page, const uint64_t *next)
     return active > 0 ? (double)active : IDLE_VALUE;
 }
 
-/* What the processor did alone: a virtual clock goes on with it, and it says how fast it is, about, before it pulls. */
+/* Advances a virtual clock by work of the CPU alone, and measures the CPU's rate before the first pull. */
 static void note_alone(td_hybrid_job *self, uint64_t edges, uint64_t began)
 {
     if (self->gpu == NULL) return;

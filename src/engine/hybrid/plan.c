@@ -1,5 +1,5 @@
-/* What a run of the hybrid engine will hold and read, before it does. The sizes follow cpu.c (by pages) and paged.c;
- * tests compare them with what runs really took. */
+/* States the memory and the disk reads of a run. The sizes follow src/cpu (by pages) and paged.c; tests compare them
+ * with runs. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -11,9 +11,10 @@
 #include <string.h>
 
 static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges */
-enum { PAGES_IN_MEMORY = 24 };                                          /* wanted at least */
-enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* of a graph in memory, between two; edges in one of them */
-enum { TABLES = 256 << 10 };                            /* of pages and iterations, and what is rounded up */
+enum { PAGES_IN_MEMORY = 24 };                                          /* minimum wanted */
+enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* pages of a graph in memory that CPU and GPU share; minimum
+                                                         * edges of one */
+enum { TABLES = 256 << 10 };                            /* tables of pages and iterations, and rounding */
 
 static const td_cpu_kernels *kernels_of(const td_program *program, const td_packed_info *file)
 {
@@ -38,7 +39,7 @@ static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
     return 2 + (!k->fused && k->measure == TD_MEASURE_MAX) + (k->schedule == TD_SCHEDULE_PEEL);
 }
 
-/* In- and out-edges alike. */
+/* Whether the program uses in- and out-lists. */
 static bool uses_both_lists(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file)
 {
     bool unweighted = program->info->weights == TD_WEIGHTS_UNUSED;
@@ -51,8 +52,8 @@ static uint64_t section_bytes(const td_packed_info *file, td_section_kind kind)
     return (file->sections[kind].bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
 }
 
-/* A pass over all that a program goes over: whole blocks, each once (pages that share one are asked for before the
- * first of them is left). Lists of one direction are as long as those of the other. */
+/* Bytes of a pass over all lists that the program uses: whole blocks, each read once (pages that share a block are
+ * requested before the first of them is released). Lists of both directions have the same length. */
 static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, const td_packed_info *file, bool weights)
 {
     uint64_t bytes = section_bytes(file, TD_SECTION_OUT_TARGETS);
@@ -60,24 +61,25 @@ static uint64_t pass_bytes(const td_program *program, const td_cpu_kernels *k, c
     return bytes * (uses_both_lists(program, k, file) ? 2 : 1);
 }
 
-/* From disk in an iteration: at most, and about, where all edges are gone over again and pages stayed from the last. */
+/* Disk reads of an iteration: the maximum, and an estimate for iterations that visit all edges again while some pages
+ * are cached. */
 static td_status count_reads(td_hybrid_bytes *out, const td_program *program, const td_cpu_kernels *k,
                              const td_packed_info *file, const td_run_options *options)
 {
     td_direction direction;
     bool gas = program->info->kind == TD_KIND_GAS, pulls = gas && !k->fused && k->schedule != TD_SCHEDULE_PEEL;
     TD_CHECK(td_hybrid_direction(options->settings, &direction));
-    bool tells = pulls && td_hybrid_tracks(k, direction); /* one pass to tell, one to hear */
-    out->reads = out->edges + (tells ? pass_bytes(program, k, file, false) : 0);
+    bool notifies = pulls && td_hybrid_tracks(k, direction); /* one pass to notify, one to pull */
+    out->reads = out->edges + (notifies ? pass_bytes(program, k, file, false) : 0);
     out->later = out->reads;
-    bool again = gas ? pulls && !tells : k->edge != NULL; /* components are through after one */
+    bool again = gas ? pulls && !notifies : k->edge != NULL; /* wcc needs one sweep */
     if (!again) return TD_OK;
     uint64_t ahead = out->room / 4 < (64 << 20) ? out->room / 4 : 64 << 20, kept = out->room - ahead;
     out->later = out->edges > kept ? out->edges - kept : 0;
     return TD_OK;
 }
 
-/* Who works. */
+/* Devices. */
 
 bool td_hybrid_names_gpu(const char *devices)
 {
@@ -118,7 +120,7 @@ uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, 
     return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
 }
 
-/* The most edges that 64 vertices have, which no page can do without. */
+/* The most edges of 64 vertices, the minimum of a page. */
 static uint64_t largest_word(const td_graph *graph, bool both)
 {
     uint64_t largest = 0;
@@ -133,7 +135,7 @@ static uint64_t largest_word(const td_graph *graph, bool both)
     return largest;
 }
 
-/* Of a page of so many edges, which begins and ends within blocks. */
+/* Bytes of a page with so many edges, which begins and ends within blocks. */
 static uint64_t page_bytes(const td_graph *graph, bool both, uint64_t edges)
 {
     uint64_t sections = (graph->weights != TD_WEIGHT_NONE ? 2 : 1) * (both ? 2 : 1);
@@ -147,7 +149,7 @@ static uint64_t least_of(const td_hybrid_bytes *need, const td_packed_info *file
     return bytes / 63 * 64 + 64 + TD_PROCESS_BYTES;
 }
 
-/* Two pages of the smallest. */
+/* The minimum: two pages of the smallest size. */
 static void count_least(td_hybrid_bytes *out, const td_program *program, const td_graph *graph,
                         const td_packed_info *file, const td_run_options *options, bool both, bool gpu)
 {
@@ -161,8 +163,8 @@ static void count_least(td_hybrid_bytes *out, const td_program *program, const t
     out->least = asked ? out->least_with_gpu : least_of(out, file, page, 0);
 }
 
-/* What the GPU takes of the host's memory. From disk one that leaves too little for pages is left out, unless it was
- * asked for. */
+/* Host memory of the GPU. For a graph on disk, a GPU that leaves too little for pages is not used, unless the user
+ * asked for it. */
 static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
                       const td_run_options *options, bool on_disk)
 {
@@ -185,7 +187,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     bool gpu = takes_gpu(program, k, file, options);
     *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
                                        bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
-    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
+    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
     out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options) +
                     td_checkpoint_bytes(program, graph, options);
@@ -196,7 +198,8 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     count_least(out, program, graph, file, options, both, gpu);
     if (gpu) count_gpu(out, program, graph, options, on_disk);
     out->room = out->room > out->gpu ? out->room - out->gpu : 0;
-    uint64_t lists = out->edges * (k->first_hit && !graph->symmetric ? 2 : 1); /* pushes along one, pulls along another */
+    uint64_t lists = out->edges * (k->first_hit && !graph->symmetric ? 2 : 1); /* pushes and pulls along different
+                                                                                * lists */
     out->cached = out->room < lists ? out->room : lists;
     return count_reads(out, program, k, file, options);
 }
@@ -215,8 +218,8 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
                  td_format_size(emulated, need.least_emulated));
     else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
     return td_refuse(&refusal,
-                     "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
-                     "process itself, and may use %s",
+                     "%s on %s needs at least --memory %s (vertices, two pages of edges%s%s and the "
+                     "process itself, estimated); %s given",
                      program->info->name, graph->name, least,
                      td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
 }

@@ -1,7 +1,7 @@
-/* Rounds by pages. Programs that may apply piece by piece push: a pass goes over the pages with active vertices, and a
- * page whose edges stay near it is used for several rounds while it is in memory. The others pull, Garaph's dual
- * mode (section 4.3): every page, or, when few vertices have something new to hear, active vertices notify and only
- * pages with notified ones are read. */
+/* Rounds by pages. Fused programs push: a pass processes the pages with active vertices, and a page whose edges stay
+ * near it is processed for several rounds while it is in memory. Other programs pull in Garaph's dual mode (section
+ * 4.3): all pages; or, if few vertices are notified, active vertices notify and only pages with notified vertices are
+ * read. */
 #include "engine/hybrid/hybrid.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ void td_hybrid_swap(void *a, void *b)
     memcpy(b, &keep, sizeof keep);
 }
 
-/* Nobody, but those behind the last vertex. */
+/* Clears the bitmap `done`, except the bits behind the last vertex. */
 static void clear_done(td_cpu_job *cpu)
 {
     uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
@@ -49,7 +49,7 @@ static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page,
     return TD_OK;
 }
 
-/* What was activated in this page meanwhile is told now, if there is any. */
+/* Activates the page's vertices that changed meanwhile; false if there are none. */
 bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page)
 {
     uint64_t any = 0;
@@ -83,7 +83,7 @@ static td_status push_for_active(td_hybrid_job *self, td_cpu_tally *sum)
     return td_hybrid_go(self, &pass, sum);
 }
 
-/* Everyone hears everyone, which a GPU is quick at. */
+/* All vertices pull, which is fast on a GPU. */
 static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_hybrid_order_all(self, self->pull);
@@ -91,8 +91,8 @@ static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
     return td_hybrid_dispatch(self, &pass, sum);
 }
 
-/* Pages that are used for several rounds: who will be active in them is not known, so that all of it has to be
- * there. Without them a search goes level by level. */
+/* Chooses the pages that are processed for several rounds. Their active vertices are not known in advance, so the whole
+ * page must be read. Without such pages a search proceeds level by level. */
 static void choose_local(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -104,8 +104,7 @@ static void choose_local(td_hybrid_job *self)
     self->by_levels = !any && cpu->kernels->first_hit && !cpu->async && cpu->run->resumed == NULL;
 }
 
-/* Pull, of a search by levels: who has not been reached looks for one neighbour that is active, instead of all edges
- * of those that are being told. */
+/* Bottom-up step of a search by levels: unreached vertices look for one active neighbour. */
 
 static td_status find_unreached(td_hybrid_job *self, uint64_t *edges)
 {
@@ -133,7 +132,7 @@ static td_status hit_page(td_hybrid_job *self, td_page_set *set, uint32_t page, 
     return td_hybrid_step(self, self->cpu.kernels->pull_hit, set, page, sum);
 }
 
-/* Where those that were not reached have no more than twice the edges of those that are active. */
+/* Pulls if the unreached vertices have at most twice the edges of the active ones. */
 static td_status choose_pull(td_hybrid_job *self, bool *pulls)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -154,7 +153,7 @@ static td_status pull_unreached(td_hybrid_job *self, td_cpu_tally *sum)
     return td_hybrid_go(self, &pass, sum);
 }
 
-/* Until nobody is active; a level of peeling, or all there is. */
+/* Pushes until no vertex is active: one level of peeling, or the whole run. */
 static td_status push_out(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -165,11 +164,12 @@ static td_status push_out(td_hybrid_job *self)
         TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
         if (self->row.active_vertices == 0) return TD_OK;
         bool hits = false;
-        if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* which no GPU has to be asked for */
+        if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* the pull needs no GPU */
         bool gpu = !hits && td_hybrid_invokes_gpu(self);
-        if (gpu) self->by_levels = false; /* who hears somebody told in this very iteration is a level further */
+        if (gpu) self->by_levels = false; /* Reading a neighbour that was updated in this iteration yields a level one
+                                           * too high. */
         TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
-        memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* those without edges are in no page of the pass */
+        memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* vertices without edges are in no page of the pass */
         td_hybrid_swap(&cpu->active, &cpu->next_active);
         TD_CHECK(td_hybrid_end(self, gpu || hits ? "pull" : "push", &sum, began));
         TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
@@ -205,7 +205,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
     TD_CHECK(td_cpu_make_high_degree_list(cpu));
     TD_CHECK(td_cpu_init(cpu, &sum));
     clear_done(cpu);
-    if (cpu->resumed) { /* within a level */
+    if (cpu->resumed) { /* resumed within a level */
         TD_CHECK(push_out(self));
         cpu->context.phase++;
     }
@@ -222,7 +222,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
 
 /* Pull. */
 
-/* Vertices that hear nothing new keep what they have. */
+/* Vertices that are not notified keep their values. */
 static void carry_over(td_hybrid_job *self, uint32_t first, uint32_t end)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -277,8 +277,9 @@ static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
     if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "notified vertices"));
     memset(cpu->marked, 0, words * 8);
     memset(cpu->next_active, 0, words * 8);
-    td_hybrid_order_useful(self, self->push); /* as counted when the frontier was */
-    td_hybrid_pass notify_pass = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = notify_page};
+    td_hybrid_order_useful(self, self->push); /* counted with the frontier */
+    td_hybrid_pass notify_pass = {.set = self->push, .only = cpu->active, .next = cpu->next_active,
+                                  .work = notify_page};
     TD_CHECK(td_hybrid_go(self, &notify_pass, &notified));
     TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
     td_hybrid_order_useful(self, self->pull);
@@ -303,7 +304,8 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
     uint64_t began = td_clock_ns();
     bool all_vertices = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
     bool notify = !all_vertices &&
-                  (cpu->direction == TD_DIRECTION_NOTIFY || (cpu->direction == TD_DIRECTION_AUTO && few_notified(self)));
+                  (cpu->direction == TD_DIRECTION_NOTIFY ||
+                   (cpu->direction == TD_DIRECTION_AUTO && few_notified(self)));
     cpu->partial = notify;
     TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, all_vertices, sum));
     TD_CHECK(td_cpu_check_convergence(cpu, sum));
@@ -320,7 +322,7 @@ td_status td_hybrid_pull_rounds(td_hybrid_job *self)
     td_cpu_tally sum;
     cpu->track = td_hybrid_tracks(cpu->kernels, cpu->direction);
     TD_CHECK(td_cpu_init(cpu, &sum));
-    cpu->global_moved = cpu->resumed; /* it may have */
+    cpu->global_moved = cpu->resumed; /* unknown after a checkpoint */
     while (cpu->context.iteration < cpu->limit) {
         TD_CHECK(td_hybrid_begin(self));
         TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));

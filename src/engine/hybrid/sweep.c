@@ -1,6 +1,5 @@
-/* Sweeps by pages: every edge once per sweep, so every page is read once. Components need one sweep and no sample,
- * which would read the pages twice. Also what is found out about edges when a run is over: parents, and a forest's
- * weights. */
+/* Sweeps by pages: every edge, and so every page, once per sweep. Components need one sweep and no sample, which would
+ * read the pages twice. Parents and the weights of a forest's edges are found here too, after the run. */
 #include "engine/hybrid/hybrid.h"
 
 #include "base/alloc.h"
@@ -38,14 +37,14 @@ static td_status collect_edges(td_cpu_job *cpu)
     return td_cpu_step(cpu, cpu->kernels->reset, td_cpu_words(cpu), TD_WORDS_AT_A_TIME * 8, cpu->graph->vertices, NULL);
 }
 
-/* A forest's edges are named by their numbers; what stands there is noted while it can be seen. */
+/* A forest stores edge numbers; their ends and weights are noted while the page is in memory. */
 static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     td_run *run = self->cpu.run;
     const td_graph *graph = self->cpu.graph;
     uint64_t end = graph->out.offsets[set->pages[page].end], low = 0, high = run->edge_count;
     (void)sum;
-    while (low < high) { /* the first of this page */
+    while (low < high) { /* first forest edge in this page */
         uint64_t middle = low + (high - low) / 2;
         if (run->edges[middle] < graph->out.offsets[set->pages[page].begin]) low = middle + 1;
         else high = middle;
@@ -115,7 +114,7 @@ static td_status parents_page(td_hybrid_job *self, td_page_set *set, uint32_t pa
     return td_hybrid_step(self, self->cpu.kernels->find_parents, set, page, sum);
 }
 
-/* Over free edges a value is handed on as it is: solved vertices solve their neighbours, until a pass solves nobody. */
+/* Along edges of length 0 a value is copied: solved vertices solve their neighbours, until a pass solves none. */
 static td_status solve_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     for (uint32_t u = set->pages[page].begin; u < set->pages[page].end; u++)

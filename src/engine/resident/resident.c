@@ -1,5 +1,4 @@
-/* The resident engine: a graph that fits the GPU's memory is loaded once and every iteration runs there. The rounds are
- * those of src/gpu. */
+/* The resident engine: a graph that fits in the GPU's memory is loaded once, and all iterations run there (src/gpu). */
 #include "engine/resident/resident.h"
 
 #include "base/alloc.h"
@@ -10,38 +9,42 @@
 #include <string.h>
 
 enum {
-    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS, SET_DELTA,
-    SET_SAMPLES, SETTINGS,
+    SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS,
+    SET_DELTA, SET_SAMPLES, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
-                       "how an iteration goes over the edges; auto chooses for each"},
+                       "push or pull; auto chooses for every iteration"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, TD_BALANCE_WARP, 0, 0, "thread|cta|iwb|warp",
-                     "how a push shares out edges: a thread per vertex, by degree (cta), with medium vertices handed "
-                     "on (iwb), evenly over the lanes of a warp"},
+                     "load balance of a push. thread: a thread per vertex; cta: a thread, warp or block per vertex, by "
+                     "degree; iwb: cta with medium lists passed between warps; warp: the lists of 32 vertices divided "
+                     "evenly among the lanes"},
     [SET_GATHER] = {"gather", TD_SETTING_CHOICE, 0, 0, 0, "rows|shards",
-                    "how a pull adds up: equal pieces of the lists, or Garaph's shards in shared memory"},
+                    "gather-sum of a pull. rows: equal pieces of the adjacency lists, with a segmented sum; shards: "
+                    "Garaph's shards in shared memory"},
     [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
-                         "copies of an accumulator (gather=shards); auto: from the shard's edges and vertices"},
-    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL, /* 32 of them add up in 32 bits */
-                   "degree from which a vertex is cut into pieces for all blocks"},
+                         "copies of every accumulator (gather=shards); auto: from the shard's edges and vertices"},
+    /* The bound lets the counters of 32 lanes add up in 32 bits. */
+    [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
+                         "minimum degree at which a list is divided among all blocks"},
     [SET_TINY] = {"tiny", TD_SETTING_WHOLE, 0, 0, 4e9, NULL,
-                  "edges of a frontier up to which one cluster of blocks does the rounds (balance=warp; GPUs that have "
-                  "clusters)"},
+                  "edges of a frontier up to which one thread block cluster executes the rounds (balance=warp; needs a "
+                  "GPU with clusters)"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
-                   "edges of a frontier up to which few blocks do the rounds, because fewer wait for each other "
-                   "faster"},
+                   "edges of a frontier up to which few blocks execute the rounds, because a grid barrier of few "
+                   "blocks is faster"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, TD_GPU_ROUNDS, 1, TD_GPU_ROUNDS, NULL,
-                    "most rounds of one launch; 1: the host is asked after every one"},
-    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "width of a step of distances; 0: from the weights"},
+                    "maximum number of rounds per launch; 1: the host decides after every round"},
+    [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
+                   "sssp: width of a bucket of delta-stepping; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave nothing "
-                     "out"},
+                     "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
+                     "skip (Afforest); 0: no sample"},
     [SETTINGS] = {0},
 };
 
-enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
+enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges in advance */
 
 bool td_resident_uses(const td_program *program, const char *setting)
 {
@@ -54,7 +57,7 @@ bool td_resident_uses(const td_program *program, const char *setting)
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
 
-/* What the sizes of a run depend on. */
+/* Reads the settings that memory depends on. */
 static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
 {
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
@@ -98,8 +101,8 @@ static td_status read_settings(td_gpu_job *job)
     job->prioritised = td_gpu_prioritises(job);
     if (job->delta > 0 && !job->prioritised)
         return td_fail(TD_USAGE,
-                       "resident.delta is the width of a step of sssp's distances, which an iteration limit and "
-                       "resident.direction replace by rounds");
+                       "resident.delta is the width of a bucket of delta-stepping; with a limit on iterations or "
+                       "resident.direction, sssp runs plain rounds");
     return TD_OK;
 }
 
@@ -163,7 +166,7 @@ static td_status find_parents(td_gpu_job *job)
 static td_status run_schedule(td_gpu_job *job)
 {
     job->run->converged = job->run->resumed != NULL && job->run->resumed->converged;
-    if (job->run->converged) return td_gpu_init(job); /* a checkpoint of a run that was through */
+    if (job->run->converged) return td_gpu_init(job); /* the checkpoint is of a run that had converged */
     if (job->run->program->info->kind == TD_KIND_SWEEP) return td_gpu_run_sweeps(job);
     if (job->prioritised) return td_gpu_run_priorities(job);
     return job->traits->schedule == TD_SCHEDULE_PEEL ? td_gpu_run_peeling(job) : td_gpu_run_rounds(job);
@@ -192,8 +195,8 @@ done:
     return status;
 }
 
-/* The most that is held at the host at a time, less an emulated GPU's memory, which the plan adds: what the engine sends,
- * before there are the program's arrays, or the result. */
+/* Peak host memory without an emulated GPU's memory, which the plan adds: the buffers of loading, before the program's
+ * arrays exist, or the result. */
 static uint64_t host_peak(const td_plan *plan, td_device *device, const td_gpu_bytes *need, bool cooperative)
 {
     uint64_t whole = td_device_host_bytes(device, need->graph + need->program, cooperative);
@@ -213,19 +216,22 @@ static td_status plan_resident(td_plan *plan)
     TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
     TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
-    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
+    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     plan->program_bytes = host_peak(plan, gpus->gpu[0], &need, cooperative);
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     return TD_OK;
 }
 
+static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};
+
 const td_engine td_resident_engine = {
     .name = "resident",
-    .summary = "a graph that fits the memory of one GPU, loaded once: pull and push, many rounds in one launch",
+    .summary = "a graph that fits in the memory of one GPU, loaded once: push and pull, many rounds per launch",
     .device = "cuda or emu",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .settings = td_resident_settings,
+    .renamed = renamed,
     .uses = td_resident_uses,
     .plan = plan_resident,
     .run = run_resident,

@@ -8,10 +8,10 @@
 
 extern const td_setting td_resident_settings[];
 
-/* Whether a run of the program can feel the setting, one of td_resident_settings. */
+/* Whether the program uses the setting, one of td_resident_settings. */
 bool td_resident_uses(const td_program *program, const char *setting);
 
-/* What a run with these settings takes on the device. */
+/* Device memory of a run with these settings. */
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_gpu_bytes *out);
 

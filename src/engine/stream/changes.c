@@ -1,16 +1,16 @@
-/* Changes across the link: linear programs (PageRank) that run asynchronously tell what has changed of their values
- * instead of the values (src/kernels/gpu/changes.h has the equations). In every round those tell whose residual is
- * largest for the edges that it takes, as many as have a share of all that is left; so of the lists fewer and fewer
- * edges are useful, and they cross like a frontier's: beginnings are on the device, and every subgraph goes its way.
- * What is left is the change that a synchronous iteration would make, and ends the run when it is within the
- * tolerance. */
+/* Changes across the link: asynchronous runs of linear programs (PageRank) push the changes of their values instead of
+ * the values (equations in src/kernels/gpu/changes.h). In every round the vertices with the largest residual per edge
+ * push, as many as hold a given share of the total residual. Fewer and fewer edges are useful, and they cross like
+ * those of a frontier: resident prefix first, a transfer mode for every subgraph. The remaining residual is the change
+ * that a synchronous iteration would make; the run ends when it is within the tolerance. */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 
-/* Of all that is left. Less takes more rounds, more moves more bytes (docs/lab/stream.md). */
+/* Share of the total residual that a round pushes. A smaller share takes more rounds, a larger one moves more bytes
+ * (docs/lab/stream.md). */
 static const double PUSHED_SHARE = 0.3;
 
 td_status td_streaming_declare_changes(td_streaming_job *self)
@@ -27,19 +27,22 @@ td_status td_streaming_start_changes(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_streaming_residuals *changes = &self->changes;
-    if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* messages make room for the result */
-        return td_fail(TD_INTERNAL, "%s tells changes of another size than its values'", gpu->run->program->info->name);
+    if (gpu->traits->message_bytes != gpu->traits->value_bytes) /* the messages' array receives the result */
+        return td_fail(TD_INTERNAL, "%s: messages and values differ in size, so changes cannot be pushed",
+                       gpu->run->program->info->name);
     changes->offsets_times = 1;
     changes->change_before = -1;
     return TD_OK;
 }
 
-/* A round that leaves more than this of the change has stalled; and the part of the scale that a round may lose. */
+/* A round that leaves a larger part of the change than STALLED has stalled. MOST_LOST: the part of the scale that a
+ * round may lose. */
 static const double STALLED = 0.9, MOST_LOST = 0.3;
 
 enum { POSITIVE, NEGATIVE };
 
-/* Lowers the least level of a sign until its changes from there on, and those of vertices without edges, are enough. */
+/* Lowers the lowest pushed level of a sign until the residuals from there on, and those of vertices without edges,
+ * reach `enough`. */
 static double lower_until(td_streaming_residuals *a, const double *sums, int sign, double pushed, double enough)
 {
     const double *levels = sums + sign * TD_GPU_SIGN_SUMS;
@@ -47,10 +50,11 @@ static double lower_until(td_streaming_residuals *a, const double *sums, int sig
     return pushed;
 }
 
-/* Chooses who pushes: the levels that hold a share of all that is left, of both signs alike. Where that would lower the
- * scale noticeably, or the last round stalled, negative changes must not outweigh positive ones (changes.h): more
- * positive ones are pushed, and of the negative ones a part. After a stall the positive ones are held to the negative
- * ones as well, which leaves the scale where it is and has a lower bound to what the round gains. */
+/* Chooses the levels that push: those that hold a share of the total residual, the same for both signs. If that would
+ * lower the scale noticeably, or if the last round stalled, negative changes must not outweigh positive ones
+ * (changes.h): more positive levels are pushed, and only a part of every negative residual. After a stall the positive
+ * ones are limited to the negative ones too; the scale then stays the same, and the gain of the round has a lower
+ * bound. */
 static void choose(td_streaming_residuals *a, const double *sums, double offsets, bool stalled)
 {
     double pushed[2], all[2] = {0}, taken = 0, of_levels;
@@ -85,7 +89,8 @@ static td_changes_args changes_args(const td_streaming_job *self)
     return args;
 }
 
-/* Whoever has enough to tell becomes active. What those without edges had is everyone's. */
+/* Activates the vertices whose level is pushed. Residuals of vertices without edges are distributed over all
+ * vertices. */
 static td_status take(td_streaming_job *self, td_row *row)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -113,28 +118,29 @@ static td_status push_changes(td_streaming_job *self, td_row *row)
     return TD_OK;
 }
 
-/* Whether the next round is to hold both signs to each other: after one that stalled, and longer every time, so that
- * rounds with a bound to what they gain outnumber the others where those gain nothing. */
+/* Whether the next round balances both signs: after a stall, and for twice as many rounds after every further stall, so
+ * that rounds with a guaranteed gain outnumber those without. */
 static bool stalls(td_streaming_residuals *self, double change)
 {
-    bool balances = self->rounds_held > 0, stalled = self->change_before >= 0 && change > STALLED * self->change_before;
+    bool balances = self->rounds_balanced > 0;
+    bool stalled = self->change_before >= 0 && change > STALLED * self->change_before;
     self->change_before = change;
-    if (balances) self->rounds_held--;
+    if (balances) self->rounds_balanced--;
     if (balances || !stalled) return balances;
-    self->rounds_held = self->rounds_to_hold;
-    if (self->rounds_to_hold < 1 << 16) self->rounds_to_hold = 2 * self->rounds_to_hold + 1;
+    self->rounds_balanced = self->rounds_to_balance;
+    if (self->rounds_to_balance < 1 << 16) self->rounds_to_balance = 2 * self->rounds_to_balance + 1;
     return true;
 }
 
-/* The scale for which residuals add up to 0. A value that rounding made of no use leaves the scale as it is. */
+/* The scale at which the residuals add up to 0. If rounding makes it useless, the scale stays as it is. */
 static void balance(td_streaming_residuals *a, const td_gpu_tally *sum)
 {
     double times = sum->lost / sum->offset;
     if (sum->offset > 0 && times >= 0x1p-20 && times <= 0x1p20) a->offsets_times = times;
 }
 
-/* Makes residuals of what was pushed, balances and weighs them, and chooses who pushes next. Without offsets (damping
- * 1) the system has no scale of its own: everyone pushes, which is the synchronous iteration and keeps the sum of the
+/* Turns the pushed sums into residuals, balances and weighs them, and chooses the next levels. Without offsets (damping
+ * 1) the system has no scale: all vertices push, which is the synchronous iteration and preserves the sum of the
  * values. */
 static td_status settle(td_streaming_job *self, bool whole, double *change)
 {
@@ -160,7 +166,7 @@ static td_status settle(td_streaming_job *self, bool whole, double *change)
     return td_gpu_check_convergence(gpu, *change, 0);
 }
 
-/* A round; the first, and the first after a checkpoint, tells whole values. */
+/* One round. The first, and the first after a checkpoint, pushes whole values. */
 static td_status go_round(td_streaming_job *self, bool whole)
 {
     uint64_t began = td_clock_ns();
@@ -173,7 +179,7 @@ static td_status go_round(td_streaming_job *self, bool whole)
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 
-/* The result, in place of messages, which the next round makes anew. */
+/* Writes the result into the messages' array; the next round computes messages anew. */
 static td_status find_values(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -186,8 +192,7 @@ static td_status find_values(td_streaming_job *self)
     return TD_OK;
 }
 
-/* Between two rounds: a checkpoint, if one is due. Residuals are not part of it: whoever goes on makes them anew, by a
- * round of whole values. */
+/* Writes a checkpoint if one is due. It has no residuals: a resumed run computes them in a round of whole values. */
 static td_status checkpoint(td_streaming_job *self)
 {
     td_gpu_state *now = &self->gpu.state;
@@ -210,7 +215,7 @@ td_status td_streaming_changes(td_streaming_job *self)
         TD_CHECK(go_round(self, whole));
         TD_CHECK(checkpoint(self));
     }
-    if (whole) return TD_OK; /* not a round was asked for: no residuals */
+    if (whole) return TD_OK; /* no round was run, so there are no residuals */
     TD_CHECK(find_values(self));
     gpu->state.values = gpu->state.next_values;
     return TD_OK;

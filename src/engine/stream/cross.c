@@ -1,9 +1,9 @@
-/* One iteration across the link: a policy over completions.
+/* One iteration across the link, driven by completions.
  *
- * What is on the device already is gone over, a few subgraphs at a time; runs of subgraphs are read from the host's
- * memory, in one launch each; meanwhile whole subgraphs are copied to slots and gone over as they arrive, and useful
- * edges extracted. While copies are under way and nothing else is to be done, order-free programs go over what has
- * arrived again, smallest level first (Scaph's delayed re-scheduling). */
+ * Subgraphs in slots are processed a few at a time; runs of direct subgraphs are read from host memory, one launch per
+ * run; meanwhile whole subgraphs are copied to slots and processed as they arrive, and workers extract useful edges.
+ * While copies are in flight and no launch is, order-free programs reprocess the subgraphs in slots, lowest level first
+ * (Scaph's delayed re-scheduling). */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 
 enum { COPIES_AHEAD = 4 };
 
-/* Time spent copying, computing and both, by what is known to be under way. */
+/* Adds the time since the last call to the row's copy, compute and both seconds, by the work known to be in flight. */
 void td_streaming_account_time(td_streaming_job *self)
 {
     uint64_t now = td_device_clock(self->gpu.device);
@@ -82,7 +82,7 @@ static td_status sum_part(td_streaming_job *self, td_gpu_list list, const td_str
     return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->pull_compressed, threads, &compressed);
 }
 
-/* The part of the lists that the stretch is; parents are looked for along all of every list. */
+/* The part of the lists for a range of edges. Parents are searched along whole lists. */
 static td_gpu_part part_of(const td_streaming_job *self, const td_streaming_range *edges)
 {
     const td_link_list *list = self->crossing;
@@ -113,7 +113,7 @@ td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_ra
     return TD_OK;
 }
 
-/* The resident prefix: none of its edges is left out, and none is read from the host. */
+/* The resident prefix: no edge is skipped, and none is read from host memory. */
 
 td_status td_streaming_push_prefix(td_streaming_job *self, bool defers)
 {
@@ -159,7 +159,7 @@ static td_status launch_slot(td_streaming_job *self, uint32_t slot, bool again)
     return td_streaming_launch_part(self, &edges);
 }
 
-/* Goes over a slot and asks to be told when that is done. */
+/* Launches over a slot and requests a completion. */
 static td_status process_slot(td_streaming_job *self, uint32_t slot, bool again)
 {
     td_slots_use(&self->layout->slots, slot);
@@ -181,7 +181,8 @@ static td_status copy_subgraph(td_streaming_job *self, uint32_t s, uint32_t slot
     const td_link_list *list = self->crossing;
     td_slot *to = &self->layout->slots.slots[slot];
     uint64_t first = td_link_begin(list, s), edges = td_link_end(list, s) - first;
-    const uint32_t *targets = list->compressed != NULL ? list->compressed + list->compressed_at[s] : list->targets + first;
+    const uint32_t *targets = list->compressed != NULL ? list->compressed + list->compressed_at[s]
+                                                       : list->targets + first;
     uint64_t bytes = td_link_bytes(list, s) - edges * list->weight_bytes;
     TD_CHECK(td_stream_copy(self->layout->copies, to->targets, targets, bytes, TD_TO_DEVICE));
     if (list->weight_bytes > 0)
@@ -196,7 +197,7 @@ static td_status copy_subgraph(td_streaming_job *self, uint32_t s, uint32_t slot
     return TD_OK;
 }
 
-/* Starts as many copies as there are slots for. */
+/* Starts one copy per free slot. */
 td_status td_streaming_start_copies(td_streaming_job *self)
 {
     td_slots *slots = &self->layout->slots;
@@ -222,9 +223,8 @@ static bool reprocesses(const td_streaming_job *self)
     return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
 }
 
-/* What is on the device already, a few subgraphs at a time: what arrives meanwhile is not gone over behind all of it,
- * and gives its slot to the next copy. As many as there are slots to pass through keep the GPU busy while their ends
- * are heard of. */
+/* Number of resident subgraphs launched ahead. Few, so that an arriving subgraph is processed soon and frees its slot
+ * for the next copy; enough to keep the GPU busy until their completions are handled. */
 enum { RESIDENTS_AHEAD = 6 };
 
 static td_status process_residents(td_streaming_job *self)
@@ -245,7 +245,8 @@ static void list_residents(td_streaming_job *self, bool owned)
     }
 }
 
-/* They stay until they have been gone over; those in slots that copies wait for come first. */
+/* Lists the slots with useful edges; they are not evicted before they are processed. Slots that copies wait for come
+ * first. */
 static void list_all_residents(td_streaming_job *self)
 {
     self->residents_at = self->residents_count = 0;
@@ -254,7 +255,7 @@ static void list_all_residents(td_streaming_job *self)
     self->row->subgraphs_resident += self->residents_count;
 }
 
-/* While copies are under way and nothing else is, the GPU goes over what it has. */
+/* While copies are in flight and no launch is, the GPU reprocesses a resident subgraph. */
 td_status td_streaming_process_more(td_streaming_job *self)
 {
     bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
@@ -286,7 +287,7 @@ static void on_copied(void *context, td_status status, uint64_t slot)
     if (self->status == TD_OK) td_streaming_record_status(self, td_streaming_start_copies(self));
 }
 
-/* What a completion tells of a launch over edges at the host: this bit, and the bytes that it was to read. */
+/* Value of a direct launch's completion: this bit, and the bytes that the launch reads. */
 static const uint64_t DIRECT = UINT64_C(1) << 63;
 
 static void on_done(void *context, td_status status, uint64_t slot)
@@ -296,12 +297,14 @@ static void on_done(void *context, td_status status, uint64_t slot)
     self->flights--;
     td_streaming_record_status(self, status);
     if (slot & DIRECT) {
-        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX, self->direct_asked,
+        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "direct", UINT32_MAX,
+                                                                 self->direct_asked,
                                                   slot & ~DIRECT));
     } else {
         const td_slot *it = &self->layout->slots.slots[slot];
         td_slots_done(&self->layout->slots, (uint32_t)slot);
-        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph, it->asked,
+        td_streaming_record_status(self, td_streaming_note_event(self, TD_LANE_KERNELS, "subgraph", it->subgraph,
+                                                                 it->asked,
                                                   td_link_bytes(self->crossing, it->subgraph)));
     }
     if (self->status == TD_OK) td_streaming_record_status(self, td_streaming_process_more(self));
@@ -309,8 +312,8 @@ static void on_done(void *context, td_status status, uint64_t slot)
 
 /* An iteration. */
 
-/* One launch for every run of subgraphs read directly; those without use in between do no harm. What is kept of a
- * launch is kept as a whole: then few are read together. */
+/* Launches once per run of direct subgraphs; subgraphs without useful edges in between do no harm. Survivors are
+ * collected per launch, all or none, so that collecting launches are short. */
 enum { SURVIVOR_BATCH = 4 };
 
 static td_status read_directly(td_streaming_job *self)
@@ -320,7 +323,8 @@ static td_status read_directly(td_streaming_job *self)
     for (uint32_t s = 0, end; s < list->subgraphs; s = end) {
         uint32_t last = s, limit = list->subgraphs - s < most ? list->subgraphs : s + most;
         uint64_t bytes = 0;
-        for (end = s; end < limit && (self->mode[end] == TD_TRANSFER_DIRECT || self->mode[end] == TD_TRANSFER_NONE); end++) {
+        for (end = s; end < limit; end++) {
+            if (self->mode[end] != TD_TRANSFER_DIRECT && self->mode[end] != TD_TRANSFER_NONE) break;
             if (self->mode[end] != TD_TRANSFER_DIRECT) continue;
             last = end;
             self->row->subgraphs_direct++;
@@ -335,7 +339,7 @@ static td_status read_directly(td_streaming_job *self)
         TD_CHECK(td_stream_notify(self->gpu.stream, on_done, self, DIRECT | bytes));
         td_streaming_account_time(self);
         if (self->direct_asked == 0) self->direct_asked = self->clock;
-        if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* every edge, and nothing beside it */
+        if (self->work == TD_WORK_SUM) self->row->bytes_direct += bytes; /* a pull reads every edge and no other byte */
         self->flights++;
     }
     return TD_OK;
@@ -352,7 +356,7 @@ static void list_wholes(td_streaming_job *self)
     self->row->subgraphs_whole += self->waiting_count;
 }
 
-/* What has been queued must have ended before anything it uses is given back. */
+/* Waits for all queued work: it uses memory that the caller frees. */
 static td_status fail_clean(td_streaming_job *self, td_status status)
 {
     td_failure failure = self->failure;

@@ -1,5 +1,5 @@
-/* Compressed subgraphs on the device: sweeps expand a subgraph's targets into a window before they process it; sums are
- * made along the compressed targets. Slots hold subgraphs as they crossed, so that more of them stay. */
+/* Compressed subgraphs on the device. Slots hold compressed targets, so that more subgraphs are resident. Sweeps and
+ * pushes expand them into a window first; pulls decompress while they gather. */
 #include "engine/stream/stream.h"
 
 /* Expands the targets of the subgraph in the slot into the window. */

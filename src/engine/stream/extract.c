@@ -1,9 +1,8 @@
-/* Useful edges picked out at the host (Scaph, section 4.3): the bitmap of active vertices comes back, workers go over
- * it word by word, byte by byte and bit by bit, one subgraph at a time each, and put the lists they find one behind
- * another into a chunk of pinned memory. A chunk has 32 tiles; what is extracted of a subgraph takes as many as it
- * needs, in the first chunk that has them side by side. A chunk is filled beside the policy, by a task; its end is a
- * completion, and so are those of its copies and of the kernel that goes over it: while one crosses the link and is
- * gone over, the other is filled. */
+/* Extraction of useful edges at the host (Scaph, section 4.3). The active bitmap is copied back; workers scan it by
+ * words, bytes and bits, each one slice of a subgraph at a time, and append the lists of active vertices to a chunk of
+ * pinned memory. A chunk has 32 tiles; the extract of a subgraph takes as many as it needs, in the first chunk that has
+ * enough consecutive tiles. A task fills a chunk; its end is a completion, as are those of the chunk's copies and of
+ * the kernel over it. While one chunk crosses and is processed, the other is filled. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
@@ -11,40 +10,39 @@
 #include <string.h>
 
 enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAMING_EXTRACTS };
-enum { LONGEST_PART = 2048 }; /* longer lists are cut, so that warps have equal shares */
+enum { LONGEST_PART = 2048 }; /* longer lists are divided, so that warps have equal work */
 
-/* What a slice of a subgraph, one worker's at a time, becomes within a chunk: vertices, places, targets, weights, in
- * this order. */
+/* The extract of a slice of a subgraph, made by one worker: vertices, positions, targets, weights, in this order. */
 typedef struct extract {
     uint32_t subgraph;
-    uint64_t first, end;     /* its edges */
-    uint64_t at, bytes;      /* within the chunk */
-    uint32_t parts;          /* lists, or parts of them */
+    uint64_t first, end;     /* edges of the slice */
+    uint64_t at, bytes;      /* position and size in the chunk */
+    uint32_t parts;          /* lists, or pieces of long lists */
     uint64_t edges;
 } extract;
 
-/* What workers do with some of them. */
+/* Work of the pool on some extracts. */
 typedef struct extraction {
     td_streaming_job *job;
     const td_link_list *list;
     extract *extracts;
     char *chunk;
-    bool fills;              /* otherwise it counts */
+    bool fills;              /* writes the lists; otherwise counts them */
 } extraction;
 
-/* An iteration's extraction. */
+/* The extraction of one iteration. */
 struct td_extracting {
     td_streaming_job *job;
     td_task task;
     extract *extracts;
-    uint32_t count, done;    /* of which so many are in chunks */
-    uint32_t fit;            /* those that the task puts into its chunk */
+    uint32_t count, done;    /* extracts; those already in chunks */
+    uint32_t fit;            /* extracts that the task puts into its chunk */
     bool counted, working;
-    int chunk;               /* the task's */
-    bool full[2];            /* the chunk is crossing or gone over */
-    bool crossing[2];        /* that it has crossed is not known yet */
-    bool early[2];           /* but that it was gone over is */
-    uint64_t began;          /* the task, by the device's clock */
+    int chunk;               /* the task's chunk */
+    bool full[2];            /* the chunk is being copied or processed */
+    bool crossing[2];        /* the copy's completion has not been handled */
+    bool early[2];           /* the kernel's completion was handled before the copy's */
+    uint64_t began;          /* start of the task, by the device's clock */
     uint64_t bytes[2], copy_asked[2], kernel_asked[2];
 };
 
@@ -65,11 +63,11 @@ static uint64_t bytes_of(const extract *it, const td_link_list *list)
     return weights_at(&at_zero) + round_up(it->edges * list->weight_bytes);
 }
 
-/* Where a worker is within what it makes of a subgraph. */
+/* A worker's write position in its extract. */
 typedef struct cursor {
     extraction *self;
     extract *it;
-    uint64_t first, end; /* edges of the subgraph */
+    uint64_t first, end; /* edges of the slice */
     uint32_t parts;
     uint64_t edges;
 } cursor;
@@ -95,7 +93,7 @@ static void take_vertex(cursor *at, uint32_t v)
     const td_link_list *list = self->list;
     uint64_t split = begin;
     if (list->own_skip != NULL) begin += list->own_skip[v + 1] - list->own_skip[v];
-    if (list->own_light != NULL) { /* as part_of does it on the device */
+    if (list->own_light != NULL) { /* the same as part_of on the device */
         split += list->own_light[v + 1] - list->own_light[v];
         if (split < begin) split = begin;
         if (self->job->heavy_edges) begin = split;
@@ -151,8 +149,8 @@ static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, 
         extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
 }
 
-/* Places in the chunk for as many of the extracts from `first` on as fit; returns how many. Those of a subgraph lie
- * side by side and begin with a tile. */
+/* Assigns positions in the chunk to as many extracts from `first` on as fit; returns their number. Extracts of one
+ * subgraph are adjacent and start at a tile. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
@@ -167,7 +165,7 @@ static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t 
     return count - first;
 }
 
-/* The table that tells a kernel where everything is. */
+/* Copies the table of extracts, by which a kernel finds the lists in the chunk. */
 static td_status send_table(td_streaming_job *job, const extract *extracts, uint32_t count, int chunk)
 {
     td_gpu_extract *table = job->layout->table[chunk];
@@ -188,7 +186,7 @@ static void on_filled(void *context, td_status status, uint64_t chunk);
 static void on_copied(void *context, td_status status, uint64_t chunk);
 static void on_done(void *context, td_status status, uint64_t chunk);
 
-/* Copies what is in the chunk, the extracts of a subgraph at a time, and goes over it. */
+/* Copies the chunk, the extracts of one subgraph at a time, and launches over it. */
 static td_status send_chunk(struct td_extracting *self, int chunk)
 {
     td_streaming_job *job = self->job;
@@ -199,8 +197,8 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
         for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
         uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
         if (bytes > 0)
-            TD_CHECK(td_stream_copy(layout->copies, (char *)layout->chunk[chunk] + at, (char *)layout->staging[chunk] + at,
-                                    bytes, TD_TO_DEVICE));
+            TD_CHECK(td_stream_copy(layout->copies, (char *)layout->chunk[chunk] + at,
+                                    (char *)layout->staging[chunk] + at, bytes, TD_TO_DEVICE));
     }
     TD_CHECK(send_table(job, extracts, self->fit, chunk));
     TD_CHECK(td_stream_notify(layout->copies, on_copied, self, (uint64_t)chunk));
@@ -219,7 +217,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
-/* The task: workers count what there is, the first time, and fill a chunk. */
+/* The task: workers count the useful edges, the first time, and fill a chunk. */
 static td_status fill_chunk(void *context, uint64_t *time)
 {
     struct td_extracting *self = context;
@@ -239,7 +237,7 @@ static td_status fill_chunk(void *context, uint64_t *time)
     return TD_OK;
 }
 
-/* Fills a chunk, if there is one free and anything left to put into it. */
+/* Starts filling a chunk if one is free and extracts are left. */
 static void fill_next(struct td_extracting *self)
 {
     int chunk = self->full[0] ? 1 : 0;
@@ -247,8 +245,8 @@ static void fill_next(struct td_extracting *self)
     self->chunk = chunk;
     self->working = true;
     self->began = td_device_clock(self->job->gpu.device);
-    self->task = (td_task){.loop = self->job->layout->gpu.set->loop, .work = fill_chunk, .handler = on_filled, .context = self,
-                           .value = (uint64_t)chunk};
+    self->task = (td_task){.loop = self->job->layout->gpu.set->loop, .work = fill_chunk, .handler = on_filled,
+                           .context = self, .value = (uint64_t)chunk};
     td_task_start(&self->task);
 }
 
@@ -275,7 +273,8 @@ static void end_chunk(struct td_extracting *self, uint64_t chunk)
     td_streaming_account_time(job);
     job->flights--;
     self->full[chunk] = self->early[chunk] = false;
-    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX, self->kernel_asked[chunk],
+    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_KERNELS, "chunk", UINT32_MAX,
+                                                            self->kernel_asked[chunk],
                                              self->bytes[chunk]));
     if (job->status == TD_OK) fill_next(self);
     if (job->status == TD_OK) td_streaming_record_status(job, td_streaming_process_more(job));
@@ -291,13 +290,14 @@ static void on_copied(void *context, td_status status, uint64_t chunk)
     job->flights++;
     self->kernel_asked[chunk] = job->clock;
     td_streaming_record_status(job, status);
-    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX, self->copy_asked[chunk],
+    td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_COPIES, "chunk", UINT32_MAX,
+                                                            self->copy_asked[chunk],
                                              self->bytes[chunk]));
     if (job->status == TD_OK) td_streaming_record_status(job, td_streaming_start_copies(job));
     if (self->early[chunk]) end_chunk(self, chunk);
 }
 
-/* Completions of two streams come in any order: that of the copy may be behind. */
+/* Completions of two streams arrive in any order: the copy's may be handled after the kernel's. */
 static void on_done(void *context, td_status status, uint64_t chunk)
 {
     struct td_extracting *self = context;
@@ -306,7 +306,7 @@ static void on_done(void *context, td_status status, uint64_t chunk)
     else end_chunk(self, chunk);
 }
 
-/* The bitmap comes back first, before anything is queued that it would wait for. */
+/* Copies the bitmap to the host. Call it before the iteration queues other work, which the copy would wait for. */
 td_status td_streaming_fetch_active(td_streaming_job *job)
 {
     td_gpu_job *gpu = &job->gpu;

@@ -1,5 +1,5 @@
-/* The lists that cross the link: at the host in pinned memory, their offsets and their beginnings on the device, cut
- * into subgraphs; and the device memory that subgraphs come to. Kept from run to run. */
+/* The layout of the stream engine: lists in pinned host memory, divided into subgraphs; their offsets and resident
+ * prefix on the device; slots and chunks. It is cached between runs. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Giving back. */
+/* Freeing. */
 
 static void unpin_list(td_streaming_graph *layout, td_link_list *list)
 {
@@ -104,8 +104,8 @@ static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_lis
     td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
                          (void *)(uintptr_t)list->weights};
     td_adjacency made = {0};
-    TD_TRY(TD_NEW(&made.targets, list->edges, "lists in order"));
-    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "lists in order"));
+    TD_TRY(TD_NEW(&made.targets, list->edges, "reordered lists"));
+    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "reordered lists"));
     TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, self->gpu.options->pool));
     td_free(list->own_targets);
     td_free(list->own_weights);
@@ -133,7 +133,7 @@ static td_status make_host_list(td_streaming_job *self, td_link_list *list, cons
     return td_streaming_pack_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
 }
 
-/* Pinned, so that copies need no staging and kernels can read it; told once where the system refuses. */
+/* Pins a list, so that copies need no staging and kernels can read it. Warns once if the system refuses. */
 static void pin_list(td_streaming_graph *layout, td_link_list *list)
 {
     void *targets = NULL, *weights = NULL;
@@ -143,15 +143,15 @@ static void pin_list(td_streaming_graph *layout, td_link_list *list)
     if (bytes[1] > 0 && list->pinned[0])
         list->pinned[1] = td_device_pin(layout->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
     bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
-    if (!all && !layout->told_unpinned)
-        td_warn("%s; the stream engine copies from memory that is not pinned, which is slower", td_last_message());
-    layout->told_unpinned = layout->told_unpinned || !all;
+    if (!all && !layout->warned_unpinned)
+        td_warn("%s; copies from memory that is not pinned are slower", td_last_message());
+    layout->warned_unpinned = layout->warned_unpinned || !all;
     list->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
     list->seen.targets = targets;
     list->seen.weights = weights;
 }
 
-/* What follows from the shape alone: edges, their bytes, the number of subgraphs. */
+/* Fields that follow from the shape alone: edges, their bytes, the number of subgraphs. */
 static void describe_list(const td_streaming_job *self, td_link_list *list, const td_streaming_shape *shape)
 {
     list->edges = self->gpu.graph->edges * (shape->both ? 2 : 1);
@@ -197,20 +197,22 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
 
 /* Slots and chunks. */
 
-/* Lists in fewer bits need smaller slots, of which there are more in the same memory, and to be swept a window; where
- * they do not shrink, or there is no room for two, they cross as they are. */
+/* Compressed lists need smaller slots, so that more fit in the same memory, and sweeps and pushes need a window to
+ * expand into. If the lists hardly shrink, or two slots do not fit, they cross uncompressed. */
 static void fit_compressed(td_streaming_graph *layout, uint64_t slot_edges, uint64_t *words, uint64_t *slots)
 {
     td_link_list *lists = layout->lists;
-    bool two = lists[1].offsets != NULL, compresses = lists[0].compressed != NULL && (!two || lists[1].compressed != NULL);
-    uint64_t most = two && lists[1].compressed_most > lists[0].compressed_most ? lists[1].compressed_most : lists[0].compressed_most;
+    bool two = lists[1].offsets != NULL;
+    bool compresses = lists[0].compressed != NULL && (!two || lists[1].compressed != NULL);
+    uint64_t most = lists[0].compressed_most;
+    if (two && lists[1].compressed_most > most) most = lists[1].compressed_most;
     uint64_t weights = slot_edges * lists[0].weight_bytes, room = *slots * (slot_edges * sizeof(uint32_t) + weights);
     uint64_t window = layout->shape.pushes ? slot_edges * sizeof(uint32_t) : 0;
     uint64_t fits = compresses ? (room - window) / (most * sizeof(uint32_t) + weights) : 0;
     uint64_t subgraphs = lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
     if (fits < 2) {
         if (layout->shape.compresses == TD_COMPRESS_ASKED)
-            td_warn("stream.compress=on: %s; subgraphs cross as they are",
+            td_warn("stream.compress=on: %s; subgraphs cross uncompressed",
                     compresses ? "there is no room for two subgraphs" : "the lists hardly shrink");
         for (int i = 0; i < 2; i++) td_link_free_compressed(layout->device, &lists[i]);
         return;
@@ -219,8 +221,9 @@ static void fit_compressed(td_streaming_graph *layout, uint64_t slot_edges, uint
     *slots = fits < subgraphs ? fits : subgraphs;
 }
 
-/* Sums go over every subgraph in every iteration, so it counts how many bytes stay, not whose: but for a few slots that
- * the others pass through each is for one subgraph, of that one's length in fewer bits, and all are one block. */
+/* An accumulating program processes every subgraph in every iteration, so the number of resident bytes counts, not
+ * their choice. All but a few slots are reserved for one subgraph each and have its compressed length; they share one
+ * allocation. */
 enum { PASSING_SLOTS = 6, OWN_ALIGNMENT = 128 };
 
 static uint64_t own_bytes(const td_link_list *list, uint32_t s)
@@ -228,7 +231,7 @@ static uint64_t own_bytes(const td_link_list *list, uint32_t s)
     return (td_link_bytes(list, s) + 2 * OWN_ALIGNMENT - 1) / OWN_ALIGNMENT * OWN_ALIGNMENT;
 }
 
-/* The subgraphs that find room for a slot of their own, and the bytes of these. */
+/* Chooses the subgraphs that get a reserved slot; returns the bytes of these slots. */
 static uint64_t choose_owners(const td_link_list *list, uint64_t room, uint32_t *owners, uint64_t *count)
 {
     uint64_t taken = 0;
@@ -257,7 +260,7 @@ static void give_own_slots(td_streaming_graph *layout, const uint32_t *owners, u
     }
 }
 
-/* *slots becomes the number of those for any, which come first and have `slot_bytes` each. */
+/* *slots becomes the number of unreserved slots, which come first and have `slot_bytes` each. */
 static td_status make_own_slots(td_streaming_job *self, uint64_t room, uint64_t slot_bytes, uint64_t *slots)
 {
     td_streaming_graph *layout = self->layout;
@@ -284,8 +287,7 @@ static td_status declare_slot(td_gpu_memory *memory, td_slot *slot, uint64_t wor
     return td_gpu_declare(memory, TD_FOR_EDGES, &slot->weights, edges, weight, "a subgraph's weights");
 }
 
-/* Slots for lists as they are take the most: those for lists in fewer bits, of which the run knows how many, take no
- * more together. */
+/* Measures uncompressed slots: compressed ones, whose number only the run knows, take no more in total. */
 static td_status measure_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
     const td_link_list *list = &self->layout->lists[0];
@@ -308,7 +310,8 @@ static td_status make_slots(td_streaming_job *self, const td_streaming_shape *sh
     uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
     uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
     if (compressed && shape->pushes)
-        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &layout->window, edges, sizeof(uint32_t), "a subgraph's targets"));
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &layout->window, edges, sizeof(uint32_t),
+                                "a subgraph's targets"));
     if (compressed && !shape->pushes) TD_CHECK(make_own_slots(self, room, slot_bytes, &slots));
     else TD_CHECK(td_slots_make(&layout->slots, (uint32_t)slots));
     for (uint32_t i = 0; i < slots; i++)
@@ -328,14 +331,15 @@ static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *s
                                 sizeof(td_gpu_extract), "extracts"));
         if (memory->measures) continue;
         TD_CHECK(td_new_pages(&layout->staging[i], bytes, "useful edges"));
-        td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would touch all of it here */
+        td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would first-touch all of it on this NUMA
+                                                                    * node */
         layout->chunk_pinned[i] = td_device_pin(layout->device, layout->staging[i], bytes, &seen) == TD_OK;
         TD_CHECK(TD_NEW(&layout->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
     }
     return TD_OK;
 }
 
-/* How fast a subgraph comes: the second of two copies counts. */
+/* Measures the copy rate of a subgraph; the second of two copies counts. */
 static td_status measure_copies(td_streaming_graph *layout)
 {
     td_link_list *list = &layout->lists[0];
@@ -352,12 +356,12 @@ static td_status measure_copies(td_streaming_graph *layout)
     return TD_OK;
 }
 
-/* How fast workers collect lists: every so many vertices' own, until a part of a chunk is full. */
+/* Measures the extraction rate: workers collect the lists of evenly spaced vertices until part of a chunk is full. */
 enum { PROBE_LISTS = 1 << 14, PROBE_ROOM = 64 };
 
 typedef struct probe {
     const td_link_list *list;
-    uint64_t vertices, lists, room; /* room: bytes for a list */
+    uint64_t vertices, lists, room; /* room: maximum bytes per list */
     char *to;
     _Atomic uint64_t bytes;
 } probe;
@@ -391,7 +395,7 @@ static td_status measure_extraction(td_streaming_job *self)
     TD_CHECK(td_pool_for(self->gpu.options->pool, count, 64, collect_lists, &lists));
     td_device_host_worked(layout->device, lists.bytes);
     uint64_t took = td_device_clock(layout->device) - began;
-    /* it goes over the bitmap twice */
+    /* extraction scans the bitmap twice */
     layout->extract_rate = (double)(lists.bytes + 1) / (double)(took == 0 ? 1 : took) / 2;
     return TD_OK;
 }
@@ -402,7 +406,7 @@ static td_status measure_rates(td_streaming_job *self)
     return measure_extraction(self);
 }
 
-/* Whoever pulls along a list uses its beginnings most. */
+/* If there are two lists, the pull list gets the prefix if pulls use it most. */
 static td_status make_resident_prefix(td_streaming_job *self, const td_streaming_shape *shape)
 {
     bool second = td_streaming_has_two(self->gpu.graph, shape) && shape->pulls_prefix;
@@ -413,7 +417,7 @@ static td_status make_resident_prefix(td_streaming_job *self, const td_streaming
     return shape->light > 0 && there ? td_streaming_find_light(self, list, shape->light) : TD_OK;
 }
 
-/* Slots and chunks come last: what is made of the lists takes memory at the host for a while. */
+/* Makes slots and chunks last, because making the lists needs temporary host memory. */
 static td_status make_lists(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *layout = self->layout;
@@ -441,7 +445,8 @@ static td_status open_streams(void *state, td_device *device)
     return td_stream_open(device, &layout->copies);
 }
 
-const td_gpu_layout_kind td_streaming_layout_kind = {"stream", sizeof(td_streaming_graph), open_streams, td_streaming_release, false};
+const td_gpu_layout_kind td_streaming_layout_kind = {"stream", sizeof(td_streaming_graph), open_streams,
+                                                     td_streaming_release, false};
 
 td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape)
 {

@@ -1,13 +1,13 @@
-/* Weights in the words of their targets: a vertex's number seldom takes all 32 bits, and where a weight finds room in
- * those it leaves, an edge is one word. Then a list at the host is one stretch of memory to read instead of two, and
- * fewer bytes. It is done in the copy of the lists that is put in order anyway. */
+/* Packed edge words: a vertex number seldom takes all 32 bits, and a weight that fits in the remaining bits makes an
+ * edge one word. A kernel then reads one range of host memory per list instead of two, and fewer bytes. Weights are
+ * packed in the copy of the lists that reordering makes anyway. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
 
 #include <stdatomic.h>
 
-/* Bits that the largest number of a vertex leaves: 0 where the largest weight does not fit. */
+/* Bits that the largest vertex number leaves; 0 if the largest weight does not fit. */
 uint32_t td_streaming_weight_bits(const td_graph *graph)
 {
     uint32_t left = 31;
@@ -20,7 +20,7 @@ uint32_t td_streaming_weight_bits(const td_graph *graph)
 typedef struct joining {
     td_link_list *list;
     uint32_t bits;
-    _Atomic uint64_t misfit; /* an edge whose weight is above the range that the graph states, and one more; 0: none */
+    _Atomic uint64_t misfit; /* number + 1 of an edge whose weight exceeds the graph's stated maximum; 0: none */
 } joining;
 
 static uint32_t weight_apart(const td_link_list *list, uint64_t e)

@@ -1,5 +1,5 @@
-/* What a run of the stream engine takes, and how the device memory for edges is spent: slots for whole subgraphs,
- * chunks for extracted lists, and the beginnings of all lists. */
+/* States the memory of a run and divides the device memory for edges among slots for whole subgraphs, chunks for
+ * extracted lists, and the resident prefix. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
@@ -10,20 +10,20 @@
 #include <string.h>
 
 enum { LEAST_SLOTS = 2, CHUNKS = 2, WANTED_SLOTS = 8, LEAST_EDGES = 32 };
-enum { PREFIX_SLOTS = 4 }; /* left beside beginnings: fewer, and copies wait for kernels */
+enum { PREFIX_SLOTS = 4 }; /* slots left beside a prefix; with fewer, copies wait for kernels */
 
-/* What the settings and the program say. */
+/* What the settings and the program ask for. */
 typedef struct request {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, collects_edges, uses_survivors, subgraph_given;
-    bool changes;       /* are told: stream_changes.c */
-    bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
+    bool changes;       /* pushes changes instead of values (changes.c) */
+    bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     uint64_t workers;
-    uint64_t cached;      /* bytes that a run before left at the host, for this one or to be given back */
+    uint64_t cached;    /* host memory of the cached layout, which this run reuses or frees */
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
 } request;
 
-/* A weight and a number of an edge (td_gpu_edge). */
+/* Whether a weight and an edge number fit in 64 bits (td_gpu_edge). */
 static bool fit_a_word(const td_graph *graph)
 {
     return graph->weights == TD_WEIGHT_NONE ||
@@ -32,9 +32,9 @@ static bool fit_a_word(const td_graph *graph)
 
 static uint64_t cached_at_host(const td_run_options *options)
 {
-    const td_cache *kept = options->cache;
-    if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
-    return ((const td_streaming_graph *)kept->state)->host_bytes;
+    const td_cache *cache = options->cache;
+    if (cache == NULL || cache->release != td_streaming_release || cache->state == NULL) return 0;
+    return ((const td_streaming_graph *)cache->state)->host_bytes;
 }
 
 static td_status read_request(request *self, const td_program *program, const td_graph *graph,
@@ -66,14 +66,14 @@ static td_status read_request(request *self, const td_program *program, const td
     return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
 }
 
-/* Programs that look at the beginnings of lists first: all that can go on with part of a list. Peeling has so many
- * rounds that a second one for the rest of the lists costs more than it saves (docs/lab/stream.md). */
+/* Programs that can process part of a list use the prefix. Peeling does not: it has so many rounds that a second one
+ * for the rest of the lists costs more than it saves (docs/lab/stream.md). */
 static bool uses_prefix(const request *self)
 {
     return self->kernels->samples || (self->pushes && self->kernels->schedule != TD_SCHEDULE_PEEL);
 }
 
-/* Whether the host has room for so many bytes more and would not be crowded. */
+/* Whether so many more bytes take at most half of the free host memory. */
 static bool host_has(const request *self, uint64_t bytes)
 {
     td_memory_stats memory = td_memory();
@@ -81,7 +81,7 @@ static bool host_has(const request *self, uint64_t bytes)
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
 }
 
-/* What putting lists in order holds for a while (layout/lists.h). */
+/* Temporary host memory of reordering lists (layout/lists.h). */
 static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_list_order order)
 {
     const uint64_t worker = 2 << 20;
@@ -95,13 +95,13 @@ static td_list_order choose_order(const request *self, const td_graph *graph, ui
     if (self->list_order > 0) return (td_list_order)((int)self->list_order - 1);
     if (!uses_prefix(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
-    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
+    if (self->kernels->samples) order = TD_LISTS_HOT; /* for first-hit programs it saves too little
+                                                       * (docs/lab/stream.md) */
     return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
 }
 
-/* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
- * changes it saves bytes, but kernels that read beginnings there and the rest directly take less time
- * (docs/lab/stream.md). */
+/* Compression pays if every edge crosses in every iteration (accumulating programs), or once to find survivors. For
+ * changes it saves bytes, but an uncompressed prefix with direct reads of the rest is faster (docs/lab/stream.md). */
 static uint64_t choose_compression(const request *self, uint64_t bytes)
 {
     bool asked = self->compress == 1;
@@ -110,7 +110,7 @@ static uint64_t choose_compression(const request *self, uint64_t bytes)
     return asked ? TD_COMPRESS_ASKED : TD_COMPRESS_YES;
 }
 
-/* A copy of the lists that is made anyway has weights in the words of their targets, where they find room there. */
+/* If lists are copied anyway, weights are packed into the words of their targets if they fit. */
 static uint64_t choose_weight_bits(const request *self, const td_graph *graph, const td_streaming_shape *shape)
 {
     bool copied = shape->order != TD_LISTS_STORED || shape->both;
@@ -125,10 +125,11 @@ static uint64_t edge_bytes(const td_gpu_bytes *need, const td_streaming_shape *s
 
 static uint64_t survivor_bytes(const td_streaming_shape *shape)
 {
-    return shape->survivor_edges == 0 ? 0 : (shape->survivor_edges + td_streaming_scratch_edges(shape->survivor_edges)) * sizeof(td_gpu_edge);
+    uint64_t edges = shape->survivor_edges;
+    return edges == 0 ? 0 : (edges + td_streaming_scratch_edges(edges)) * sizeof(td_gpu_edge);
 }
 
-/* Room for single edges, and for a sixteenth of them to be put aside. */
+/* Room for survivors, and a compaction buffer of a sixteenth. */
 static void spend_on_survivors(const request *self, td_streaming_shape *shape, uint64_t spare, uint64_t list_edges)
 {
     uint64_t edges = spare / sizeof(td_gpu_edge), most = shape->upper ? list_edges / 2 : list_edges;
@@ -138,30 +139,30 @@ static void spend_on_survivors(const request *self, td_streaming_shape *shape, u
     shape->light_first = shape->survivor_edges > 0 && host_has(self, shape->survivor_edges * sizeof(td_gpu_edge));
 }
 
-/* How much of what slots leave is for beginnings. */
+/* Share of the memory that slots leave for the prefix. */
 static double prefix_share(const request *self, const td_streaming_shape *shape)
 {
     bool can = self->gas ? self->pushes : self->kernels->samples;
-    bool wants = uses_prefix(self) && !(self->changes && shape->compresses); /* slots hold more of narrow lists */
+    bool wants = uses_prefix(self) && !(self->changes && shape->compresses); /* slots hold more of compressed lists */
     if (self->variant != TD_STREAMING_FULL || !can) return 0;
     return self->prefix >= 0 ? self->prefix : wants ? 1 : 0;
 }
 
-/* A subgraph is as large as was asked for, and by itself no larger than leaves room for some. Beside beginnings few
- * cross whole: there slots are to take a sixteenth of the room, but copies want 8 MB (docs/lab/stream.md). */
-static uint64_t choose_slot_edges(const request *self, uint64_t room, uint64_t edge, uint64_t fewest, bool begins)
+/* Edges of a subgraph: as set, or small enough for several slots. Beside a prefix few subgraphs cross whole: slots take
+ * a sixteenth of the room, but copies need 8 MB for the full rate (docs/lab/stream.md). */
+static uint64_t choose_slot_edges(const request *self, uint64_t room, uint64_t edge, uint64_t fewest, bool has_prefix)
 {
     const uint64_t beside = 16 * (PREFIX_SLOTS + CHUNKS), least = 8 << 20;
     uint64_t edges = fewest;
     while (2 * edges * edge <= self->subgraph) edges *= 2;
     if (self->subgraph_given) return edges;
-    while (begins && edges * edge >= 2 * least && room < beside * edges * edge) edges /= 2;
+    while (has_prefix && edges * edge >= 2 * least && room < beside * edges * edge) edges /= 2;
     while (edges > fewest && room < WANTED_SLOTS * edges * edge) edges /= 2;
     return edges;
 }
 
-/* Beginnings are equally long: the room that they leave is for slots. A graph of which only the counts are known, as
- * for 'tandem info', has no lengths to look at. */
+/* Reduces prefix_bytes to a prefix of the same length for all lists; slots get the remainder. A graph of which only the
+ * counts are known ('tandem info') has no lists to measure. */
 static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge)
 {
     uint64_t edges;
@@ -174,16 +175,16 @@ static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, ui
     return TD_OK;
 }
 
-/* How the room for edges is spent. */
-static td_status spend(const request *self, td_streaming_shape *shape, uint64_t room, uint64_t edge, uint64_t list_edges,
-                       const td_graph *graph)
+/* Divides the room for edges. */
+static td_status spend(const request *self, td_streaming_shape *shape, uint64_t room, uint64_t edge,
+                       uint64_t list_edges, const td_graph *graph)
 {
     uint64_t vertices = graph->vertices;
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES], d[TD_NUMBER_BYTES];
-    const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* sums are made piece by piece */
+    const uint64_t fewest = self->sums ? TD_GPU_TILE : LEAST_EDGES; /* pulls process whole tiles */
     double share = prefix_share(self, shape);
-    bool begins = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
-    uint64_t edges = choose_slot_edges(self, room, edge, fewest, begins);
+    bool has_prefix = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
+    uint64_t edges = choose_slot_edges(self, room, edge, fewest, has_prefix);
     bool extracts = self->pushes && (self->variant == TD_STREAMING_LVSP ||
                                (self->variant == TD_STREAMING_FULL && self->low <= TD_LOW_EXTRACT));
     bool needs = extracts && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
@@ -192,21 +193,21 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
                           .minimum_known = true};
     if (room < least)
         return td_refuse(&refusal,
-                         "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                         "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
+                         "the stream engine needs %d slots of %s%s on the device, minimum %s, and "
+                         "%s are available for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
                          td_format_size(a, slot), needs ? " and two chunks" : "", td_format_least(b, least),
                          td_format_size(c, room),
                          edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
                          edges > fewest ? td_format_size(d, (uint64_t)self->subgraph) : "");
     if (list_edges / edges >= INT32_MAX)
-        return td_fail(TD_LIMIT, "stream.subgraph=%s cuts %llu edges into more than 2^31 subgraphs; make them larger",
+        return td_fail(TD_LIMIT, "stream.subgraph=%s divides %llu edges into more than 2^31 subgraphs; raise it",
                        td_format_size(a, slot), (unsigned long long)list_edges);
     shape->slot_edges = edges;
     shape->chunks = needs || (extracts && room >= WANTED_SLOTS * slot) ? CHUNKS : 0;
-    uint64_t kept = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot;
-    uint64_t spare = room > kept ? room - kept : 0;
+    uint64_t reserved = (shape->chunks + (room >= WANTED_SLOTS * slot ? PREFIX_SLOTS : LEAST_SLOTS)) * slot;
+    uint64_t spare = room > reserved ? room - reserved : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
-    if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* not an edge for everyone */
+    if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* less than one edge per vertex */
     TD_CHECK(fit_prefix(shape, graph, edge));
     if (self->uses_survivors) spend_on_survivors(self, shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - survivor_bytes(shape)) / slot - shape->chunks;
@@ -215,7 +216,7 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     return TD_OK;
 }
 
-/* Which lists there are: what is told along, and what is gathered along. */
+/* Which adjacency the run pushes along and which it pulls along. */
 static void choose_lists(const request *self, const td_graph *graph, const td_run_options *options,
                          td_streaming_shape *shape)
 {
@@ -226,12 +227,12 @@ static void choose_lists(const request *self, const td_graph *graph, const td_ru
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* A copy of the lists in fewer bits. */
+/* Host memory of the compressed targets. */
 static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
 {
     const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
     bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
-    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* at most */
+    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* upper bound */
     if (!shape->compresses) return 0;
     if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
     uint64_t pack = td_link_guess_compressed(first->targets, graph->edges);
@@ -239,7 +240,7 @@ static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need
     return pack * sizeof(uint32_t);
 }
 
-/* Host memory besides the graph: copies of lists, what the device gets of them, what extraction goes by. */
+/* Host memory besides the graph: copies of lists, buffers for the device's arrays, arrays for extraction. */
 static void count_host(const request *self, const td_graph *graph, const td_gpu_bytes *need,
                        const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
 {
@@ -247,15 +248,15 @@ static void count_host(const request *self, const td_graph *graph, const td_gpu_
     bool ordered = shape->order != TD_LISTS_STORED;
     uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
     out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
-    uint64_t kept = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
-    kept += compressed_bytes(graph, need, shape);
-    if (shape->light_first) kept += shape->survivor_edges * sizeof(td_gpu_edge);
+    uint64_t running = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
+    running += compressed_bytes(graph, need, shape);
+    if (shape->light_first) running += shape->survivor_edges * sizeof(td_gpu_edge);
     uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
     uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
-    out->making = kept + most;
-    kept += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
-    if (shape->chunks > 0) kept += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
-    out->running = kept;
+    out->making = running + most;
+    running += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
+    if (shape->chunks > 0) running += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
+    out->running = running;
 }
 
 static td_status read_plan(request *self, const td_program *program, const td_graph *graph,
@@ -293,7 +294,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
-    /* As far as the arrays are concerned that go with it. */
+    /* Any prefix needs the same arrays besides its edges. */
     shape->prefix_bytes = uses_prefix(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
@@ -304,8 +305,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
                           .minimum_known = true};
     if (device_free < out->vertices)
         return td_refuse(&refusal,
-                         "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
-                         "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
+                         "%s has %s of vertex arrays on the device, with two subgraphs minimum %s, and %s are "
+                         "free; raise --gpu-memory, or use --engine cpu", program->info->name,
                          td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
@@ -313,7 +314,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->weight_bits = choose_weight_bits(&self, graph, shape);
     out->edge_bytes = edge_bytes(&need, shape);
     td_status status = spend(&self, shape, out->on_device, out->edge_bytes, need.list_edges, graph);
-    if (status == TD_NO_MEMORY && room < allowed) { /* not the cap on edges is too small, but the memory */
+    if (status == TD_NO_MEMORY && room < allowed) { /* the device's memory is too small, not the limit on edges */
         refusal = (td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .allowed = device_free, .minimum_known = true,
                                .needed = out->vertices + td_last_refusal()->needed};
         td_refusal_set(&refusal);

@@ -1,13 +1,12 @@
-/* What of every list stays on the device, or is left out of what crosses: beginnings, as many edges of each as there is
- * room for; light edges; edges that lead to lower numbers. All are sums over the vertices, on the device and, where
- * useful edges are extracted, at the host. */
+/* Per-vertex counts that divide every list: the resident prefix, the light edges, the edges to lower vertex numbers.
+ * They are stored as prefix sums over the vertices, on the device and, if edges are extracted, at the host. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
 
 #include <string.h>
 
-/* The prefix: as many edges of the begin of every list as the memory for it allows, equally many of all. */
+/* The prefix: the same number of edges of every list, as many as fit. */
 
 enum { LONGEST_PREFIX = 1 << 16 };
 
@@ -15,7 +14,7 @@ static uint64_t out_degree(const td_graph *graph, uint64_t v) { return td_degree
 static uint64_t in_degree(const td_graph *graph, uint64_t v) { return td_degree(&graph->in, (uint32_t)v); }
 static uint64_t both_degrees(const td_graph *graph, uint64_t v) { return out_degree(graph, v) + in_degree(graph, v); }
 
-/* Of the shape's lists: the first, or the one that is pulled along where there are two. */
+/* Degree function of the first list, or of the pull list if there are two and `second` is set. */
 td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second)
 {
     if (shape->both) return both_degrees;
@@ -31,7 +30,7 @@ td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree deg
         uint64_t degree = degree_of(graph, v);
         longer[degree < LONGEST_PREFIX ? degree : LONGEST_PREFIX]++;
     }
-    for (uint32_t k = LONGEST_PREFIX; k > 0; k--) longer[k - 1] += longer[k]; /* lists of k - 1 edges and more */
+    for (uint32_t k = LONGEST_PREFIX; k > 0; k--) longer[k - 1] += longer[k]; /* lists with at least k - 1 edges */
     for (*most = 0; *most < LONGEST_PREFIX && longer[*most + 1] > 0 && total + longer[*most + 1] <= room; ++*most)
         total += longer[*most + 1];
     td_free(longer);
@@ -65,12 +64,12 @@ static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint
 {
     td_gpu_memory *memory = &self->gpu.memory;
     uint64_t n = self->gpu.graph->vertices;
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "offsets of beginnings"));
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "offsets of the prefix"));
     TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &list->prefix.targets, edges, sizeof(uint32_t),
-                            "beginnings of lists"));
+                            "resident prefix"));
     if (list->weight_bytes == 0) return TD_OK;
     return td_gpu_declare(memory, TD_FOR_EDGES, &list->prefix.weights, edges, list->weight_bytes,
-                          "beginnings of lists");
+                          "resident prefix");
 }
 
 static td_status send_prefix(td_streaming_job *self, const td_link_list *list, const gathering *from)
@@ -85,7 +84,7 @@ static td_status send_prefix(td_streaming_job *self, const td_link_list *list, c
     return td_stream_synchronize(stream);
 }
 
-/* The plan has made the bytes fit a prefix of whole edges of every list, wherever it knows the lists' lengths. */
+/* The plan has rounded the bytes to a whole prefix if it knew the lengths of the lists. */
 td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second)
 {
     td_status status = TD_OK;
@@ -95,9 +94,10 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     gathering gather = {.list = list};
     uint32_t most;
     if (self->gpu.memory.measures) return declare_prefix(self, list, room);
-    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most, &edges));
+    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most,
+                                     &edges));
     if (most == 0) return TD_OK;
-    TD_TRY(TD_NEW(&offsets, n + 1, "beginnings of lists"));
+    TD_TRY(TD_NEW(&offsets, n + 1, "resident prefix"));
     offsets[0] = 0;
     for (uint64_t v = 0; v < n; v++) {
         uint64_t degree = list->offsets[v + 1] - list->offsets[v];
@@ -106,9 +106,9 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     list->prefix_edges = offsets[n];
     list->prefix_most = most;
     gather.offsets = offsets;
-    TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "beginnings of lists"));
+    TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "resident prefix"));
     if (list->weight_bytes > 0)
-        TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "beginnings of lists"));
+        TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "resident prefix"));
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
     TD_TRY(declare_prefix(self, list, list->prefix_edges));
     list->prefix.offsets = list->skip;
@@ -122,7 +122,7 @@ done:
     return status;
 }
 
-/* Of lists in the order of weights: how many edges are lighter than the width of a step of distances. */
+/* Counts the edges of every list below the bucket width; lists are ordered by weight. */
 typedef struct lightness {
     const td_graph *graph;
     const td_link_list *list;
@@ -172,14 +172,14 @@ done:
     return status;
 }
 
-/* Of sorted lists whose edges are meant once: how many lead to the vertex itself or below. */
+/* Counts the edges of every sorted list that lead to the vertex itself or a lower number. */
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "edges left out"));
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
     if (self->gpu.memory.measures) return TD_OK;
-    TD_TRY(TD_NEW(&skip, n + 1, "edges left out"));
+    TD_TRY(TD_NEW(&skip, n + 1, "skipped edges"));
     skip[0] = 0;
     for (uint64_t v = 0; v < n; v++) {
         uint64_t low = list->offsets[v], high = list->offsets[v + 1];

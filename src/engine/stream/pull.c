@@ -1,5 +1,5 @@
-/* Pulls across the link: of programs that add up all their neighbours every iteration, and of first-hit programs, whose
- * open vertices look at the beginnings of their lists first and at the rest only if nobody there is active. */
+/* Pulls across the link: of accumulating programs, which read every edge in every iteration, and of first-hit programs,
+ * whose unvisited vertices scan the prefix of their lists first and the rest only if no neighbour there is active. */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
@@ -15,12 +15,12 @@ td_status td_streaming_pull_hit(td_streaming_job *self)
     td_streaming_all_useful(self, list);
     if (!prefix || list->prefix_edges < list->edges) TD_CHECK(td_streaming_cross(self, list, TD_WORK_HIT, false));
     TD_CHECK(td_gpu_read(gpu, 0));
-    self->row->bytes_direct = gpu->control->tally.host_bytes; /* what was looked at is what crossed */
+    self->row->bytes_direct = gpu->control->tally.host_bytes; /* every edge read has crossed */
     if (self->row->subgraphs_direct > 0) self->row->bytes_useful = self->row->bytes_direct;
     return TD_OK;
 }
 
-/* Every edge once, then every vertex. */
+/* Gathers along every edge, then applies every vertex. */
 static td_status pull(td_streaming_job *self)
 {
     uint64_t began = td_clock_ns();

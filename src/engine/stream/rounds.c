@@ -1,8 +1,7 @@
-/* Pushes across the link. A frontier is a bitmap; its lists have two parts, the resident prefix on the device and the
- * rest at the host. Order-free programs push along prefixes until nothing changes any more, and only then does the rest
- * of the lists cross, once for all the changes that a vertex went through; programs that go level by level do both in
- * every round. Small frontiers run many rounds in one launch, as on the resident engine, their edges read from the
- * host. */
+/* Pushes across the link. A frontier is a bitmap; a list has two parts, the resident prefix on the device and the rest
+ * in host memory. Order-free programs push along prefixes until nothing changes; then the rest of the lists crosses,
+ * once for all changes of a vertex. Programs by levels process both parts in every round. Small frontiers run many
+ * rounds in one launch, as in the resident engine, reading edges from host memory. */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
@@ -23,8 +22,8 @@ static td_status end_round(td_streaming_job *self, td_row *row, uint64_t began, 
     return td_gpu_end_iteration(gpu, row, began, td_seconds_since(began));
 }
 
-/* Little crosses faster than it can be counted: one launch over all lists, read from the host. */
-enum { LITTLE = 64 }; /* of all edges, one in so many */
+/* A small frontier crosses faster than its useful edges can be counted: one direct launch over all lists. */
+enum { LITTLE = 64 }; /* a frontier with fewer than 1/LITTLE of all edges is small */
 
 static bool is_little(const td_streaming_job *self, uint64_t edges)
 {
@@ -32,14 +31,14 @@ static bool is_little(const td_streaming_job *self, uint64_t edges)
     return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_frontier *now, td_row *row)
+static td_status push_directly(td_streaming_job *self, bool prefix, td_gpu_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     td_link_list *list = self->push;
     self->row = row;
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_streaming_push_prefix(self, false));
+    if (prefix) TD_CHECK(td_streaming_push_prefix(self, false));
     self->crossing = list;
     self->work = TD_WORK_PUSH;
     self->heavy_edges = false;
@@ -51,18 +50,18 @@ static td_status push_directly(td_streaming_job *self, bool beginnings, td_gpu_f
 
 /* Pushes from the active vertices along the rest of their lists, or along all of them where no prefix is resident;
  * `heavy`: along the heavy edges alone. */
-static td_status push_rest(td_streaming_job *self, bool beginnings, bool heavy, td_gpu_frontier *now, td_row *row)
+static td_status push_rest(td_streaming_job *self, bool prefix, bool heavy, td_gpu_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
     self->row = row;
     TD_CHECK(td_streaming_count_useful(self, self->push, heavy));
-    if (row->active_vertices == 0) { /* put aside, some of them more than once */
+    if (row->active_vertices == 0) { /* deferred vertices, some of them deferred several times */
         row->active_vertices = self->vertices_useful;
         row->active_edges = self->edges_useful;
     }
     TD_CHECK(td_gpu_reset(gpu));
-    if (beginnings) TD_CHECK(td_streaming_push_prefix(self, false));
+    if (prefix) TD_CHECK(td_streaming_push_prefix(self, false));
     if (self->edges_useful > 0) TD_CHECK(td_streaming_cross(self, self->push, TD_WORK_PUSH, heavy));
     return end_round(self, row, began, now);
 }
@@ -78,7 +77,7 @@ static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_ro
     return end_round(self, row, began, now);
 }
 
-/* No prefix is left to push along: the rest of the lists of all vertices that changed. */
+/* Pushes along the rest of the lists of all deferred vertices, after the prefixes have converged. */
 static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_row row = {.direction = "rest"};
@@ -96,7 +95,7 @@ static td_status push_heavy(td_streaming_job *self, td_gpu_frontier *now)
     return push_rest(self, false, true, now, &row);
 }
 
-/* Rows of a loop on the device: its edges were read from the host's memory. */
+/* Adds the bytes read from host memory to the rows of a loop on the device. */
 static void note_loop(td_streaming_job *self, uint32_t first_row)
 {
     td_run *run = self->gpu.run;
@@ -123,8 +122,8 @@ static bool is_small(const td_streaming_job *self, const td_gpu_frontier *now)
     return self->push->readable && self->variant == TD_STREAMING_FULL && now->edges + now->vertices < self->small_edges;
 }
 
-/* Between two iterations: a checkpoint, if one is due. A run that goes on from it pushes along whole lists again, also
- * those of which a part is done, and accumulating programs must not add twice: theirs wait until no list is. */
+/* Writes a checkpoint if one is due. A resumed run pushes along whole lists again, including partly processed ones;
+ * accumulating programs must not add twice, so they wait until no list is partly processed. */
 static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -137,7 +136,7 @@ static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
                                                              gpu->arrays.far_map}, 4);
 }
 
-/* The frontier and what it leads to, until nothing changes any more. */
+/* Pushes from the frontier until nothing changes. */
 static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -158,8 +157,8 @@ static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
     return TD_OK;
 }
 
-/* Edges that a first-hit pull is expected to read at the host: of every vertex that is open those behind the beginning
- * of its list, up to a line, if nobody there is of the frontier. Whom an edge leads to is taken to be so with the
+/* Edges that a first-hit pull is expected to read from host memory: for every unvisited vertex without an active
+ * neighbour in its prefix, the edges behind it up to a cache line. A neighbour is active with probability equal to the
  * frontier's share of all edges. */
 static double expected_pull(const td_streaming_job *self, const td_gpu_frontier *now)
 {
@@ -177,8 +176,7 @@ static double expected_pull(const td_streaming_job *self, const td_gpu_frontier 
     return edges * (double)open / (double)self->gpu.graph->vertices;
 }
 
-/* By edges looked at, as on the resident engine; but where a push reads less at the host than a pull would, it is the
- * push. */
+/* Chooses by visited edges, as in the resident engine, but pushes if a push reads less from host memory. */
 static bool chooses_push(const td_streaming_job *self, const td_gpu_frontier *now)
 {
     const td_link_list *list = self->push;
@@ -188,7 +186,7 @@ static bool chooses_push(const td_streaming_job *self, const td_gpu_frontier *no
     return (double)now->edges * at_host < expected_pull(self, now);
 }
 
-/* A level in either direction, or several small ones. */
+/* One level in either direction, or several small ones. */
 static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -232,7 +230,7 @@ td_status td_streaming_peel(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_frontier now;
-    bool within = gpu->run->resumed != NULL; /* a level that is being emptied: `now` is what is under way */
+    bool within = gpu->run->resumed != NULL; /* resumed within a level: `now` is its frontier */
     TD_CHECK(td_gpu_start(gpu, &now));
     TD_CHECK(td_gpu_init_remaining(gpu));
     for (uint32_t left = gpu->graph->vertices; left > 0; within = false) {
@@ -250,7 +248,7 @@ td_status td_streaming_peel(td_streaming_job *self)
 
 /* Priorities. */
 
-/* The vertices of the lowest priority put off become the frontier. */
+/* Moves the deferred vertices of the lowest bucket to the frontier. */
 static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -267,7 +265,7 @@ static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t
     return td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
 }
 
-/* Steps that have little to do run on the device, one after another, until one has more. */
+/* Small buckets run in one launch, one after another, until a frontier is too large. */
 static td_status go_in_loop(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -290,7 +288,7 @@ td_status td_streaming_priorities(td_streaming_job *self)
         bool between = self->rest_count == 0 && self->heavy_count == 0;
         if (loops && between && now.edges + pushed < self->small_edges) {
             TD_CHECK(go_in_loop(self, &now, &far));
-            pushed = now.vertices > 0 ? self->small_edges : 0; /* this step has more */
+            pushed = now.vertices > 0 ? self->small_edges : 0; /* the frontier of this bucket is too large */
         } else if (now.vertices > 0) {
             TD_CHECK(has_prefix(self) ? push_prefix(self, &now, &row) : push_rest(self, false, false, &now, &row));
             far += gpu->control->far_count[0];

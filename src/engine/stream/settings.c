@@ -1,4 +1,4 @@
-/* The stream engine's settings: which there are, which programs look at them, and when they change anything. */
+/* The stream engine's settings: the table, the programs that use each, and the variants in which each has an effect. */
 #include "engine/stream/stream.h"
 
 #include "base/words.h"
@@ -13,49 +13,58 @@ enum {
 
 const td_setting td_streaming_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
-                     "full: every subgraph its way; hvsp: whole ones with the queue of levels; lvsp: extracted; "
-                     "hbase: whole ones, a fixed number of times; lbase: whole ones, once (Graphie)"},
+                     "variant of Scaph. full: a transfer mode for every subgraph; hvsp: all whole, reprocessed by the "
+                     "priority queue; lvsp: all extracted; hbase: all whole, reprocessed stream.repeats times; lbase: "
+                     "all whole, processed once (Graphie)"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
-                      "bytes of a subgraph, rounded down to a power of two of edges (32 at least, 1024 for sums); "
-                      "smaller by itself where few fit the device, or beside beginnings of lists (stream.prefix)"},
+                      "bytes of a subgraph, rounded down to 2^k edges (minimum 32; 1024 for accumulating programs); "
+                      "the default is smaller if few subgraphs fit on the device or beside a resident prefix "
+                      "(stream.prefix)"},
     [SET_RULES] = {"rules", TD_SETTING_CHOICE, 0, 0, 0, "cost|paper",
-                   "how variant=full chooses: the way that takes least by measured rates, or by alpha and beta"},
+                   "how variant=full chooses the transfer mode. cost: the fastest by measured rates; paper: by "
+                   "stream.alpha and stream.beta"},
     [SET_ALPHA] = {"alpha", TD_SETTING_NUMBER, 0.5, 0, 1, NULL,
-                   "useful share from which a subgraph is copied whole (rules=paper)"},
-    [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL, "the same for one whose useful share grows"},
+                   "a subgraph whose share of useful edges is above this has high value and is copied whole "
+                   "(rules=paper)"},
+    [SET_BETA] = {"beta", TD_SETTING_NUMBER, 0.3, 0, 1, NULL,
+                  "the same bound for a subgraph whose share of useful edges has grown since the last iteration "
+                  "(rules=paper)"},
     [SET_LOW] = {"low", TD_SETTING_CHOICE, TD_LOW_AUTO, 0, 0, "auto|extract|direct|whole",
-                 "how other subgraphs' useful edges cross: picked out by the host's workers, or read by kernels from "
-                 "the host's memory"},
+                 "transfer mode of subgraphs of low value. extract: CPU workers gather the useful edges into a chunk, "
+                 "which is copied; direct: kernels read pinned host memory (zero copy)"},
     [SET_LEVELS] = {"levels", TD_SETTING_WHOLE, 0, 0, 1000, NULL,
-                    "of the queue: times that a subgraph is gone over while others are copied; 0: from the link's "
-                    "measured rate, 8 at most"},
-    [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL, "times that variant=hbase goes over a subgraph"},
+                    "levels of the priority queue: how often a subgraph on the device is processed in an iteration "
+                    "while others are copied; 0: from the measured rate of the link, maximum 8"},
+    [SET_REPEATS] = {"repeats", TD_SETTING_WHOLE, 3, 1, 1000, NULL,
+                     "how often variant=hbase processes a subgraph per iteration"},
     [SET_PREFIX] = {"prefix", TD_SETTING_NUMBER, -1, -1, 1, NULL,
-                    "share of the device memory for edges that keeps the begin of every list, 0 to 1; -1: all but "
-                    "what copies need, for programs that look there first"},
+                    "share of the device memory for edges that holds the resident prefix (the first edges of every "
+                    "adjacency list), 0 to 1; -1: all that slots and chunks leave, for programs that can process part "
+                    "of a list"},
     [SET_LIST_ORDER] = {"list_order", TD_SETTING_CHOICE, 0, 0, 0, "auto|stored|hot|light",
-                   "order of every list, in a copy at the host: as stored, neighbours of the highest degree first, "
-                   "lightest edges first"},
+                        "order of the edges in every adjacency list, in a copy in host memory. stored: as in the "
+                        "graph, no copy; hot: neighbours of the highest degree first; light: lightest edges first"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
-                       "bfs: how an iteration goes over the edges"},
+                       "bfs: push (top-down) or pull (bottom-up); auto chooses for every iteration"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, 256, 32, 1 << 26, NULL,
-                   "degree from which a vertex is cut into pieces for all warps"},
+                         "minimum degree at which a list is divided among all warps"},
     [SET_SMALL] = {"small", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
-                   "edges of a frontier up to which many rounds run in one launch, reading the host's memory"},
+                   "edges of a frontier up to which many rounds share one launch, whose kernel reads edges from host "
+                   "memory"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL,
-                   "sssp: width of a step of distances; 0: from the weights"},
+                   "sssp: width of a bucket of delta-stepping; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
-                     "wcc: edges of every vertex looked at before the largest component is left out; 0: leave "
-                     "nothing out"},
+                     "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
+                     "skip (Afforest); 0: no sample"},
     [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                       "mst: light edges first, and of all others those that still join two components stay on the "
-                       "device"},
+                       "mst: light edges are swept first, and the other edges that still join two components stay on "
+                       "the device (Filter-Kruskal)"},
     [SET_COMPRESS] = {"compress", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
-                      "whether whole subgraphs cross in fewer bits, from a second copy at the host; auto: of "
-                      "programs that add up all edges in every iteration, and of mst with its survivors"},
+                      "whole subgraphs cross the link with compressed targets, from a second copy in host memory; "
+                      "auto: for accumulating programs (pagerank, heat, ...) and mst with survivors"},
     [SET_PACK] = {"pack", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
-                   "weights in the words of their targets, where both fit 32 bits and lists are copied to be put in "
-                   "order (stream.list_order) and not in fewer bits (stream.compress): of programs that push along weights"},
+                  "programs that push along weights: target and weight packed into one 32-bit word if both fit; needs "
+                  "a copy of the lists (stream.list_order) and stream.compress other than on"},
     [SETTINGS] = {0},
 };
 
@@ -65,10 +74,10 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_pushes_changes(program, mode);
     bool pushes = gas && (k->fused || changes);
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
-        return false; /* a round is a round */
+        return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
         strcmp(setting, "low") == 0)
-        return !gas || pushes; /* of sums all edges are useful */
+        return !gas || pushes; /* accumulating programs: every edge is useful */
     if (strcmp(setting, "direction") == 0) return k->first_hit;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
@@ -102,7 +111,7 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
     return TD_OK;
 }
 
-/* When a setting changes anything: in which variants, and by which rules. */
+/* The variants, and the rules, in which a setting has an effect. */
 enum {
     IN_FULL = 1 << TD_STREAMING_FULL,
     IN_HVSP = 1 << TD_STREAMING_HVSP,
@@ -122,7 +131,7 @@ static const condition conditions[] = {
     {"beta", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
     {"low", IN_FULL, false, "stream.variant=full"},
     {"levels", IN_FULL | IN_HVSP, false,
-     "stream.variant=hvsp, and full where no beginnings are kept (stream.prefix=0)"},
+     "stream.variant=hvsp, and full without a resident prefix (stream.prefix=0)"},
     {"repeats", IN_HBASE, false, "stream.variant=hbase"},
     {"prefix", IN_FULL, false, "stream.variant=full"},
     {"list_order", IN_FULL, false, "stream.variant=full"},
@@ -164,22 +173,22 @@ static td_status check_one(const char *name, const char *value, td_streaming_var
 
 td_status td_streaming_check_settings(const td_settings *settings)
 {
-    double variant, rules, prefix, lists, compress;
+    double variant, rules, prefix, order, compress;
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "prefix", &prefix));
-    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "list_order", &lists));
+    TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "list_order", &order));
     TD_CHECK(td_settings_number(settings, "stream", td_streaming_settings, "compress", &compress));
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0) continue;
         TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant, rules == 1));
     }
-    bool stored = lists == 1 || (lists == 0 && prefix == 0);
+    bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
         return td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are copied to be "
-                       "put in order (see 'tandem help stream')",
-                       compress == 1 ? "compress=on" : lists == 1 ? "list_order=stored" : "prefix=0");
+                       "reordered (see 'tandem help stream')",
+                       compress == 1 ? "compress=on" : order == 1 ? "list_order=stored" : "prefix=0");
     if (prefix < 0 && prefix != -1)
         return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
                        prefix);
@@ -193,8 +202,8 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "delta", &delta));
     bool steps = program->cpu[TD_WEIGHT_NONE].schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     if (delta > 0 && !steps)
-        return td_fail(TD_USAGE, "stream.delta is the width of a step of sssp's distances, which an iteration limit "
-                                 "replaces by rounds");
+        return td_fail(TD_USAGE, "stream.delta is the width of a bucket of delta-stepping, and a limit on iterations "
+                                 "makes sssp run plain rounds; leave one of them out");
     return check_mode(options, program);
 }
 
@@ -222,3 +231,7 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
     return TD_OK;
 }
+
+const td_renamed_setting td_streaming_renamed[] = {
+    {.formerly = "heavy", "high_degree"}, {.formerly = "lists", "list_order"}, {.formerly = "words", "pack"}, {0},
+};

@@ -40,7 +40,7 @@ void td_slots_begin(td_slots *slots)
     for (uint32_t i = 0; i < slots->count; i++) slots->slots[i].level = 1;
 }
 
-/* Whether a is to make way rather than b. */
+/* Whether a is evicted before b. */
 static bool yields(const td_slot *a, const td_slot *b)
 {
     if (a->level != b->level) return a->level > b->level;

@@ -1,5 +1,5 @@
-/* The stream engine: a run whose edges do not fit the GPU is set up and taken down here. A run whose edges do
- * fit is the resident engine's. */
+/* The stream engine: sets up, runs and tears down a run whose edges do not fit on the GPU. If they fit, the plan is
+ * delegated to the resident engine. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-/* Where the lists begin that are added up. */
+/* Finds the list starts for pulls that accumulate. */
 static td_status find_heads(td_streaming_job *self)
 {
     td_status status = TD_OK;
@@ -28,7 +28,8 @@ static td_status find_heads(td_streaming_job *self)
         TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
         layout->heads_of = self->pull;
     }
-    self->gpu.segments = (td_gpu_segments){layout->heads.bits, layout->heads.lists, layout->heads.before, self->pull->edges};
+    self->gpu.segments = (td_gpu_segments){layout->heads.bits, layout->heads.lists, layout->heads.before,
+                                           self->pull->edges};
 done:
     td_gpu_free_heads(&found);
     return status;
@@ -39,7 +40,7 @@ static bool needs_heads(const td_streaming_job *self)
     return self->pull != NULL && td_gpu_is_gas(&self->gpu) && !self->gpu.traits->fused;
 }
 
-/* Out-degrees are needed whichever way the lists go. */
+/* Out-degrees are needed whichever direction the lists have. */
 static td_status find_out_offsets(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -48,7 +49,7 @@ static td_status find_out_offsets(td_streaming_job *self)
     uint64_t count = graph->vertices + UINT64_C(1);
     void *offsets = NULL;
     gpu->state.out_offsets = self->layout->lists[0].seen.offsets;
-    if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* they are the out-lists */
+    if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* lists[0] are the out-lists */
     TD_CHECK(td_gpu_new(gpu, &offsets, count, sizeof(uint64_t), "the graph's offsets"));
     gpu->state.out_offsets = offsets;
     if (gpu->memory.measures) return TD_OK;
@@ -84,8 +85,8 @@ static uint64_t most_subgraphs(const td_streaming_job *self)
     return lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
 }
 
-/* Arrays on the device: those of the program, and bitmaps and counters that only this engine has. Light edges are apart
- * where beginnings are found to be kept. */
+/* Device arrays: the program's, and bitmaps and counters of this engine. `heavy` is needed only if the resident prefix
+ * distinguishes light edges. */
 static td_status declare_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -99,10 +100,10 @@ static td_status declare_arrays(td_streaming_job *self)
         TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
     }
-    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices to go on with"));
-    if (light) TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices to end with"));
+    TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices with a deferred rest"));
+    if (light) TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices with deferred heavy edges"));
     if (shape->survivor_edges > 0)
-        TD_CHECK(td_gpu_new(gpu, &self->device_found, most + 1, sizeof(uint32_t), "parts whose edges are kept"));
+        TD_CHECK(td_gpu_new(gpu, &self->device_found, most + 1, sizeof(uint32_t), "parts covered by survivors"));
     return td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges");
 }
 
@@ -117,7 +118,7 @@ static td_status make_arrays(td_streaming_job *self)
     if (self->pushes_changes) TD_CHECK(td_streaming_start_changes(self));
     TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
     TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->mode, most + 1, "ways of subgraphs"));
+    TD_CHECK(TD_NEW_ZEROED(&self->mode, most + 1, "transfer modes"));
     TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
     TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
     return self->layout->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
@@ -139,11 +140,11 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     return TD_OK;
 }
 
-/* The paper's bound: as often as the GPU can go over a subgraph while another is copied. */
+/* The paper's bound: how often the GPU can process a subgraph while another one is copied. */
 static void choose_levels(td_streaming_job *self)
 {
     enum { MOST_LEVELS = 8 };
-    const double gpu_rate = 1000; /* bytes a ns: more than any link's by far */
+    const double gpu_rate = 1000; /* bytes per ns, far above the rate of any link */
     if (self->levels > 0) return;
     double ratio = self->layout->copy_rate > 0 ? gpu_rate / self->layout->copy_rate : 1;
     self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
@@ -167,7 +168,7 @@ static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
 static void tear_down(td_streaming_job *self, td_status status)
 {
     td_streaming_graph *layout = self->layout;
-    td_failure failure; /* which a lost device's other answers would replace */
+    td_failure failure; /* the first failure; later ones of a lost device must not replace it */
     td_failure_keep(&failure);
     if (layout != NULL && layout->copies != NULL) (void)td_stream_synchronize(layout->copies);
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
@@ -193,7 +194,8 @@ static td_status find_parents(td_streaming_job *self)
     td_row row = {0};
     uint64_t n = gpu->graph->vertices, bytes = n * sizeof(uint32_t);
     TD_CHECK(TD_NEW(&gpu->run->parents, n, "parents"));
-    td_gpu_part none = {.end_vertex = gpu->graph->vertices}; /* no edges: only vertices that start are their own */
+    td_gpu_part none = {.end_vertex = gpu->graph->vertices}; /* no edges: only source vertices get a parent,
+                                                              * themselves */
     TD_CHECK(td_gpu_find_parents(gpu, gpu->stream, self->pull->seen, &none, false));
     self->row = &row;
     td_streaming_all_useful(self, self->pull);
@@ -208,7 +210,7 @@ static td_status run_schedule(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->run->converged = gpu->run->resumed != NULL && gpu->run->resumed->converged;
-    if (gpu->run->converged) return td_gpu_init(gpu); /* a checkpoint of a run that was through */
+    if (gpu->run->converged) return td_gpu_init(gpu); /* the checkpoint is of a run that had converged */
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_streaming_sweep(self);
     if (self->pushes_changes) return td_streaming_changes(self);
     if (!gpu->traits->fused) return td_streaming_pulls(self);
@@ -216,7 +218,7 @@ static td_status run_schedule(td_streaming_job *self)
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
 }
 
-/* What the plan decided. */
+/* The plan's decisions. */
 typedef struct streaming_plan {
     td_streaming_bytes bytes;
     td_streaming_shape shape;
@@ -229,20 +231,20 @@ static bool has_settings(const td_settings *settings)
     return false;
 }
 
-/* Nothing has to cross the link: it is a run of the resident engine, under this one's name. */
+/* All edges fit: the resident engine runs the plan, and reports keep this engine's name. */
 static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; --gpu-edges and --gpu-memory make room scarce");
+        td_warn("the graph fits on the GPU, so the resident engine runs it and settings of stream have no "
+                "effect; --gpu-edges or --gpu-memory limits the device memory");
     TD_CHECK(td_plan_delegate(plan, &td_resident_engine,
-                               "; everything fits the GPU, so that the resident engine does it"));
+                               "; the graph fits on the GPU, so the resident engine runs it"));
     plan->reported = &td_stream_engine;
     return TD_OK;
 }
 
-/* The most that is held at the host at a time, less an emulated GPU's memory, which the plan adds: while lists are made
- * that GPU has none yet, or only that of the lists. */
+/* Peak host memory without an emulated GPU's memory, which the plan adds. While lists are made, that GPU has allocated
+ * nothing, or only the lists' arrays. */
 static uint64_t host_peak(const td_plan *plan, td_device *device, const td_streaming_bytes *need, bool cooperative)
 {
     uint64_t result = (uint64_t)plan->graph->vertices * sizeof(double);
@@ -311,7 +313,7 @@ done:
     return status;
 }
 
-/* Sizes that the plan chose, or made smaller than asked for. */
+/* Values of settings that the plan chose or reduced. */
 static double in_effect(const td_plan *plan, const td_setting *entry, double number)
 {
     uint64_t bytes = td_plan_counter(plan, "subgraph_bytes");
@@ -333,12 +335,13 @@ static const td_column columns[] = {
 
 const td_engine td_stream_engine = {
     .name = "stream",
-    .summary = "a graph larger than GPU memory: vertices there, edges at the host, of which only useful ones cross "
-               "the link",
+    .summary = "a graph larger than GPU memory: vertices on the GPU, edges in host memory; the useful edges, those of "
+               "active vertices, cross the link (Scaph)",
     .device = "cuda or emu",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .settings = td_streaming_settings,
+    .renamed = td_streaming_renamed,
     .uses = td_streaming_uses,
     .applies = td_streaming_applies,
     .check = td_streaming_check_settings,

@@ -1,15 +1,14 @@
-/* The stream engine's parts: vertices on the GPU, edges at the host (Scaph, ATC'20, and beyond it).
+/* The stream engine: vertices on the GPU, edges in host memory (Scaph, ATC'20, and extensions).
  *
- * A list of edges that crosses the link (td_link_list) is cut into subgraphs of 2^shift edges. Wherever a subgraph is
- * at the time - in a slot of device memory, extracted into a chunk, or still at the host, whose memory kernels can read
- * - a launch is given the edges it goes over and the address they have there: kernels know nothing of it. In front of
- * that, the first edges of every list can stay on the device for good (the prefix).
+ * The lists that cross the link (td_link_list) are divided into subgraphs of 2^shift edges. A subgraph's edges are in a
+ * slot of device memory, in a chunk of extracted lists, or in pinned host memory that kernels read. A launch gets a
+ * range of edges and the address that edge 0 would have, so that kernels need not know which of the three it is. The
+ * first edges of every list can be resident on the device (the prefix).
  *
- * stream_settings.c has the settings, stream.c sets a run up, stream_graph.c holds the lists (their beginnings:
- * stream/prefix.c), stream_slots.c the slots with their levels, stream_value.c says which way a subgraph goes,
- * stream_cross.c takes one iteration across the link, stream_extract.c picks useful edges out, and the schedules are in
- * stream_rounds.c, stream_pull.c, stream_changes.c and stream_sweep.c; what sweeps keep of single edges is in
- * stream/survivors.c, and how weights get into the words of their targets in stream/pack.c. */
+ * Files: settings.c settings; plan.c memory; stream.c set-up and run; graph.c lists, slots and chunks; prefix.c
+ * resident prefix; slots.c slots and their levels; value.c transfer modes; cross.c one iteration across the link;
+ * extract.c extraction; rounds.c, pull.c, changes.c and sweep.c schedules; survivors.c edges that sweeps collect on the
+ * device; pack.c packed edge words; decompress.c compressed targets. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
 
@@ -27,50 +26,51 @@ typedef enum td_streaming_variant {
 } td_streaming_variant;
 typedef enum td_streaming_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_streaming_low;
 
-/* Whether whole subgraphs cross in fewer bits. */
+/* Whether whole subgraphs cross with compressed targets. */
 typedef enum td_streaming_compression { TD_COMPRESS_NO, TD_COMPRESS_YES, TD_COMPRESS_ASKED } td_streaming_compression;
 
-/* How lists are held: what a run asks for, and what decides whether those of the run before will do. */
+/* The lists, and the device memory for edges, that a run needs. The cached layout of the previous run is reused if its
+ * shape is the same. */
 typedef struct td_streaming_shape {
     td_list_order order;
-    uint32_t weighted, both;      /* weights go along; both lists of every vertex as one */
-    uint32_t pushes, pulls;       /* which lists there are */
-    uint32_t pulls_prefix;    /* the device keeps those of the lists pulled along, where there are two */
-    uint32_t upper;               /* what a vertex's list begins with up to its own number is never meant */
-    uint64_t slot_edges, slots;   /* of a subgraph; how many there is room for */
-    uint64_t chunks;              /* for extracted lists, of a subgraph's bytes */
+    uint32_t weighted, both;      /* weights are transferred; out- and in-list of a vertex form one list */
+    uint32_t pushes, pulls;       /* lists to push along; lists to pull along */
+    uint32_t pulls_prefix;        /* if there are two lists: the resident prefix is of the pull list */
+    uint32_t upper;               /* only edges to higher vertex numbers count (symmetric graphs, mst) */
+    uint64_t slot_edges, slots;   /* edges of a subgraph; slots on the device */
+    uint64_t chunks;              /* chunks for extracted lists, each of a subgraph's bytes */
     uint64_t prefix_bytes;
-    uint64_t compresses;             /* td_streaming_compression */
-    uint64_t weight_bits;         /* of a target's word that its weight is in; 0: weights are apart */
-    uint64_t survivor_edges;          /* of sweeps: room for single edges on the device; 0: none are kept */
-    uint64_t light_first;         /* and the host has the lightest of them, to begin with */
-    double light;                 /* edges below this weight are light; 0: no difference is made */
+    uint64_t compresses;          /* td_streaming_compression */
+    uint64_t weight_bits;         /* weight bits in a packed edge word; 0: weights are an array of their own */
+    uint64_t survivor_edges;      /* room for survivors of sweeps, in edges; 0: none */
+    uint64_t light_first;         /* the lightest edges, collected at the host, are swept first */
+    double light;                 /* edges below this weight are light; 0: no distinction */
 } td_streaming_shape;
 
-/* What stays from run to run of one graph. */
+/* The layout that is cached between runs of one graph. */
 typedef struct td_streaming_graph {
     td_gpu_layout gpu;
     td_streaming_shape shape;
     td_device *device;
     td_stream *stream, *copies;
-    td_link_list lists[2];        /* what is pushed along, what is pulled along; one where they are the same */
+    td_link_list lists[2];        /* push list, pull list; only lists[0] if they are the same */
     td_slots slots;
-    void *own_slots;              /* device memory of those that are for one subgraph each */
-    td_gpu_head_arrays heads;     /* where the lists pulled along begin (td_gpu_segments), once they are */
+    void *own_slots;              /* device memory of the slots that are reserved for one subgraph each */
+    td_gpu_head_arrays heads;     /* list starts of the pull list (td_gpu_segments) */
     const void *heads_of;
-    uint32_t *window;             /* on the device: targets of the subgraph that is gone over, whole again */
+    uint32_t *window;             /* device memory into which a subgraph's compressed targets are expanded */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
-    bool chunk_pinned[2], told_unpinned;
-    td_gpu_extract *table[2], *device_table[2]; /* what lies where in them */
-    td_gpu_edge *survivors, *scratch;    /* device memory for single edges (stream/survivors.c) */
-    td_gpu_edge *light;           /* at the host: what is put there first */
+    bool chunk_pinned[2], warned_unpinned;
+    td_gpu_extract *table[2], *device_table[2]; /* positions of the extracted lists in a chunk */
+    td_gpu_edge *survivors, *scratch; /* survivors of sweeps, and the buffer for their compaction (survivors.c) */
+    td_gpu_edge *light;           /* at the host: the light edges, which become the first survivors */
     uint64_t light_count;
     bool light_pinned;
-    double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
-    uint64_t host_bytes;          /* that the lists and what belongs to them take at the host */
+    double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
+    uint64_t host_bytes;          /* host memory of the lists and their buffers */
 } td_streaming_graph;
 
-/* Whether there is a list to push along and another to pull along. */
+/* Whether push and pull use different lists. */
 static inline bool td_streaming_has_two(const td_graph *graph, const td_streaming_shape *shape)
 {
     return !shape->both && !graph->symmetric && shape->pulls && shape->pushes;
@@ -78,32 +78,35 @@ static inline bool td_streaming_has_two(const td_graph *graph, const td_streamin
 
 enum { TD_STREAMING_EXTRACTS = 1024 }; /* most in a chunk */
 
-/* Where a subgraph's useful edges go. */
+/* How a subgraph's useful edges reach the kernels. */
 typedef enum td_transfer_mode {
-    TD_TRANSFER_NONE, TD_TRANSFER_RESIDENT, TD_TRANSFER_WHOLE, TD_TRANSFER_EXTRACT, TD_TRANSFER_DIRECT, TD_TRANSFER_MODES,
+    TD_TRANSFER_NONE, TD_TRANSFER_RESIDENT, TD_TRANSFER_WHOLE, TD_TRANSFER_EXTRACT, TD_TRANSFER_DIRECT,
+    TD_TRANSFER_MODES,
 } td_transfer_mode;
 
 /* What a launch over a part of the lists does. */
 typedef enum td_streaming_work { TD_WORK_PUSH, TD_WORK_HIT, TD_WORK_SUM, TD_WORK_SWEEP, TD_WORK_PARENTS } td_streaming_work;
 
-/* A launch over edges first .. end - 1 of the lists that cross: where they are at the time. */
+/* A launch over edges first .. end - 1 of the lists, and the addresses of these edges. */
 typedef struct td_streaming_range {
     uint64_t first, end;
-    const uint32_t *targets;      /* addresses on the device that edge 0 would have */
+    const uint32_t *targets;      /* address that edge 0 would have, as kernels see it */
     const void *weights;
-    const uint32_t *compressed;   /* the targets of the subgraph as they crossed, for sums along them; NULL: whole */
-    bool from_host;               /* the edges are read from the host's memory */
+    const uint32_t *compressed;   /* compressed targets of the subgraph, for pulls that decompress them; NULL: not
+                                   * compressed */
+    bool from_host;               /* the kernel reads the edges from host memory */
     bool again;                   /* vertices changed in this iteration are processed again */
 } td_streaming_range;
 
 /* Changes pushed instead of values (changes.c). Of the two signs, positive comes first. */
 typedef struct td_streaming_residuals {
-    double *residuals, *levels;   /* on the device: residuals, and sums of them by level */
-    double offsets_times;         /* the scale: how often offsets count */
-    uint32_t least_level[2];      /* that is pushed */
-    double residual_part[2];      /* of a residual that is pushed */
-    double change_before;         /* that the last round left; negative: there was none */
-    uint32_t rounds_held, rounds_to_hold; /* that hold changes of both signs to each other: left, and after a stall */
+    double *residuals, *levels;   /* on the device: residuals, and their sums by level */
+    double offsets_times;         /* the factor of the offsets */
+    uint32_t least_level[2];      /* lowest level that is pushed */
+    double residual_part[2];      /* share of a residual that is pushed */
+    double change_before;         /* change after the last round; negative: no round yet */
+    uint32_t rounds_balanced, rounds_to_balance; /* rounds that balance both signs: remaining, and after the next
+                                                  * stall */
 } td_streaming_residuals;
 
 typedef struct td_streaming_job {
@@ -115,73 +118,77 @@ typedef struct td_streaming_job {
     double alpha, beta;
     uint32_t levels, repeats;
     int rules;                    /* 0: by cost, 1: the paper's alpha and beta */
-    uint64_t *useful, *useful_before; /* of every subgraph, in this iteration and the one before; the host's */
-    uint64_t *device_useful;      /* where the device counts them */
+    uint64_t *useful, *useful_before; /* useful edges of every subgraph, in this iteration and the last; host memory */
+    uint64_t *device_useful;      /* the device's counters */
     uint64_t edges_useful, vertices_useful; /* of all subgraphs */
-    uint8_t *mode;                 /* td_transfer_mode of every subgraph */
-    uint32_t *waiting;            /* subgraphs to be copied whole, those from `waiting_at` on */
+    uint8_t *mode;                /* td_transfer_mode of every subgraph */
+    uint32_t *waiting;            /* subgraphs that are copied whole; the first `waiting_at` have been started */
     uint32_t waiting_count, waiting_at;
-    uint32_t *residents;          /* slots with something of use; those from `residents_at` on are to be gone over */
+    uint32_t *residents;          /* slots with useful edges; the first `residents_at` have been launched */
     uint32_t residents_count, residents_at;
-    td_link_list *crossing;       /* the list under way, and what is done with it */
+    td_link_list *crossing;       /* the list that crosses in this iteration, and the kind of work */
     td_streaming_work work;
-    bool heavy_edges;             /* and whether along the heavy edges, where light ones are apart */
+    bool heavy_edges;             /* the iteration pushes along heavy edges only */
     td_streaming_residuals changes;
-    bool pushes_changes;           /* of a linear program, asynchronous: stream_changes.c */
-    bool order_free;              /* vertices may be told again within an iteration */
-    uint32_t flights;             /* windows launched and not yet done */
+    bool pushes_changes;          /* linear program, asynchronous (changes.c) */
+    bool order_free;              /* vertices may be reprocessed within an iteration */
+    uint32_t flights;             /* launches that have not completed */
     uint32_t copies_in_flight;
-    uint64_t clock;               /* when the two were last looked at */
-    uint64_t direct_asked;        /* when the first launch over edges at the host was queued */
-    uint64_t lane_free[TD_LANES]; /* when the last event of a lane ended */
-    uint32_t *active;             /* the host's copy of the bitmap, for extraction */
-    struct td_extracting *extracting; /* what is under way of it; NULL: nothing */
-    uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose rest is to be told, of light edges (or
-                                   * all) and of heavy ones */
+    uint64_t clock;               /* time of the last td_streaming_account_time */
+    uint64_t direct_asked;        /* time at which the first direct launch was queued */
+    uint64_t lane_free[TD_LANES]; /* end of the last event of every lane */
+    uint32_t *active;             /* host copy of the active bitmap, for extraction */
+    struct td_extracting *extracting; /* the extraction of this iteration; NULL: none */
+    uint32_t *rest, *heavy;       /* on the device: bitmaps of vertices whose lists behind the prefix wait to be pushed:
+                                   * light edges (or all edges), heavy edges */
     uint64_t rest_count, heavy_count;
-    uint32_t *chosen;             /* sweeps, on the device: bitmap of the vertices that the first one visits */
-    bool collects_vertices, collects_edges; /* sweeps collect the vertices, and the edges, that the next one has to see */
-    uint64_t survivor_count;          /* sweeps: edges kept on the device */
+    uint32_t *chosen;             /* sweeps, on the device: bitmap of the vertices that the first sweep visits */
+    bool collects_vertices, collects_edges; /* sweeps collect the vertices, and the edges, that the next sweep must
+                                             * visit */
+    uint64_t survivor_count;      /* sweeps: edges in `survivors` */
     uint32_t *device_found;       /* part_found on the device */
-    bool *part_covered;              /* of every subgraph: its edges that matter are among them */
-    uint32_t *part_found;         /* the device's word on that, for the subgraph that a launch began with */
-    uint32_t *part_of;            /* of every subgraph: the one that its launch began with */
-    bool prefix_done;         /* sweeps: by the sample, for the next one */
-    uint64_t small_edges;         /* of a frontier that loops on the device do */
-    td_row *row;            /* the iteration under way */
-    td_status status;             /* of a handler */
+    bool *part_covered;           /* for every subgraph: all its edges that still matter are survivors */
+    uint32_t *part_found;         /* the same from the device, for the first subgraph of every launch */
+    uint32_t *part_of;            /* for every subgraph: the first subgraph of its launch */
+    bool prefix_done;             /* sweeps: the sample has processed the prefix for the next sweep */
+    uint64_t small_edges;         /* edges of a frontier up to which rounds run in one launch */
+    td_row *row;                  /* row of the current iteration */
+    td_status status;             /* first failure of a handler */
     td_failure failure;
 } td_streaming_job;
 
 td_status td_streaming_read_settings(td_streaming_job *self);
 extern const td_setting td_streaming_settings[];
+extern const td_renamed_setting td_streaming_renamed[];
 bool td_streaming_uses(const td_program *program, const char *setting);
-bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting); /* in runs of that mode */
+bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *setting); /* used in runs of that mode */
 
-/* Whether runs of that mode tell changes instead of values. */
+/* Whether runs in that mode push changes instead of values. */
 static inline bool td_streaming_pushes_changes(const td_program *program, td_mode mode)
 {
     return mode == TD_MODE_ASYNC && program->cpu[TD_WEIGHT_NONE].linear;
 }
 
-/* stream_settings.c. A setting that changes nothing beside the others is refused, saying when it would. */
+/* settings.c. Refuses a setting that has no effect beside the others, and says when it would. */
 td_status td_streaming_check_settings(const td_settings *settings);
-td_status td_streaming_check_request(const td_program *program, const td_run_options *options); /* and beside the mode */
+td_status td_streaming_check_request(const td_program *program, const td_run_options *options); /* also settings without
+                                                                                                 * effect in the run's
+                                                                                                 * mode */
 
-/* Whether a setting changes anything beside the variant and the rules among the others. */
+/* Whether a setting has an effect, given the variant and the rules. */
 bool td_streaming_applies(const td_settings *settings, const char *name);
 
-/* stream_plan.c: what a run takes and how the cap on edges is spent; refused with the least that would do. */
+/* plan.c: states the memory of a run and divides the device memory for edges. A refusal states the minimum. */
 typedef struct td_streaming_bytes {
-    uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
-    uint64_t edges;     /* of all lists, at the host */
-    uint64_t on_device; /* edges there, at most */
-    uint64_t edge_bytes;/* of one of them */
-    uint64_t early;     /* of both, what is there before slots, chunks and the program's arrays are */
-    /* Held at the host besides the graph: while lists are copied, before the device has anything; while what goes to
-     * the device is made of them; while the run goes on. */
+    uint64_t vertices;  /* device memory besides edges: offsets and the program's arrays */
+    uint64_t edges;     /* bytes of all lists in host memory */
+    uint64_t on_device; /* maximum bytes of edges on the device */
+    uint64_t edge_bytes; /* bytes of one edge */
+    uint64_t early;     /* device memory that is allocated before slots, chunks and the program's arrays */
+    /* Host memory besides the graph: while lists are copied; while the device's arrays are made from them; during the
+     * run. */
     uint64_t copying, making, running;
-    bool all;           /* they fit: it runs as the resident engine does */
+    bool all;           /* all edges fit: the resident engine runs the plan */
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
@@ -190,61 +197,64 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                const td_streaming_shape *shape, td_gpu_memory *out);
 
-/* stream_graph.c: lists, slots, chunks and what else the shape asks for, unless the run before left them; declares them
- * alone where arrays are measured. */
+/* graph.c: makes lists, slots and chunks for the shape unless the cached layout has them; only declares them if arrays
+ * are measured. */
 extern const td_gpu_layout_kind td_streaming_layout_kind;
 td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_release(void *layout);
-/* stream/prefix.c. The most edges of equally long beginnings of all lists, of which there is room for so many; how
- * long these are. */
+/* prefix.c. Finds the longest prefix (*most edges of every list) whose total (*edges) is within the room. */
 typedef uint64_t (*td_streaming_degree)(const td_graph *graph, uint64_t v);
 td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree, uint64_t room, uint32_t *most,
                                   uint64_t *edges);
 td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second);
 
-/* Of a list that is made: what stays on the device; of lists in the order of weights how many
- * edges are lighter than a limit; of sorted ones whose edges are meant once those that lead to a lower number. */
+/* Uploads the resident prefix; counts the edges of every list that are lighter than a limit (lists ordered by weight);
+ * counts the edges that lead to lower vertex numbers (sorted lists). */
 td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second);
 td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit);
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list);
 
-/* stream_value.c: counts useful edges of the active vertices (heavy: among the heavy edges), and chooses a way for
+/* value.c: counts the useful edges of the active vertices (heavy: among the heavy edges); chooses a transfer mode for
  * every subgraph. */
 td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, bool heavy);
 void td_streaming_all_useful(td_streaming_job *self, td_link_list *list);
 void td_streaming_choose_modes(td_streaming_job *self, const td_link_list *list);
 
-/* stream_cross.c: one iteration's work over all subgraphs that have a way; heavy: along the heavy edges, where light
- * ones are apart. */
+/* cross.c: processes all subgraphs that have useful edges; heavy: along the heavy edges only. */
 td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work, bool heavy);
 
-/* An event of a lane ends now; it began when it was asked for, or when the one before ended. */
+/* Adds an event of a lane that ends now to the trace. It began when it was queued, or when the lane's last event
+ * ended. */
 td_status td_streaming_note_event(td_streaming_job *self, td_lane lane, const char *name, uint32_t subgraph, uint64_t asked,
                                uint64_t bytes);
 
-void td_streaming_account_time(td_streaming_job *self); /* before what is under way changes: counts the time since */
-void td_streaming_record_status(td_streaming_job *self, td_status status); /* the first failure of a handler ends the iteration */
-td_status td_streaming_process_more(td_streaming_job *self); /* something is done: what is next */
-td_status td_streaming_start_copies(td_streaming_job *self); /* of the subgraphs waiting, as many as there are slots for */
+void td_streaming_account_time(td_streaming_job *self); /* adds the time since the last call to copy_seconds and
+                                                         * compute_seconds; call before flights or copies_in_flight
+                                                         * change */
+void td_streaming_record_status(td_streaming_job *self, td_status status); /* keeps the first failure, which ends the
+                                                                            * iteration */
+td_status td_streaming_process_more(td_streaming_job *self); /* starts more work after a completion */
+td_status td_streaming_start_copies(td_streaming_job *self); /* of waiting subgraphs, one per free slot */
 
-/* Launches the work under way over edges of the lists that cross. */
+/* Launches the current kind of work over a range of edges. */
 td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_range *edges);
 
-/* Launches over the resident prefix of all lists. A push that `defers` notes in `rest` and `heavy` the vertices whose
- * lists go on behind it; a sweep leaves the first `sampled` edges of every list out. */
+/* Launches over the resident prefix of all lists. A push that `defers` marks in `rest` and `heavy` the vertices whose
+ * lists continue behind it; a sweep skips the first `sampled` edges of every list. */
 td_status td_streaming_push_prefix(td_streaming_job *self, bool defers);
 td_status td_streaming_hit_prefix(td_streaming_job *self);
 td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
-/* stream/pack.c */
+/* pack.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
 td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
 
-/* stream_decompress.c */
+/* decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
 
-/* stream/survivors.c */
-td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph); /* behind a launch that keeps edges */
+/* survivors.c */
+td_status td_streaming_close_part(td_streaming_job *self, uint32_t subgraph); /* call behind every launch that collects
+                                                                               * edges */
 td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_free_survivors(td_streaming_graph *layout);
 td_status td_streaming_start_survivors(td_streaming_job *self);
@@ -252,13 +262,14 @@ td_status td_streaming_sweep_light(td_streaming_job *self);
 td_status td_streaming_sweep_survivors(td_streaming_job *self);
 void td_streaming_skip_covered(td_streaming_job *self);
 td_status td_streaming_read_survivors(td_streaming_job *self);
-static inline uint64_t td_streaming_scratch_edges(uint64_t survivors) { return survivors / 16 + 1; } /* of a stretch of them */
+/* Size of the compaction buffer. */
+static inline uint64_t td_streaming_scratch_edges(uint64_t survivors) { return survivors / 16 + 1; }
 
-/* stream_extract.c */
+/* extract.c */
 td_status td_streaming_fetch_active(td_streaming_job *self);
 td_status td_streaming_start_extraction(td_streaming_job *self);
 bool td_streaming_is_extracting(const td_streaming_job *self);
-void td_streaming_end_extraction(td_streaming_job *self); /* waits for the workers, where it was broken off */
+void td_streaming_end_extraction(td_streaming_job *self); /* waits for the workers if the extraction was aborted */
 
 /* The schedules. */
 td_status td_streaming_rounds(td_streaming_job *self);
@@ -269,8 +280,8 @@ td_status td_streaming_declare_changes(td_streaming_job *self);
 td_status td_streaming_start_changes(td_streaming_job *self);
 td_status td_streaming_changes(td_streaming_job *self);
 td_status td_streaming_sweep(td_streaming_job *self);
-/* Vertices' steps after a sweep, and its row. */
+/* Applies the vertex steps after a sweep and adds its row. */
 td_status td_streaming_end_sweep(td_streaming_job *self, td_row *row, uint64_t began, bool *again);
-td_status td_streaming_pull_hit(td_streaming_job *self); /* the first-hit pull of one iteration */
+td_status td_streaming_pull_hit(td_streaming_job *self); /* one iteration of a first-hit pull */
 
 #endif

@@ -1,8 +1,8 @@
-/* Sweeps of programs that may see light edges first (Filter-Kruskal: Osipov, Sanders, Singler, ALENEX'09), so that
- * hardly an edge crosses the link twice. Device memory for edges is spent on room for single edges. The host's workers
- * pick the lightest out when the graph is set up, as many as there is room for; they are swept on the device until that
- * changes nothing. Then all lists cross, once: an edge that still matters after the light ones is kept on the device,
- * and later sweeps look at those alone. Parts of the lists whose edges find no room cross again. */
+/* Survivors: edges that later sweeps must visit, collected on the device (Filter-Kruskal: Osipov, Sanders, Singler,
+ * ALENEX'09), so that few edges cross the link twice. When the layout is made, workers collect the lightest edges, as
+ * many as there is room for; they are swept on the device until nothing changes. Then all lists cross once; an edge
+ * that still joins two components becomes a survivor, and later sweeps visit survivors only. Parts of the lists whose
+ * survivors do not fit cross again. */
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
@@ -14,15 +14,15 @@
 
 /* The light edges, at the host. */
 
-enum { SAMPLE = 1 << 16 }; /* weights looked at to find what is light */
-enum { GRAIN = 1024 };     /* vertices that a worker takes at a time */
+enum { SAMPLE = 1 << 16 }; /* weights sampled to find the limit of light edges */
+enum { GRAIN = 1024 };     /* vertices per unit of work */
 
 typedef struct picking {
     const td_graph *graph;
     const td_link_list *list;
-    uint32_t edge_bits, limit; /* edges up to this weight, in ordered bits */
-    uint64_t *counts;          /* of every GRAIN vertices; when edges are put down, where theirs begin */
-    td_gpu_edge *edges;        /* NULL: they are counted */
+    uint32_t edge_bits, limit; /* limit: maximum weight of a light edge, as ordered bits */
+    uint64_t *counts;          /* light edges of every GRAIN vertices; then their first positions */
+    td_gpu_edge *edges;        /* NULL: count only */
 } picking;
 
 static uint32_t ordered_weight(const picking *self, uint64_t e)
@@ -70,7 +70,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The largest limit, among weights drawn from all lists, up to which edges find room. */
+/* Finds the largest limit, among sampled weights, whose light edges fit. */
 static td_status find_limit(picking *self, td_pool *pool, uint64_t room, uint64_t *total)
 {
     td_status status = TD_OK;
@@ -124,15 +124,16 @@ static td_status pick_light(td_streaming_job *self, picking *light, uint64_t roo
     return TD_OK;
 }
 
-/* Room on the device, and what it is filled with first. */
+/* Makes the array of survivors and its compaction buffer, and collects the light edges. */
 td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *layout = self->layout;
-    picking light = {.graph = self->gpu.graph, .list = &layout->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->survivors, shape->survivor_edges, sizeof(td_gpu_edge),
-                            "edges that may matter"));
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch, td_streaming_scratch_edges(shape->survivor_edges),
-                            sizeof(td_gpu_edge), "edges put aside"));
+    picking light = {.graph = self->gpu.graph, .list = &layout->lists[0],
+                     .edge_bits = self->gpu.run->context.edge_bits};
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->survivors, shape->survivor_edges,
+                            sizeof(td_gpu_edge), "survivors"));
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch,
+                            td_streaming_scratch_edges(shape->survivor_edges), sizeof(td_gpu_edge), "buffer of survivors"));
     if (!shape->light_first || self->gpu.memory.measures) return TD_OK;
     td_status status = pick_light(self, &light, shape->survivor_edges);
     td_free(light.counts);
@@ -155,7 +156,8 @@ void td_streaming_free_survivors(td_streaming_graph *layout)
 
 static td_survivor_args survivor_args(const td_streaming_job *self)
 {
-    return (td_survivor_args){.state = self->gpu.state, .survivors = self->layout->survivors, .scratch = self->layout->scratch,
+    return (td_survivor_args){.state = self->gpu.state, .survivors = self->layout->survivors,
+                              .scratch = self->layout->scratch,
                           .room = self->layout->shape.survivor_edges, .part_covered = self->device_found};
 }
 
@@ -182,7 +184,7 @@ td_status td_streaming_sweep_survivors(td_streaming_job *self)
     return TD_OK;
 }
 
-/* Before the lists of a sweep cross: parts whose edges are kept need not. */
+/* Marks the parts that survivors cover as not useful: they need not cross. */
 void td_streaming_skip_covered(td_streaming_job *self)
 {
     for (uint32_t s = 0; s < self->push->subgraphs; s++) {
@@ -192,7 +194,7 @@ void td_streaming_skip_covered(td_streaming_job *self)
     }
 }
 
-/* What a sweep kept. */
+/* Reads back which parts the survivors cover after a sweep. */
 td_status td_streaming_read_survivors(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -209,13 +211,13 @@ td_status td_streaming_read_survivors(td_streaming_job *self)
 td_status td_streaming_start_survivors(td_streaming_job *self)
 {
     uint64_t count = self->push->subgraphs;
-    TD_CHECK(TD_NEW_ZEROED(&self->part_found, count + 1, "parts whose edges are kept"));
-    TD_CHECK(TD_NEW_ZEROED(&self->part_covered, count + 1, "parts whose edges are kept"));
+    TD_CHECK(TD_NEW_ZEROED(&self->part_found, count + 1, "parts covered by survivors"));
+    TD_CHECK(TD_NEW_ZEROED(&self->part_covered, count + 1, "parts covered by survivors"));
     return TD_NEW_ZEROED(&self->part_of, count + 1, "parts of the lists");
 }
 
-/* Whether the next sweep begins a round: a state in the middle of one has seen light edges only, and whoever took them
- * for all edges could find nothing to do and end there. */
+/* Whether the next sweep begins a round. A state within a round has seen only light edges; a run that resumed from it
+ * would take them for all edges and could end too early. */
 static bool begins_round(const td_gpu_job *gpu)
 {
     td_context before = gpu->state.context;
@@ -223,8 +225,8 @@ static bool begins_round(const td_gpu_job *gpu)
     return !gpu->kernels->again(&before, 0);
 }
 
-/* The light edges alone, until they change nothing. Between two rounds they are a beginning like any other: a
- * checkpoint may be written there, and what goes on from one goes on with them. */
+/* Sweeps the light edges alone until nothing changes. A checkpoint may be written between two rounds; a resumed run
+ * starts with the light edges again. */
 td_status td_streaming_sweep_light(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -243,6 +245,6 @@ td_status td_streaming_sweep_light(td_streaming_job *self)
         TD_CHECK(td_streaming_end_sweep(self, &row, began, &again));
         self->survivor_count = gpu->control->survivor_count;
     }
-    self->survivor_count = 0; /* what is left joins nothing any more */
+    self->survivor_count = 0; /* the remaining light edges join no components */
     return TD_OK;
 }

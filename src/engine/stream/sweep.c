@@ -1,7 +1,6 @@
-/* Sweeps across the link: the edges of every vertex that still has any of use, once. Components are sampled from the
- * beginnings of the lists, which are on the device; after that hardly anyone is left whose list must cross. Of a
- * spanning forest those vertices go on that have an edge out of their component, and the edges themselves stay on the
- * device where there is room (stream/survivors.c). */
+/* Sweeps across the link: every useful edge once per sweep. Components are sampled from the resident prefix; afterwards
+ * few vertices have lists that must cross. For a spanning forest, vertices with an edge out of their component stay
+ * active, and these edges become survivors on the device if there is room (survivors.c). */
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
@@ -12,7 +11,7 @@ static td_status clear_next(td_streaming_job *self)
     return td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
 }
 
-/* The component left out stays the same one, whatever it is called by now: its members have skipped edges already. */
+/* The skipped component stays the same one even if its label changes: its members have skipped edges already. */
 static td_status follow_left_out(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -24,7 +23,7 @@ static td_status follow_left_out(td_streaming_job *self)
     return td_stream_synchronize(gpu->stream);
 }
 
-/* Looks at the first edges of every list and leaves the largest component out from then on. */
+/* Samples the first edges of every list and skips the largest component from then on. */
 static td_status sample(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -39,7 +38,7 @@ static td_status sample(td_streaming_job *self)
     return follow_left_out(self);
 }
 
-/* Everyone who is not left out has to be looked at. */
+/* All vertices outside the skipped component are active. */
 static td_status choose_all(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -95,7 +94,8 @@ td_status td_streaming_sweep(td_streaming_job *self)
     if (self->layout->survivors != NULL) TD_CHECK(td_streaming_start_survivors(self));
     uint32_t edges = gpu->control->edge_count;
     if (self->layout->survivors != NULL) TD_CHECK(td_streaming_sweep_light(self));
-    bool waits = resumed && gpu->control->edge_count == edges; /* until it is further than where it went on from */
+    bool waits = resumed && gpu->control->edge_count == edges; /* no checkpoint before there is progress since the
+                                                                * resumed one */
     TD_CHECK(choose_all(self));
     self->collects_vertices = true;
     self->collects_edges = self->layout->survivors != NULL;

@@ -1,10 +1,10 @@
-/* Value (Scaph, section 3): how many edges of a subgraph are of use in this iteration, counted on the GPU, and
- * which way they go.
+/* Value of a subgraph (Scaph, section 3): its share of useful edges, counted on the GPU, which decides its transfer
+ * mode.
  *
- * By the paper's rules (stream.rules=paper) a subgraph has high value when more than alpha of its edges are useful, or
- * when more than beta are and there are more than an iteration ago; it is copied whole. Others have their useful edges
- * extracted. By cost (stream.rules=cost) every subgraph goes the way that takes the least time by the measured
- * rates; a kernel that reads the host's memory moves the lines that hold useful edges, and no more. */
+ * By the paper's rules (stream.rules=paper) a subgraph has high value if more than alpha of its edges are useful, or
+ * more than beta and more than in the last iteration; it is copied whole. From other subgraphs the useful edges are
+ * extracted. By cost (stream.rules=cost) every subgraph gets the mode that is fastest by the measured rates; a kernel
+ * that reads host memory moves only the cache lines that contain useful edges. */
 #include "engine/stream/stream.h"
 
 #include <math.h>
@@ -37,9 +37,9 @@ void td_streaming_all_useful(td_streaming_job *self, td_link_list *list)
     self->vertices_useful = self->gpu.graph->vertices;
 }
 
-/* Kernels that read lists from the host's memory, over copies: 41 of 54.7 GB/s on an H200 (docs/lab/stream.md). */
+/* Rate of direct reads over that of copies: 41 of 54.7 GB/s on an H200 (docs/lab/stream.md). */
 static const double DIRECT_RATE = 0.75;
-enum { LINE = 128 }; /* bytes: a list's begin and end waste one, about, of its targets and of its weights */
+enum { LINE = 128 }; /* bytes of a cache line; both ends of a list waste about one, for targets and for weights */
 
 /* Bytes that kernels read for so many useful edges. */
 static double bytes_direct(const td_streaming_job *self, const td_link_list *list, double useful, double all)
@@ -48,10 +48,10 @@ static double bytes_direct(const td_streaming_job *self, const td_link_list *lis
     double length = (double)(self->vertices_useful > 0 ? self->edges_useful / self->vertices_useful : 0) + 1;
     double wasted = useful / length * (list->weight_bytes > 0 ? 2 * LINE : LINE) * 0.75;
     double read = useful * bytes + wasted;
-    return read < all * bytes ? read : all * bytes; /* line by line, hardly any twice */
+    return read < all * bytes ? read : all * bytes; /* few lines are read twice */
 }
 
-/* What each way takes, in ns; INFINITY where it cannot be. */
+/* Time of each transfer mode in ns; INFINITY: not possible. */
 typedef struct costs {
     double of[TD_TRANSFER_MODES];
 } costs;
@@ -70,7 +70,8 @@ static costs cost_of(const td_streaming_job *self, const td_link_list *list, uin
     cost.of[TD_TRANSFER_WHOLE] = (double)td_link_bytes(list, s) / rate;
     if (may_direct) cost.of[TD_TRANSFER_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
     if (may_extract && collecting > 0) cost.of[TD_TRANSFER_EXTRACT] = useful * bytes / collecting;
-    if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_TRANSFER_WHOLE] = INFINITY; /* asked for */
+    if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_TRANSFER_WHOLE] = INFINITY; /* extraction was asked
+                                                                                            * for */
     return cost;
 }
 
@@ -82,9 +83,9 @@ static td_transfer_mode cheapest(const costs *cost)
     return best;
 }
 
-/* Empty slots are filled with subgraphs of which much is useful: what they hold need not cross again. */
+/* Fills empty slots with subgraphs of which much is useful, so that they need not cross again. */
 static const double MUCH = 0.3;
-enum { KEEP_EMPTY = 8 }; /* so few are there for copies to pass through */
+enum { KEEP_EMPTY = 8 }; /* so many slots stay free for passing copies */
 
 static void fill_empty_slots(td_streaming_job *self, const td_link_list *list)
 {
@@ -101,10 +102,10 @@ static void fill_empty_slots(td_streaming_job *self, const td_link_list *list)
     }
 }
 
-/* The cheapest way for each, unless one launch over all that are not there takes hardly longer: going back and forth
- * costs too. */
+/* Chooses the cheapest mode for every subgraph, unless one direct launch over all that are not resident takes hardly
+ * longer: switching between modes costs time too. */
 static const double HARDLY = 1.1;
-static const double HARDLY_CHANGES = 2.5; /* few vertices tell, and fewer bytes cross (docs/lab/stream.md) */
+static const double HARDLY_CHANGES = 2.5; /* few vertices push, so that fewer bytes cross (docs/lab/stream.md) */
 
 static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 {
@@ -120,7 +121,8 @@ static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
         direct += cost.of[TD_TRANSFER_DIRECT];
     }
     for (uint32_t s = 0; s < list->subgraphs && direct <= hardly * each; s++)
-        if (self->mode[s] != TD_TRANSFER_NONE && self->mode[s] != TD_TRANSFER_RESIDENT) self->mode[s] = TD_TRANSFER_DIRECT;
+        if (self->mode[s] != TD_TRANSFER_NONE && self->mode[s] != TD_TRANSFER_RESIDENT)
+            self->mode[s] = TD_TRANSFER_DIRECT;
     if (self->low == TD_LOW_AUTO) fill_empty_slots(self, list);
 }
 
@@ -140,7 +142,7 @@ static td_transfer_mode choose(const td_streaming_job *self, const td_link_list 
     if (self->variant == TD_STREAMING_LVSP) return low_value_mode(self, list);
     if (there) return TD_TRANSFER_RESIDENT;
     if (self->variant != TD_STREAMING_FULL) return TD_TRANSFER_WHOLE;
-    if (self->work == TD_WORK_HIT && list->readable) return TD_TRANSFER_DIRECT; /* most of it is never looked at */
+    if (self->work == TD_WORK_HIT && list->readable) return TD_TRANSFER_DIRECT; /* most of the subgraph is not read */
     if (self->work == TD_WORK_SUM) return TD_TRANSFER_WHOLE;
     bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);
     return high ? TD_TRANSFER_WHOLE : low_value_mode(self, list);

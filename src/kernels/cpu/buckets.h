@@ -23,7 +23,7 @@ typedef struct td_buckets {
     uint64_t lowest_beyond; /* the lowest priority in `beyond` */
     td_bucket current;      /* taken out of the window; all workers empty it */
     td_bucket own;          /* taken out of the window; this worker alone empties it (fusion) */
-    td_bucket high_degree;        /* entries of high-degree vertices, whose edges all workers share */
+    td_bucket high_degree;  /* entries of high-degree vertices, whose edges all workers share */
 } td_buckets;
 
 static inline td_status td_bucket_grow(td_bucket *bucket, uint64_t needed)

@@ -455,7 +455,8 @@ static void NAME(push_high_degree)(td_cpu_job *job, int worker)
     uint64_t begin, end;
     td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin, end);
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin,
+                                                              end);
         while (td_high_degree_next(&walk, &part))
             NAME(push_vertex)(job, &context, job->high_degree_list[part.which], part.begin, part.end, &box, tally);
     }

@@ -47,7 +47,7 @@ typedef struct td_cpu_coop {
     td_cpu_block *blocks;
     uint64_t *pending;          /* priorities: bitmap of active vertices that do not push yet; NULL: all push */
     uint64_t bound;             /* vertices with a priority up to it push */
-    void *queue_values;                 /* values of the vertices in the queue */
+    void *queue_values;         /* values of the vertices in the queue */
     const uint32_t *changed;    /* by the GPU: vertices and their values */
     const void *given;
 } td_cpu_coop;
@@ -83,8 +83,8 @@ typedef struct td_cpu_job {
     bool track;          /* activations are recorded */
     bool defer_sinks;
     td_direction direction;
-    uint64_t high_degree;      /* degree from which the workers share a vertex's edges (high-degree vertex) */
-    uint64_t serial;      /* work (about edges) below which one worker does the whole step */
+    uint64_t high_degree; /* degree from which the workers share a vertex's edges (high-degree vertex) */
+    uint64_t serial;     /* work (about edges) below which one worker does the whole step */
     double delta;        /* priority schedule */
     int samples;         /* sweeps: edges of every vertex visited first */
 
@@ -121,7 +121,7 @@ typedef struct td_cpu_job {
     bool skipping;
     bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
     struct td_buckets *buckets; /* one per worker */
-    td_bucket high_degree_entries;    /* entries of high-degree vertices, whose edges the workers share */
+    td_bucket high_degree_entries; /* entries of high-degree vertices, whose edges the workers share */
     uint64_t *entry_start;      /* [workers + 1]: where each worker's entries begin in the current bucket */
     _Atomic uint64_t entry_next;
     uint64_t bucket;
@@ -162,7 +162,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
     td_cpu_kernel sweep;      /* units: 64 vertices */
-    td_cpu_kernel sweep_high_degree;/* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel sweep_high_degree; /* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel sample;     /* units: 64 vertices */
     td_cpu_kernel between;    /* units: 64 vertices */
     td_cpu_kernel reset;      /* units: 64 vertices */
@@ -208,7 +208,10 @@ static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
 
 /* The concatenated lists of the high-degree vertices in pieces of equal length: a piece may
  * cover the end of one list and the begin of another. high_degree_start[i]: where list i begins. */
-static inline uint64_t td_high_degree_pieces(uint64_t edges) { return (edges + TD_HIGH_DEGREE_PIECE - 1) / TD_HIGH_DEGREE_PIECE; }
+static inline uint64_t td_high_degree_pieces(uint64_t edges)
+{
+    return (edges + TD_HIGH_DEGREE_PIECE - 1) / TD_HIGH_DEGREE_PIECE;
+}
 
 typedef struct td_high_degree_part {
     uint64_t which;      /* index of the high-degree vertex */
@@ -220,7 +223,8 @@ typedef struct td_high_degree_walk {
     uint64_t at, stop, which;
 } td_high_degree_walk;
 
-static inline td_high_degree_walk td_high_degree_pieces_from(const uint64_t *start, uint64_t count, uint64_t first, uint64_t last)
+static inline td_high_degree_walk td_high_degree_pieces_from(const uint64_t *start, uint64_t count, uint64_t first,
+                                                             uint64_t last)
 {
     td_high_degree_walk walk = {start, first * TD_HIGH_DEGREE_PIECE, last * TD_HIGH_DEGREE_PIECE, 0};
     if (walk.stop > start[count]) walk.stop = start[count];

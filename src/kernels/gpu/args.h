@@ -423,14 +423,14 @@ typedef struct td_sweep_args {
     td_gpu_list list;
     td_gpu_part part;
     uint64_t *pieces;             /* pieces of high-degree vertices */
-    td_gpu_edge *survivors;            /* buffer for the edges that later sweeps must visit */
+    td_gpu_edge *survivors;       /* buffer for the edges that later sweeps must visit */
     uint64_t survivor_room;
     uint32_t high_degree;
     uint32_t sampled;             /* leading edges of every list that samples have visited */
     uint32_t left_out;            /* label of the component that is skipped */
     uint8_t skipping;             /* a component is skipped */
-    uint8_t collects_vertices;       /* next_active collects the vertices that have edges for the next sweep */
-    uint8_t collects_edges;          /* edges for the next sweep are kept while there is room */
+    uint8_t collects_vertices;    /* next_active collects the vertices that have edges for the next sweep */
+    uint8_t collects_edges;       /* edges for the next sweep are kept while there is room */
 } td_sweep_args;
 
 /* A sample of edges: edge number `step` of every list of the share. */
@@ -470,9 +470,9 @@ typedef struct td_collect_args {
 /* Sweeps over edges kept on the device. */
 typedef struct td_survivor_args {
     td_gpu_state state;
-    td_gpu_edge *survivors, *scratch;    /* aside: edges of the stretch that later sweeps must visit */
+    td_gpu_edge *survivors, *scratch; /* aside: edges of the stretch that later sweeps must visit */
     uint64_t room, first, end;    /* first .. end - 1: the stretch that the launch processes */
-    uint32_t *part_covered;          /* for every subgraph: whether all edges that later sweeps must visit are kept */
+    uint32_t *part_covered;       /* for every subgraph: whether all edges that later sweeps must visit are kept */
     uint32_t part;                /* the first subgraph of the launch whose edges were kept */
 } td_survivor_args;
 
