@@ -1,6 +1,12 @@
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* Common to all kinds of devices: budgets, counters, and injected failures for tests. Everything else calls the kind's
  * table of functions. */
 #include "device/device.h"
+=======
+/* What all kinds of devices have in common: budgets, counters, and the tests'
+ * injected failures. Everything else goes to the kind's table of functions. */
+#include "device/kinds.h"
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -26,8 +32,12 @@ static _Atomic bool refuses_pins;
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* Counts an operation; fails if td_device_fail_at names it. */
 static td_status operation(const td_device *device, const char *what)
+=======
+td_status td_device_operation(const td_device *device, const char *what)
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 {
     uint64_t left = fail_at;
     while (left != 0) {
@@ -74,7 +84,7 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     if (__builtin_mul_overflow(count, bytes, &total))
         return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
                        device->name, what, count, bytes);
-    TD_CHECK(operation(device, "allocation"));
+    TD_CHECK(td_device_operation(device, "allocation"));
     TD_CHECK(check_budget(device, total, what));
     TD_CHECK(reserve_block(device));
     td_status status = device->ops->allocate(device, total > 0 ? total : 1, &memory);
@@ -185,7 +195,7 @@ td_status td_stream_copy(td_stream *stream, void *to, const void *from, uint64_t
     td_device *device = stream->device;
     device->caller = __builtin_return_address(0);
     if (bytes == 0) return TD_OK;
-    TD_CHECK(operation(device, "copy"));
+    TD_CHECK(td_device_operation(device, "copy"));
     TD_CHECK(device->ops->copy(stream, to, from, bytes, kind));
     count_copy(&device->counts, bytes, kind);
     return TD_OK;
@@ -196,7 +206,7 @@ td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
     td_device *device = stream->device;
     device->caller = __builtin_return_address(0);
     if (bytes == 0) return TD_OK;
-    TD_CHECK(operation(device, "fill"));
+    TD_CHECK(td_device_operation(device, "fill"));
     TD_CHECK(device->ops->fill(stream, to, byte, bytes));
     device->counts.fills++;
     return TD_OK;
@@ -210,7 +220,7 @@ td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch
     if (shape.blocks == 0 || shape.threads == 0)
         return td_fail(TD_INVALID, "%s: kernel %s launched with %" PRIu32 " blocks of %" PRIu32 " threads",
                        device->name, kernel->name, shape.blocks, shape.threads);
-    TD_CHECK(operation(device, "launch"));
+    TD_CHECK(td_device_operation(device, "launch"));
     TD_CHECK(device->ops->launch(stream, kernel, &shape, arguments, bytes));
     device->counts.launches++;
     return TD_OK;
@@ -231,7 +241,7 @@ void td_event_destroy(td_device *device, td_event *event)
 
 td_status td_stream_synchronize(td_stream *stream)
 {
-    TD_CHECK(operation(stream->device, "wait"));
+    TD_CHECK(td_device_operation(stream->device, "wait"));
     return stream->device->ops->synchronize(stream);
 }
 
@@ -262,7 +272,7 @@ td_status td_device_enable_peer(td_device *device, td_device *peer)
 {
     td_link link = {0};
     TD_CHECK(check_kinds(device, peer));
-    TD_CHECK(operation(device, "enabling of peer access"));
+    TD_CHECK(td_device_operation(device, "enabling of peer access"));
     TD_CHECK(find_link(peer, device, &link));
     return link.same_memory || link.enabled ? TD_OK : device->ops->enable_peer(device, peer);
 }
@@ -297,7 +307,7 @@ td_status td_stream_copy_peer(td_stream *stream, td_device *to_device, void *to,
         return td_fail(TD_INVALID, "%s: a copy from %s to %s is given to a stream of neither", device->name,
                        from_device->name, to_device->name);
     if (bytes == 0) return TD_OK;
-    TD_CHECK(operation(device, "peer copy"));
+    TD_CHECK(td_device_operation(device, "peer copy"));
     TD_CHECK(expect_use(from_device, to_device, &use));
     if (device->ops->copy_peer != NULL)
         TD_CHECK(device->ops->copy_peer(stream, to_device, to, from_device, from, bytes));
@@ -345,7 +355,7 @@ td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, ui
 {
     stream->device->caller = __builtin_return_address(0);
     TD_CHECK(check_sorts(stream->device));
-    TD_CHECK(operation(stream->device, "launch"));
+    TD_CHECK(td_device_operation(stream->device, "launch"));
     return stream->device->ops->sort(stream, keys, values, count, room, room_bytes);
 }
 
@@ -354,7 +364,7 @@ td_status td_stream_scan(td_stream *stream, const uint32_t *in, uint64_t *out, u
 {
     stream->device->caller = __builtin_return_address(0);
     TD_CHECK(check_sorts(stream->device));
-    TD_CHECK(operation(stream->device, "launch"));
+    TD_CHECK(td_device_operation(stream->device, "launch"));
     return stream->device->ops->scan(stream, in, out, count, room, room_bytes);
 }
 

@@ -12,12 +12,18 @@
 #include "base/loop.h"
 #include "base/pool.h"
 #include "base/status.h"
+#include "device/set.h"
 
 typedef enum td_device_kind { TD_DEVICE_CPU, TD_DEVICE_EMULATOR, TD_DEVICE_CUDA, TD_DEVICE_KINDS } td_device_kind;
 
 typedef struct td_device td_device;
 typedef struct td_stream td_stream;
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 typedef struct td_event td_event; /* a position in a stream that other streams can wait for */
+=======
+typedef struct td_event td_event; /* a place in a stream that other streams can wait for */
+typedef struct td_set td_set;     /* devices whose kernels may wait for each other */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 typedef struct td_device_properties {
     char model[96];          /* "NVIDIA H200" */
@@ -111,6 +117,7 @@ typedef struct td_device_ops {
     td_status (*enable_peer)(td_device *device, td_device *peer);
     td_status (*copy_peer)(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
                            uint64_t bytes);
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
     void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: traffic of
                                                                                            * kernels */
     int (*counters)(const td_device *device, td_counter *out); /* returns the number of counters; optional */
@@ -121,6 +128,20 @@ typedef struct td_device_ops {
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: for kinds with virtual time */
     uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* optional: for kinds with virtual
                                                                                 * time */
+=======
+    void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: of kernels */
+    /* All launches of a joint launch as one operation, ordered as td_streams_launch_joint says; without it events and
+     * `launch` do it. */
+    td_status (*launch_joint)(td_stream *const *streams, int count, const td_kernel *const *kernels,
+                              const td_launch *shapes, const void *const *arguments, size_t bytes);
+    uint32_t (*joint_threads)(const td_device *device); /* optional: most threads of all members together */
+    int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
+    uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
+    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
+    uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* of td_device_stack_bytes; optional */
+    void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
+    uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 } td_device_ops;
 
 /* Counters for reports. */
@@ -221,8 +242,40 @@ td_status td_stream_copy_peer(td_stream *stream, td_device *to_device, void *to,
                               const void *from, uint64_t bytes);
 td_link_counts td_device_link_counts(const td_device *from, const td_device *to); /* since they were opened */
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* TD_UNSUPPORTED if the device lacks TD_FEATURE_SORT. Sorts keys and values in place; scan writes count + 1 sums.
  * `room` is device memory of the size that *_bytes returns. */
+=======
+/* Joint launches: kernels on several devices that run at the same time and wait for each other (TD_SET_BARRIER of
+ * kernels/gpu/language.h).
+ *
+ * A set is made once for the devices: of one kind, opened together, each of which can follow the pointers of every
+ * other (slices of one GPU, or td_device_enable_peer both ways); TD_UNSUPPORTED naming the pair otherwise. Each
+ * member's arguments hold its td_set_member_of.
+ *
+ * td_streams_launch_joint queues one cooperative launch on a stream of each member, in the members' order; argument i is
+ * `bytes` bytes for member i. It begins after the work that was queued before on all of these streams, and later work on
+ * any of them comes after the whole of it, on all devices: a member may touch the others' memory at any moment. No
+ * launch may be larger than td_set_occupancy, and nothing else may occupy the devices so that a member cannot begin.
+ *
+ * When a launch fails after others were queued, those would wait for ever: the set is broken then. A kernel of a broken
+ * set ends at its next set barrier (all threads, on every member), whatever it would have done behind it. td_set_break
+ * does the same at any time, from any thread: for a host that gives a run up while kernels wait for a member that will
+ * not come. td_set_mend makes a broken set usable again; it waits for the streams. */
+enum { TD_SET_MOST = 64 }; /* members */
+td_status td_set_open(td_set **out, td_device *const *devices, int count);
+void td_set_close(td_set *set); /* breaks it first */
+td_set_member td_set_member_of(const td_set *set, int member);
+td_status td_set_occupancy(td_set *set, int member, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
+                           uint32_t *blocks);
+td_status td_streams_launch_joint(td_set *set, td_stream *const *streams, const td_kernel *const *kernels,
+                                  const td_launch *shapes, const void *const *arguments, size_t bytes);
+void td_set_break(td_set *set);
+td_status td_set_mend(td_set *set, td_stream *const *streams);
+
+/* TD_UNSUPPORTED where the device does not support TD_FEATURE_SORT. Keys and values are sorted in place; scan writes
+ * count + 1 sums. `room` is device memory of as many bytes as the device says. */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 td_status td_device_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 td_status td_device_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,

@@ -6,6 +6,9 @@
 
 #include "device/device.h"
 
+/* One operation of a device; the one that td_device_fail_at names fails. */
+td_status td_device_operation(const td_device *device, const char *what);
+
 td_status td_cpu_device_open(td_device **out, const td_device_options *options);
 
 /* `count` emulated GPUs, linked as the topology file says (NULL: all alike). */

@@ -3,6 +3,8 @@
 
 #include "gpu/kernels.h"
 
+#include "device/joint_ring.h"
+
 TD_KERNEL(add, add_arguments)
 {
     for (uint64_t i = td_global_thread(); i < a.count; i += td_global_threads()) a.numbers[i] += a.by;
@@ -60,3 +62,4 @@ const void *const kernel_meet = (const void *)meet;
 const void *const kernel_where = (const void *)where;
 const void *const kernel_shared = (const void *)shared;
 const void *const kernel_wild = (const void *)wild;
+const void *const kernel_ring = (const void *)ring;

@@ -41,7 +41,7 @@ typedef struct where_arguments {
 extern "C" {
 #endif
 extern const void *const kernel_add, *const kernel_sum, *const kernel_rounds, *const kernel_meet, *const kernel_where,
-    *const kernel_shared, *const kernel_wild;
+    *const kernel_shared, *const kernel_wild, *const kernel_ring;
 #ifdef __cplusplus
 }
 #endif

@@ -182,7 +182,8 @@ static int counters(const td_device *device, td_counter *out)
 {
     const td_emulator_counts *c = &emulator_of(device)->counts;
     const td_counter all[] = {{"blocks", c->blocks}, {"threads", c->threads}, {"barriers", c->barriers},
-                              {"grid_barriers", c->grid_barriers}, {"exchanges", c->exchanges},
+                              {"grid_barriers", c->grid_barriers}, {"set_barriers", c->set_barriers},
+                              {"exchanges", c->exchanges},
                               {"bytes_read", c->bytes_read}, {"bytes_written", c->bytes_written},
                               {"host_bytes", c->host_bytes}, {"peer_bytes", c->peer_bytes}, {"accesses", c->accesses},
                               {"atomics", c->atomics}, {"shared_accesses", c->shared_accesses},
@@ -223,6 +224,7 @@ static const td_device_ops ops = {
     .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
+    .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads,
     .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
     .host_worked = host_worked, .host_until = host_until};
 

@@ -9,7 +9,7 @@
 
 typedef struct td_emulator_counts {
     uint64_t launches;
-    uint64_t blocks, threads, barriers, grid_barriers, exchanges;
+    uint64_t blocks, threads, barriers, grid_barriers, set_barriers, exchanges;
     uint64_t bytes_read, bytes_written;     /* of device memory, by kernels */
     uint64_t host_bytes, peer_bytes;        /* of pinned host memory, of other GPUs */
     uint64_t accesses, atomics, shared_accesses;
@@ -20,6 +20,7 @@ typedef struct td_emulator_counts {
 td_emulator_counts td_emulator_counted(const td_device *device);
 
 struct td_emu_stream;
+typedef struct td_emu_party td_emu_party; /* the streams of a joint launch (joint.c) */
 
 /* Maximum queued operations; beyond these the host waits, as in CUDA. */
 enum { TD_EMU_QUEUED = 256 };
@@ -54,6 +55,7 @@ typedef struct td_emu_entry {
     void *context;
     uint64_t value;
     td_event *event;
+    struct td_emu_party *party; /* of a joint launch */
     void *large;           /* a payload that is too large for its place */
     _Alignas(16) char payload[TD_EMU_PAYLOAD];
 } td_emu_entry;
@@ -160,6 +162,21 @@ td_status td_emu_launch(td_stream *stream, const td_kernel *kernel, const td_lau
                         size_t bytes);
 td_status td_emu_occupancy(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                            uint32_t *blocks);
+
+void td_emu_count(td_emulator *emulator, const td_emu_work *work, double duration_ns); /* a launch has ended */
+void td_emu_note_regions(td_emu_world *world, const td_emu_op *op); /* and touched these regions, for those who free them */
+
+/* Joint launches (joint.c). */
+td_status td_emu_launch_joint(td_stream *const *streams, int count, const td_kernel *const *kernels,
+                              const td_launch *shapes, const void *const *arguments, size_t bytes);
+uint32_t td_emu_joint_threads(const td_device *device);
+bool td_emu_party_time(const td_emu_stream *stream, uint64_t *time); /* when its first entry could begin, if it could */
+void td_emu_do_joint(td_emu_stream *lead, uint64_t at);
+int td_emu_party_streams(const td_emu_party *party, td_emu_stream **out);
+bool td_emu_is_dropped(const td_emu_entry *entry); /* it will not be carried out */
+void td_emu_party_drop(td_emu_party *party, const td_emu_stream *stream); /* because this stream failed */
+void td_emu_party_skip(td_emu_stream *stream, const td_emu_entry *entry);
+void td_emu_party_leave(td_emu_party *party); /* an entry goes */
 
 /* Links (links.c). */
 td_status td_emu_link(td_device *from, td_device *to, td_link *out);

@@ -30,6 +30,8 @@ TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
 
 #define TD_BARRIER() td_emu_barrier(TD_SITE)
 #define TD_GRID_BARRIER(cluster, word) ((void)(cluster), td_emu_grid_barrier(TD_SITE))
+#define TD_SET_BARRIER(set) td_emu_set_barrier((set), TD_SITE)
+#define TD_CLOCK() td_emu_clock()
 #define TD_WARP_BARRIER(mask) td_emu_warp_barrier((mask), TD_SITE)
 #define TD_FENCE() __asm__ volatile("" ::: "memory") /* fibers of one thread: only the compiler could reorder */
 
@@ -98,6 +100,11 @@ TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value)
 #define TD_OR(word, value) __atomic_fetch_or((word), (value), __ATOMIC_RELAXED)
 #define TD_AND(word, value) __atomic_fetch_and((word), (value), __ATOMIC_RELAXED)
 #define TD_EXCHANGE(word, value) __atomic_exchange_n((word), (value), __ATOMIC_RELAXED)
+#define TD_ADD_SYSTEM(word, value) TD_ADD(word, value)
+#define TD_MIN_SYSTEM(word, value) TD_MIN(word, value)
+#define TD_OR_SYSTEM(word, value) TD_OR(word, value)
+#define TD_LOAD_SYSTEM(place) TD_PEEK(place)
+#define TD_STORE_SYSTEM(place, value) TD_POKE(place, value)
 #define TD_PEEK(place)                                    \
     __extension__({                                       \
         __typeof__(+*(place)) seen_;                      \

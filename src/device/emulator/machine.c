@@ -164,12 +164,13 @@ void td_emu_wait(void)
     if (next != me) leave_for(m, me->fiber, next);
 }
 
-void td_emu_release(td_emu_fiber_thread *thread)
+void td_emu_release_on(td_emu_machine *m, td_emu_fiber_thread *thread)
 {
-    td_emu_machine *m = td_emu_now;
     thread->state = TD_EMU_READY;
     m->next_turn[m->next_count++] = thread;
 }
+
+void td_emu_release(td_emu_fiber_thread *thread) { td_emu_release_on(td_emu_now, thread); }
 
 static void thread_end(td_emu_machine *m, td_emu_fiber_thread *thread)
 {
@@ -241,6 +242,9 @@ const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU
     case TD_EMU_GRID:
         snprintf(words, TD_EMU_WORDS, "waits at the grid barrier of %s:%d", file, thread->site.line);
         break;
+    case TD_EMU_SET:
+        snprintf(words, TD_EMU_WORDS, "waits at the set barrier of %s:%d", file, thread->site.line);
+        break;
     case TD_EMU_LANES:
         snprintf(words, TD_EMU_WORDS, "waits at %s:%d for the lanes 0x%08x of warp %u", file, thread->site.line,
                  thread->mask, thread->self.thread / TD_EMU_WARP);
@@ -252,7 +256,7 @@ const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU
 
 static bool waits_for(const td_emu_fiber_thread *one, const td_emu_fiber_thread *other)
 {
-    if (one->state == TD_EMU_GRID) return true;
+    if (one->state == TD_EMU_GRID || one->state == TD_EMU_SET) return true;
     if (one->block != other->block) return false;
     if (one->state == TD_EMU_BARRIER) return true;
     return one->self.thread / TD_EMU_WARP == other->self.thread / TD_EMU_WARP &&
@@ -296,7 +300,7 @@ static void block_begin(td_emu_machine *m, uint32_t slot, uint32_t number)
     for (uint32_t i = 0; i < threads; i++) {
         td_emu_fiber_thread *thread = &block->thread[i];
         thread->self = (td_emu_thread){i, threads, number, m->shape.blocks};
-        thread->id = number * threads + i;
+        thread->id = m->first_id + number * threads + i;
         thread->state = TD_EMU_FRESH;
         thread->fiber = NULL;
         thread->operations = 1;
@@ -328,10 +332,28 @@ static void give_load(td_emu_machine *m, const td_emu_block *block)
     if (m->loads[least] > m->work.busiest) m->work.busiest = m->loads[least];
 }
 
+static void clear_loads(td_emu_machine *m)
+{
+    memset(m->loads, 0, (size_t)m->device->properties.multiprocessors * sizeof *m->loads);
+}
+
+uint64_t td_emu_machine_busiest(td_emu_machine *m, bool restart)
+{
+    uint64_t kept = m->work.busiest;
+    m->work.busiest = 0;
+    clear_loads(m);
+    for (uint32_t i = 0; i < m->in_flight; i++) give_load(m, &m->blocks[i]);
+    clear_loads(m);
+    uint64_t busiest = m->work.busiest;
+    m->work.busiest = kept;
+    for (uint32_t i = 0; restart && i < m->in_flight * m->shape.threads; i++) m->threads[i].operations = 0;
+    return busiest;
+}
+
 /* The blocks first, first + 1, ... of the launch's order, in flight together. */
 static void begin_blocks(td_emu_machine *m, uint32_t first, uint32_t count)
 {
-    m->turn_at = m->turn_count = m->next_count = m->finished = m->grid_waiting = 0;
+    m->turn_at = m->turn_count = m->next_count = m->finished = m->grid_waiting = m->set_waiting = 0;
     m->in_flight = count;
     for (uint32_t i = 0; i < count; i++) block_begin(m, i, first + i);
     m->work.blocks += count;
@@ -405,8 +427,8 @@ static td_status go_on(td_emu_machine *m)
     return status;
 }
 
-static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
-                            size_t bytes)
+td_status td_emu_machine_prepare(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape,
+                                 const void *arguments, size_t bytes)
 {
     TD_CHECK(check_shape(m, kernel, shape));
     TD_CHECK(make_room(m, shape->cooperative ? shape->blocks : 1, shape->threads));
@@ -422,7 +444,16 @@ static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td
     m->launches++;
     m->block_at = 0;
     m->in_progress = m->paused = false;
-    memset(m->loads, 0, (size_t)m->device->properties.multiprocessors * sizeof *m->loads);
+    m->joint = NULL;
+    m->first_id = m->grid_met = 0;
+    clear_loads(m);
+    return TD_OK;
+}
+
+static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                            size_t bytes)
+{
+    TD_CHECK(td_emu_machine_prepare(m, kernel, shape, arguments, bytes));
     td_emu_now = m;
     td_watch_start(m);
     return go_on(m);
@@ -446,6 +477,96 @@ td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work)
     td_watch_resume(machine);
     td_status status = go_on(machine);
     *work = machine->work;
+    pthread_mutex_unlock(&one_launch);
+    return status;
+}
+
+/* Joint launches. */
+
+static bool can_go_on(const td_emu_machine *m) { return m->turn_at < m->turn_count || m->next_count > 0; }
+static bool has_ended(const td_emu_machine *m) { return m->finished == m->in_flight * m->shape.threads; }
+
+static void begin_members(td_emu_joint *joint)
+{
+    uint32_t ids = 0;
+    for (uint32_t i = 0; i < joint->count; i++) {
+        td_emu_machine *m = td_emu_now = joint->member[i];
+        m->joint = joint;
+        m->member = i;
+        m->first_id = ids;
+        m->ids = m->shape.blocks * m->shape.threads;
+        m->counted = (td_emu_work){0};
+        ids += m->ids;
+        begin_blocks(m, 0, m->shape.blocks);
+    }
+}
+
+/* One that can go on, as the first member's seed draws; NULL: none can. */
+static td_emu_machine *choose_member(td_emu_joint *joint)
+{
+    uint64_t seed = td_mix64(joint->member[0]->seed ^ td_mix64(joint->turns++));
+    uint32_t start = (uint32_t)td_random_below(seed, joint->count);
+    for (uint32_t i = 0; i < joint->count; i++) {
+        td_emu_machine *m = joint->member[(start + i) % joint->count];
+        if (can_go_on(m)) return m;
+    }
+    return NULL;
+}
+
+/* Until it gives way, waits at a set barrier with all its threads, or ends. */
+static td_status run_member(td_emu_joint *joint, td_emu_machine *m)
+{
+    td_emu_now = m;
+    m->paused = false;
+    td_watch_member(m);
+    m->caller = (td_fiber){0};
+    leave_for(m, &m->caller, choose(m));
+    if (m->status != TD_OK || m->paused || joint->ended || can_go_on(m)) return m->status;
+    return has_ended(m) || m->set_waiting == m->in_flight ? TD_OK : report_deadlock(m);
+}
+
+/* None can go on: all have ended, or some wait for others that have. */
+static td_status check_ends(const td_emu_joint *joint)
+{
+    const td_emu_machine *waits = NULL, *gone = NULL;
+    for (uint32_t i = 0; i < joint->count; i++) {
+        if (has_ended(joint->member[i])) gone = joint->member[i];
+        else waits = joint->member[i];
+    }
+    if (waits == NULL) return TD_OK;
+    const td_emu_fiber_thread *stuck = &waits->threads[0];
+    return td_fail(TD_DEVICE, "%s, kernel %s, %s:%d, thread %u of block %u: divergent set barrier: it waits for %s, whose "
+                   "kernel has ended after %llu set barriers", waits->device->name, waits->kernel,
+                   td_emu_file(stuck->site.file), stuck->site.line, stuck->self.thread, stuck->self.block,
+                   gone != NULL ? gone->device->name : "a member", (unsigned long long)waits->work.set_barriers);
+}
+
+static td_status run_members(td_emu_joint *joint)
+{
+    for (;;) {
+        TD_CHECK(td_cancel_check());
+        td_emu_machine *m = choose_member(joint);
+        if (m == NULL) return check_ends(joint);
+        TD_CHECK(run_member(joint, m));
+        if (joint->ended) return TD_OK;
+    }
+}
+
+td_status td_emu_joint_run(td_emu_joint *joint)
+{
+    pthread_mutex_lock(&one_launch);
+    td_emu_now = joint->member[0];
+    td_watch_start_joint(joint);
+    begin_members(joint);
+    td_status status = run_members(joint);
+    td_watch_stop();
+    td_emu_now = NULL;
+    for (uint32_t i = 0; i < joint->count; i++) {
+        td_emu_machine *m = joint->member[i];
+        m->paused = false;
+        m->joint = NULL;
+        if (status != TD_OK || joint->ended) drop_all(m);
+    }
     pthread_mutex_unlock(&one_launch);
     return status;
 }

@@ -18,6 +18,7 @@ typedef enum td_emu_state {
     TD_EMU_READY,   /* ready or running */
     TD_EMU_BARRIER, /* waits for its block */
     TD_EMU_GRID,    /* waits for all blocks */
+    TD_EMU_SET,     /* waits for all members of the joint launch */
     TD_EMU_LANES,   /* waits for lanes of its warp */
     TD_EMU_ENDED
 } td_emu_state;
@@ -30,8 +31,13 @@ struct td_emu_stale;
 struct td_regions;
 
 typedef struct td_emu_fiber_thread {
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
     td_emu_thread self; /* first member: the kernel's view */
     uint32_t id;        /* in the whole launch */
+=======
+    td_emu_thread self; /* first: what the kernel sees */
+    uint32_t id;        /* in the whole launch, a joint one's members counted through */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
     td_emu_state state;
     td_fiber *fiber;
     struct td_emu_block *block;
@@ -75,6 +81,7 @@ typedef struct td_emu_block {
 typedef struct td_emu_work {
     uint64_t blocks, threads;
     uint64_t barriers, grid_barriers, exchanges; /* barriers: of blocks */
+    uint64_t set_barriers;
     uint64_t bytes_read, bytes_written;          /* of device memory */
     uint64_t host_bytes, peer_bytes;             /* of pinned host memory, of other GPUs */
     double peer_ns;                              /* how long the links to other GPUs are busy */
@@ -82,7 +89,22 @@ typedef struct td_emu_work {
     uint64_t busiest;                            /* operations of the multiprocessor with most of them */
 } td_emu_work;
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* The watch's state within a launch. */
+=======
+/* A joint launch: its members run in turns, each until none of its threads can go on or it gives way. */
+struct td_emu_machine;
+typedef struct td_emu_joint {
+    uint32_t count, come; /* members; those at the set barrier */
+    struct td_emu_machine *member[TD_EMULATED_DEVICES];
+    uint64_t turns;
+    bool ended;           /* the set is broken: no thread goes on */
+    double elapsed_ns;    /* virtual time from its begin to the last set barrier */
+    void (*round)(struct td_emu_joint *joint); /* all members are at a set barrier: time goes on */
+} td_emu_joint;
+
+/* The watch's place in a launch. */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 typedef struct td_watch_state {
     bool races, mixed;
     uint32_t began, all_met, until_look, until_turn, idle_turns;
@@ -134,7 +156,13 @@ typedef struct td_emu_machine {
     td_watch_state watched; /* while it is paused */
     uint32_t actor;         /* its stream's */
     uint32_t in_flight, finished; /* blocks; threads that ended */
-    uint32_t grid_waiting;
+    uint32_t grid_waiting, set_waiting; /* blocks that have come */
+    uint64_t began_ns;      /* virtual time at its begin */
+    td_emu_joint *joint;    /* the joint launch that it is a member of, or NULL */
+    uint32_t member;
+    uint32_t first_id, ids; /* of its threads */
+    uint32_t grid_met;      /* tick of the last grid barrier, where it is not that of all threads (joint launches) */
+    td_emu_work counted;    /* of a joint launch: the work that virtual time has gone on for */
     td_emu_work work;
     td_status status; /* why it was ended early, with the current message */
 } td_emu_machine;
@@ -153,11 +181,29 @@ td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work);
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                 const void *arguments, size_t bytes, td_emu_work *work);
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* For barriers and exchanges (barrier.c, exchange.c). */
 void td_emu_pause(void); /* pauses the launch in favour of other GPUs; the thread stays ready */
 void td_emu_wait(void);                           /* suspends the thread; returns when it is chosen again */
 void td_emu_release(td_emu_fiber_thread *thread); /* makes the thread ready */
 uint32_t td_emu_tick(void);                       /* the next tick of the watch */
+=======
+/* Runs the kernels of all members, which td_emu_machine_prepare has prepared, to their ends. */
+td_status td_emu_machine_prepare(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
+                                 const void *arguments, size_t bytes);
+td_status td_emu_joint_run(td_emu_joint *joint);
+
+/* Operations of the busiest multiprocessor, of the blocks in flight; a further call counts those from then on where
+ * `restart` says so. Of cooperative launches. */
+uint64_t td_emu_machine_busiest(td_emu_machine *machine, bool restart);
+
+/* For those who make threads wait (block.c, exchange.c). */
+void td_emu_pause(void); /* the launch lets those of other GPUs go on; the thread stays ready */
+void td_emu_wait(void);                           /* gives way; returns when the thread is chosen again */
+void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
+void td_emu_release_on(td_emu_machine *machine, td_emu_fiber_thread *thread); /* of a member of a joint launch */
+uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 /* Ends the launch with a message naming the kernel, the place, the thread and its block. */
 _Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);

@@ -13,7 +13,7 @@ typedef struct td_gpu_model {
     double memory_rate;        /* bytes of device memory */
     double operation_rate;     /* accesses, exchanges, ... of one multiprocessor */
     double atomic_rate;        /* of the whole device */
-    double launch_ns, synchronize_ns, grid_barrier_ns;
+    double launch_ns, synchronize_ns, grid_barrier_ns, set_barrier_ns;
 } td_gpu_model;
 
 /* One direction of a link; its copies are serialized. */
@@ -50,5 +50,6 @@ uint64_t td_unit_take(uint64_t *free_at, uint64_t earliest, double duration_ns);
 
 /* How long a launch takes; host_rate is that of the link it reads host memory through. */
 double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate);
+double td_model_work_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate); /* without its latency */
 
 #endif

@@ -84,6 +84,8 @@ static void join(uint32_t *mine, const uint32_t *other)
     for (uint32_t i = 0; i < TD_EMU_ACTORS; i++) mine[i] = mine[i] > other[i] ? mine[i] : other[i];
 }
 
+void td_order_join_clocks(uint32_t *seen, const uint32_t *other) { join(seen, other); }
+
 void td_order_learn(uint32_t *seen, const td_emu_moment *moment)
 {
     if (moment != NULL) join(seen, moment->seen);

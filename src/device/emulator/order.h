@@ -78,6 +78,9 @@ void td_order_drop(td_emu_order *order, td_emu_moment *moment);
 /* What came before the moment came before whatever the owner of `seen` does next. */
 void td_order_learn(uint32_t *seen, const td_emu_moment *moment);
 
+/* What came before what the owner of `other` does next, came before what the owner of `seen` does next. */
+void td_order_join_clocks(uint32_t *seen, const uint32_t *other);
+
 /* The host knows what this clock knows. */
 void td_order_host_learns(td_emu_order *order, const uint32_t *seen);
 

@@ -51,8 +51,10 @@ void td_emu_stream_fail(td_emu_stream *stream, td_status status)
         td_failure_keep(&stream->failure);
     }
     td_emu_entry *begun = stream->paused ? stream->first : NULL;
-    for (td_emu_entry *entry = stream->first; entry != NULL; entry = entry->next)
+    for (td_emu_entry *entry = stream->first; entry != NULL; entry = entry->next) {
         entry->dropped = is_work(entry) && entry != begun;
+        if (entry->dropped) td_emu_party_drop(entry->party, stream);
+    }
 }
 
 /* Entries. */
@@ -69,6 +71,7 @@ static void free_entry(td_emu_world *world, td_emu_entry *entry)
     td_order_drop(&world->order, entry->moment);
     td_order_drop(&world->order, entry->host_moment);
     drop_event(entry->event);
+    td_emu_party_leave(entry->party);
     td_free(entry->large);
     entry->large = NULL;
     entry->next = world->unused;
@@ -109,6 +112,7 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
     if (status == TD_OK) status = td_order_keep_host(&world->order, &entry->moment);
     if (status != TD_OK) {
         entry->event = NULL;
+        entry->party = NULL;
         free_entry(world, entry);
         return status;
     }
@@ -137,7 +141,8 @@ static bool find_time(const td_emu_stream *stream, uint64_t *time)
     else if (stream->paused) return false;
     else if (entry->kind == TD_EMU_WAIT && !entry->event->reached) return false;
     else if (entry->kind == TD_EMU_WAIT) *time = later(ready, entry->event->at);
-    else if (entry->dropped || !is_work(entry)) return true;
+    else if (td_emu_is_dropped(entry) || !is_work(entry)) return true;
+    else if (entry->party != NULL) return td_emu_party_time(stream, time);
     else if (entry->kind == TD_EMU_COPY) *time = later(ready, td_emu_copy_free(stream, entry));
     else *time = later(ready, td_emulator_of(stream->stream.device)->kernels_at);
     return !needs_kernels(entry) || td_emulator_of(stream->stream.device)->paused == NULL;
@@ -309,6 +314,14 @@ static bool start_copy(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
     return stream->in_progress = true;
 }
 
+static void joint_launch(td_emu_stream *lead, uint64_t at)
+{
+    td_emu_stream *streams[TD_EMULATED_DEVICES];
+    int count = td_emu_party_streams(lead->first->party, streams);
+    td_emu_do_joint(lead, at);
+    for (int i = 0; i < count; i++) pop(streams[i]);
+}
+
 bool td_emu_step(td_emu_world *world)
 {
     uint64_t time = 0;
@@ -319,9 +332,14 @@ bool td_emu_step(td_emu_world *world)
     if (!stream->in_progress && !stream->paused) stream->at = time;
     if (stream->in_progress) {
         end_copy(stream, entry);
-    } else if (!entry->dropped && entry->kind == TD_EMU_COPY) {
+    } else if (td_emu_is_dropped(entry)) {
+        td_emu_party_skip(stream, entry);
+    } else if (entry->party != NULL) {
+        joint_launch(stream, time);
+        return true;
+    } else if (entry->kind == TD_EMU_COPY) {
         if (start_copy(stream, entry, time)) return true;
-    } else if (!entry->dropped) {
+    } else {
         begin(stream, entry, time);
         if (stream->paused) return true;
     }

@@ -3,6 +3,8 @@
 #ifndef TD_DEVICE_EMULATOR_RUNTIME_H
 #define TD_DEVICE_EMULATOR_RUNTIME_H
 
+#include "device/set.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,8 @@ extern td_emu_thread *td_emu_self;
 
 void td_emu_barrier(td_site site);
 void td_emu_grid_barrier(td_site site);
+void td_emu_set_barrier(const td_set_member *set, td_site site);
+uint64_t td_emu_clock(void);
 void td_emu_warp_barrier(uint32_t mask, td_site site);
 uint32_t td_emu_ballot(uint32_t mask, int predicate, td_site site);
 /* The value of that lane; a lane's own when from_lane > 31. */

@@ -23,11 +23,12 @@ static td_emu_stale_word *place_of(const td_emu_stale *stale, uint64_t key)
     return &stale->words[td_mix64(key) % TD_STALE_WORDS];
 }
 
-/* The value from before the operation counts, not that from before its last change. */
+/* The value from before the operation counts, not that from before its last change; but no device sees a value older
+ * than its own change of the word. */
 void td_stale_change(td_emu_stale *stale, uint64_t key, const void *at, int writer, uint32_t tick)
 {
     td_emu_stale_word *word = place_of(stale, key);
-    if (word->key == key && word->tick == tick) return;
+    if (word->key == key && word->tick == tick && word->writer == writer) return;
     *word = (td_emu_stale_word){.key = key, .tick = tick, .writer = writer};
     memcpy(&word->old, at, sizeof word->old);
 }

@@ -15,7 +15,8 @@ enum { LINE_BYTES = 512, MOST_WORDS = 16 };
 static const td_gpu_model plain_gpu = {
     .model = "emulated GPU", .memory = UINT64_C(16) << 30, .cache = UINT64_C(4) << 20, .shared_bytes = 48 << 10,
     .multiprocessors = 4, .block_threads = 1024, .resident_threads = 512, .memory_rate = 500, .operation_rate = 32,
-    .atomic_rate = 4, .launch_ns = 4000, .synchronize_ns = 5000, .grid_barrier_ns = 1000};
+    .atomic_rate = 4, .launch_ns = 4000, .synchronize_ns = 5000, .grid_barrier_ns = 1000,
+    .set_barrier_ns = 2000};
 
 void td_topology_default(td_topology *out)
 {
@@ -134,6 +135,7 @@ static const struct gpu_field {
     {"launch", TIME, offsetof(td_gpu_model, launch_ns), 0, 0},
     {"finish", TIME, offsetof(td_gpu_model, synchronize_ns), 0, 0},
     {"grid-barrier", TIME, offsetof(td_gpu_model, grid_barrier_ns), 0, 0},
+    {"set-barrier", TIME, offsetof(td_gpu_model, set_barrier_ns), 0, 0},
 };
 
 static td_status read_field(const reading *r, const struct gpu_field *field, td_gpu_model *gpu)

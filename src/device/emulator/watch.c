@@ -27,7 +27,16 @@ uint32_t td_emu_tick(void)
     return *tick;
 }
 
-void td_watch_all_met(void) { watch.all_met = td_emu_tick(); }
+void td_watch_set_met(void) { watch.all_met = td_emu_tick(); }
+
+/* Other members of a joint launch do not take part. */
+void td_watch_grid_met(void)
+{
+    uint32_t tick = td_emu_tick();
+    if (td_emu_now->joint != NULL) td_emu_now->grid_met = tick;
+    else watch.all_met = tick;
+}
+
 bool td_watch_on(void) { return watch.on; }
 void td_watch_stop(void) { watch.on = false; }
 
@@ -47,6 +56,15 @@ static void begin_ticks(td_emu_machine *machine)
 {
     if (machine->era != machine->regions->era) forget_ticks(machine);
     watch.began = watch.all_met = td_emu_tick();
+}
+
+void td_watch_member(td_emu_machine *machine) { watch.machine = machine; }
+
+void td_watch_start_joint(td_emu_joint *joint)
+{
+    for (uint32_t i = 1; i < joint->count; i++)
+        if (joint->member[i]->era != joint->member[i]->regions->era) forget_ticks(joint->member[i]);
+    td_watch_start(joint->member[0]);
 }
 
 #if !defined(TANDEM_EMULATOR_WATCH)
@@ -85,6 +103,8 @@ enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
 static uint32_t until_look, until_turn;
 /* After so many turns without progress a launch that waits for other GPUs lets them go on. */
 enum { IDLE_TURNS = 64 };
+/* Members of a joint launch give way to each other at one of so many turns. */
+enum { MEMBER_TURNS = 8 };
 static uint32_t idle_turns;
 static uint64_t looks; /* without progress */
 static uint64_t progress; /* at the last look */
@@ -158,8 +178,8 @@ void td_watch_resume(td_emu_machine *machine)
 
 /* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
  * thread stands for, when several touched the word and none came before another. */
-enum { BYTES_BITS = 4, SCOPE_BITS = 2, SCOPE_SHIFT = 6, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
-enum { ONE_THREAD, ONE_WARP, ONE_BLOCK, SEVERAL_BLOCKS };
+enum { BYTES_BITS = 4, SCOPE_BITS = 3, SCOPE_SHIFT = 5, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
+enum { ONE_THREAD, ONE_WARP, ONE_BLOCK, SEVERAL_BLOCKS, SEVERAL_MEMBERS };
 #define THREAD_MASK ((1u << THREAD_BITS) - 1)
 
 static inline uint32_t tick_of(uint64_t cell) { return (uint32_t)(cell >> TICK_SHIFT); }
@@ -178,12 +198,24 @@ static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t c
     return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
 }
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* Whether the cell's access happened before the current one. */
+=======
+/* Whether the thread of a cell is one of this launch, of a joint one: of this member. */
+static inline bool is_of_member(uint64_t cell)
+{
+    const td_emu_machine *m = watch.machine;
+    return m->joint == NULL || thread_of(cell) - m->first_id < m->ids;
+}
+
+/* Whether what the cell tells of came before whatever I do now. */
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
 {
     uint32_t scope = scope_of(cell), tick = tick_of(cell), other = number_in_block(me, cell);
     if (scope == ONE_THREAD && other == me->self.thread) return true;
-    if (scope == SEVERAL_BLOCKS || other >= me->block->threads) return false;
+    if (tick < watch.machine->grid_met && scope <= SEVERAL_BLOCKS && is_of_member(cell)) return true;
+    if (scope >= SEVERAL_BLOCKS || other >= me->block->threads) return false;
     if (tick < me->block->met) return true;
     if (scope == ONE_BLOCK || other / TD_EMU_WARP != me->self.thread / TD_EMU_WARP) return false;
     return me->seen[other % TD_EMU_WARP] > tick;
@@ -191,7 +223,7 @@ static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
 
 static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
 {
-    uint32_t other = number_in_block(me, cell), scope = SEVERAL_BLOCKS;
+    uint32_t other = number_in_block(me, cell), scope = is_of_member(cell) ? SEVERAL_BLOCKS : SEVERAL_MEMBERS;
     if (other < me->block->threads)
         scope = other / TD_EMU_WARP == me->self.thread / TD_EMU_WARP ? ONE_WARP : ONE_BLOCK;
     return scope > scope_of(cell) ? scope : scope_of(cell);
@@ -199,14 +231,28 @@ static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
 
 static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically"};
 
+static void report_members_race(td_site site, access_kind kind, uint64_t cell, const char *did)
+{
+    const td_emu_joint *joint = watch.machine->joint;
+    uint32_t i = 0;
+    while (i + 1 < joint->count && thread_of(cell) - joint->member[i]->first_id >= joint->member[i]->ids) i++;
+    const td_emu_machine *m = joint->member[i];
+    uint32_t other = thread_of(cell) - m->first_id;
+    td_emu_break(site, "race between devices: it %s a word of device memory that thread %u of block %u of %s %s, with no "
+                 "set barrier between", verbs[kind], other % m->shape.threads, other / m->shape.threads, m->device->name,
+                 did);
+}
+
 static void report_race(const void *code, access_kind kind, uint64_t cell, bool written, bool shared)
 {
     char name[TD_EMU_WORDS];
     td_site site = td_code_line(code, name, sizeof name);
-    uint32_t threads = watch.machine->shape.threads, other = thread_of(cell);
+    const td_emu_machine *m = watch.machine;
+    const char *did = written ? "wrote plainly" : "touched";
+    if (!is_of_member(cell)) report_members_race(site, kind, cell, did);
+    uint32_t threads = m->shape.threads, other = thread_of(cell) - m->first_id;
     td_emu_break(site, "race: it %s a word of %s memory that thread %u of block %u %s, with no barrier between",
-                 verbs[kind], shared ? "shared" : "device", other % threads, other / threads,
-                 written ? "wrote plainly" : "touched");
+                 verbs[kind], shared ? "shared" : "device", other % threads, other / threads, did);
 }
 
 /* With an operation of another stream, or of another device. */
@@ -357,10 +403,13 @@ static uint64_t stale_key(const td_region *region, uintptr_t at)
     return region->id << 44 | ((at & ~(uintptr_t)7) - region->begin);
 }
 
+/* The tick that changes of now are known by: of the launch, of a joint one's round between two set barriers. */
+static uint32_t round_of(void) { return watch.machine->joint != NULL ? watch.all_met : watch.began; }
+
 static void note_change(const td_region *region, uintptr_t at, uint64_t bytes)
 {
     for (uintptr_t word = at & ~(uintptr_t)7; word < at + bytes; word += 8)
-        td_stale_change(watch.machine->stale, stale_key(region, word), (const void *)word, own_number(), watch.began);
+        td_stale_change(watch.machine->stale, stale_key(region, word), (const void *)word, own_number(), round_of());
 }
 
 /* Places that are neither the device's nor the block's: the thread's own stack and numbers, the launch's
@@ -407,9 +456,18 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
         note_change(region, at, bytes);
 }
 
+static uint64_t progress_of_one(const td_emu_machine *m)
+{
+    return m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.set_barriers +
+           m->work.exchanges;
+}
+
 static uint64_t progress_of(const td_emu_machine *m)
 {
-    return m->work.blocks + m->finished + m->work.barriers + m->work.grid_barriers + m->work.exchanges;
+    if (m->joint == NULL) return progress_of_one(m);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->joint->count; i++) sum += progress_of_one(m->joint->member[i]);
+    return sum;
 }
 
 static void look(const void *code)
@@ -443,7 +501,12 @@ static bool waits_for_others(void)
 static void give_way(uintptr_t at, access_kind kind)
 {
     until_turn = ATOMICS_A_TURN;
-    if (waits_for_others()) {
+    if (watch.machine->joint != NULL && ++idle_turns % MEMBER_TURNS == 0) {
+        td_emu_running->operations--;
+        td_emu_pause();
+        return;
+    }
+    if (watch.machine->joint == NULL && waits_for_others()) {
         td_emu_pause();
         const td_region *region = td_region_find(watch.machine->regions, at, 1);
         if (region != NULL && region->cells != NULL) meet(&region->cells[(at - region->begin) / 4], kind);
@@ -468,6 +531,14 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
     if (kind >= ATOMIC && --until_turn == 0) give_way(at, kind);
 }
 
+/* Whether a change of that tick has reached all GPUs: before the joint launch's last set barrier, or by an event. */
+static bool is_visible(uint32_t tick)
+{
+    const td_emu_machine *m = watch.machine;
+    if (m->joint != NULL && tick >= watch.began) return tick < watch.all_met;
+    return td_order_unordered(m->order, m->seen, tick) == NULL;
+}
+
 /* An atomic load of a word that another GPU changed, in an operation that nothing orders before this launch, may see the
  * value from before. */
 static __attribute__((noinline)) void see_stale(const volatile void *place, uint64_t bytes, void *value)
@@ -477,8 +548,8 @@ static __attribute__((noinline)) void see_stale(const volatile void *place, uint
     const td_region *region = watch.on ? td_region_find(m->regions, at, bytes) : NULL;
     if (region == NULL || region->device == NULL) return;
     td_emu_stale_word *word = td_stale_find(m->stale, stale_key(region, at), own_number());
-    if (word == NULL || td_order_unordered(m->order, m->seen, word->tick) == NULL) return;
-    if (td_stale_draw(m->stale, word, watch.began)) memcpy(value, (const char *)&word->old + at % 8, bytes);
+    if (word == NULL || is_visible(word->tick)) return;
+    if (td_stale_draw(m->stale, word, round_of())) memcpy(value, (const char *)&word->old + at % 8, bytes);
 }
 
 /* What the compilers call. */

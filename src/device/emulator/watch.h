@@ -9,7 +9,8 @@
  * last plain write, and the last other access. A cell holds the tick, the thread and
  * the bytes of the word. Two accesses of different threads, one of them a plain
  * write, race unless a meeting of both lies between: the grid's or the launch's begin
- * (a tick for all), the block's (a tick of the block), or an exchange (each lane
+ * (a tick for all), the
+ * members' of a joint launch (a tick for all of them; a grid barrier is a tick of the member then), the block's (a tick of the block), or an exchange (each lane
  * keeps, for every lane of its warp, the tick up to which that lane's past is its own). */
 #ifndef TD_DEVICE_EMULATOR_WATCH_H
 #define TD_DEVICE_EMULATOR_WATCH_H
@@ -28,7 +29,10 @@ void td_watch_start(td_emu_machine *machine);
 void td_watch_stop(void);
 void td_watch_pause(td_emu_machine *machine);  /* keeps its place in the launch */
 void td_watch_resume(td_emu_machine *machine); /* and goes on from there: other operations may have run meanwhile */
-void td_watch_all_met(void); /* all threads of the launch have met */
+void td_watch_start_joint(td_emu_joint *joint);
+void td_watch_member(td_emu_machine *machine); /* the accesses that follow are this member's */
+void td_watch_grid_met(void); /* all threads of td_emu_now have met */
+void td_watch_set_met(void);  /* all threads of all members of the joint launch have met */
 bool td_watch_on(void);
 bool td_watch_built(void); /* this build has one */
 

@@ -65,7 +65,7 @@ td_status td_emu_launch(td_stream *stream, const td_kernel *kernel, const td_lau
     return td_emu_queue(td_emu_stream_of(stream), &what, arguments, bytes);
 }
 
-static void count(td_emulator *emulator, const td_emu_work *work, double duration_ns)
+void td_emu_count(td_emulator *emulator, const td_emu_work *work, double duration_ns)
 {
     td_emulator_counts *all = &emulator->counts;
     all->launches++;
@@ -73,6 +73,7 @@ static void count(td_emulator *emulator, const td_emu_work *work, double duratio
     all->threads += work->threads;
     all->barriers += work->barriers;
     all->grid_barriers += work->grid_barriers;
+    all->set_barriers += work->set_barriers;
     all->exchanges += work->exchanges;
     all->bytes_read += work->bytes_read;
     all->bytes_written += work->bytes_written;
@@ -91,8 +92,13 @@ static void add_hull(td_emu_world *world, const td_hull *hull, uint32_t tick, td
     td_order_add_span(&world->order, (td_emu_span){.begin = hull->begin, .end = hull->end, .tick = tick, .kind = kind});
 }
 
+<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
 /* Notes the regions that the kernel touched, for checks when they are freed. */
 static void note_regions(td_emu_world *world, const td_emu_op *op)
+=======
+/* Which regions the kernel touched, for those who free them. */
+void td_emu_note_regions(td_emu_world *world, const td_emu_op *op)
+>>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 {
     for (uint64_t i = 0; world->order.on && i < world->regions.count; i++) {
         const td_region *region = &world->regions.list[i];
@@ -112,10 +118,10 @@ static void end_launch(td_emu_stream *stream, const td_emu_work *work, double *d
     stream->paused = emulator->machine.paused;
     emulator->paused = stream->paused ? stream : NULL;
     if (stream->paused) return;
-    note_regions(emulator->world, &stream->op);
+    td_emu_note_regions(emulator->world, &stream->op);
     double rate = topology->to_device[topology->host_link[emulator->number]].rate;
     *duration = td_model_launch_ns(gpu_of(device), work, rate);
-    count(emulator, work, *duration);
+    td_emu_count(emulator, work, *duration);
 }
 
 td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *duration)
@@ -132,6 +138,7 @@ td_status td_emu_do_launch(td_emu_stream *stream, td_emu_entry *entry, double *d
     machine->may_pause = op != NULL ? td_emu_may_pause : NULL;
     machine->paused = false;
     machine->beside = td_emu_any_paused(world_of(stream));
+    machine->began_ns = stream->at;
     if (status == TD_OK)
         status = td_emu_machine_launch(machine, &entry->kernel, &entry->shape, td_emu_payload(entry), entry->bytes,
                                        &work);

@@ -19,6 +19,10 @@
  *   TD_BARRIER()                     all threads of the block
  *   TD_GRID_BARRIER(cluster, word)   all threads of a cooperative launch; `cluster`: the launch is one cluster; `word`:
  *                                    a word of device memory for the barrier alone, 0 at first
+ *   TD_SET_BARRIER(set)              all threads of all members of a joint launch (td_streams_launch_joint); `set`: a
+ *                                    pointer to this member's td_set_member, one of the arguments. What any thread of
+ *                                    any member wrote before it, all see after it. The kernel ends here when the set
+ *                                    is broken
  *   TD_WARP_BARRIER(mask)            the lanes of the mask
  *   TD_BALLOT TD_SHUFFLE TD_SHUFFLE_UP TD_SHUFFLE_DOWN TD_SHUFFLE_XOR   exchanges; 4- and 8-byte values
  *   TD_PEEK TD_POKE                  read, write a value of 4 or 8 bytes under concurrent access
@@ -27,11 +31,16 @@
  *   TD_READ_ONLY(place)              a value that no thread writes during the launch; TD_READ_ONCE: and that is not
  *                                    read again soon
  *   TD_ADD TD_MIN TD_MAX TD_OR TD_AND TD_EXCHANGE   atomics, return the old value
+ *   TD_ADD_SYSTEM TD_MIN_SYSTEM TD_OR_SYSTEM   atomics on words that other devices access too; those without SYSTEM are
+ *                                    atomic among the threads of one device only
+ *   TD_LOAD_SYSTEM TD_STORE_SYSTEM   read, write a value of 4 or 8 bytes that other devices access concurrently
+ *   TD_CLOCK()                       nanoseconds of a clock that all devices share; between two launches it goes on
  *   TD_FENCE()                       other threads see writes before it no later than writes after it
  */
 #ifndef TD_KERNELS_GPU_LANGUAGE_H
 #define TD_KERNELS_GPU_LANGUAGE_H
 
+#include "device/set.h"
 #include "kernels/program.h"
 
 enum { TD_WARP = 32 };

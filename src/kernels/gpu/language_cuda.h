@@ -27,6 +27,7 @@ TD_DEVICE uint32_t td_warp(void) { return threadIdx.x >> 5; }
 
 #define TD_BARRIER() __syncthreads()
 #define TD_GRID_BARRIER(cluster, word) td_grid_barrier(cluster, word)
+#define TD_SET_BARRIER(set) td_set_barrier(set)
 #define TD_WARP_BARRIER(mask) __syncwarp(mask)
 #define TD_FENCE() __threadfence()
 
@@ -55,6 +56,56 @@ TD_DEVICE void td_grid_barrier(bool cluster, uint32_t *word)
     }
     __syncthreads();
 }
+
+/* While it waits for other members, a block looks at the host's word once in so many loads: that load crosses PCIe. */
+enum { TD_SET_LOADS = 4096 };
+
+/* The last block of a member meets the other members; returns what releases the blocks of its own. Every member but the
+ * first adds 1; the first adds 2^31 minus their number. */
+TD_DEVICE uint32_t td_set_meet(const td_set_member *set, uint32_t release)
+{
+    uint32_t more = set->member == 0 ? 0x80000000u - (set->members - 1) : 1u, before, now;
+    asm volatile("atom.add.acq_rel.sys.u32 %0, [%1], %2;" : "=r"(before) : "l"(set->met), "r"(more) : "memory");
+    for (uint32_t loads = 1;; loads++) {
+        asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(now) : "l"(set->met) : "memory");
+        if (((before ^ now) & 0x80000000u) != 0) return release;
+        if (loads % TD_SET_LOADS == 0 && *set->broken != 0) return release | TD_SET_ENDS;
+    }
+}
+
+/* Blocks meet at a word of their own device (scope gpu); the last one meets the other members (scope sys) and releases
+ * the others. Causality in PTX's memory model is transitive over scopes: a write of any thread precedes, by the block's
+ * barrier, its thread 0's arrival; that precedes the last block's (acquire, scope gpu), whose arrival at the set is a
+ * release of scope sys and so makes visible what it observed as well as what it wrote. The way out is the same
+ * backwards. The last block alone looks at `broken`, so that either all blocks of a member end or none does. */
+TD_DEVICE void td_set_barrier(const td_set_member *set)
+{
+    uint32_t ends = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        uint32_t *come = set->grid + TD_SET_COME, *released = set->grid + TD_SET_RELEASED, before, past, now;
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(past) : "l"(released) : "memory");
+        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(come), "r"(1u) : "memory");
+        if (before == gridDim.x - 1) {
+            asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(come), "r"(0u) : "memory");
+            now = td_set_meet(set, (past + 1) & ~TD_SET_ENDS);
+            asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(released), "r"(now) : "memory");
+        } else {
+            do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(released) : "memory");
+            while (now == past);
+        }
+        ends = now & TD_SET_ENDS;
+    }
+    if (__syncthreads_or((int)ends) != 0) asm volatile("exit;");
+}
+
+TD_DEVICE uint64_t td_clock(void)
+{
+    uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+#define TD_CLOCK() td_clock()
 
 #if __CUDA_ARCH__ >= 800
 #define TD_WARP_SUM(value) __reduce_add_sync(TD_ALL_LANES, (value)) /* in one instruction */
@@ -87,6 +138,24 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
 #define TD_OR(word, value) atomicOr((word), (value))
 #define TD_AND(word, value) atomicAnd((word), (value))
 #define TD_EXCHANGE(word, value) atomicExch((word), (value))
+
+TD_DEVICE uint32_t td_add_system(uint32_t *word, uint32_t value) { return atomicAdd_system(word, value); }
+TD_DEVICE uint64_t td_add_system(uint64_t *word, uint64_t value)
+{
+    return atomicAdd_system((unsigned long long *)word, (unsigned long long)value);
+}
+TD_DEVICE float td_add_system(float *word, float value) { return atomicAdd_system(word, value); }
+TD_DEVICE double td_add_system(double *word, double value) { return atomicAdd_system(word, value); }
+TD_DEVICE uint32_t td_min_system(uint32_t *word, uint32_t value) { return atomicMin_system(word, value); }
+TD_DEVICE uint64_t td_min_system(uint64_t *word, uint64_t value)
+{
+    return atomicMin_system((unsigned long long *)word, (unsigned long long)value);
+}
+#define TD_ADD_SYSTEM(word, value) td_add_system((word), (value))
+#define TD_MIN_SYSTEM(word, value) td_min_system((word), (value))
+#define TD_OR_SYSTEM(word, value) atomicOr_system((word), (value))
+#define TD_LOAD_SYSTEM(place) TD_PEEK(place) /* PTX: a volatile access is a relaxed one of scope sys */
+#define TD_STORE_SYSTEM(place, value) TD_POKE(place, value)
 
 /* Reads and writes of a value of 4 or 8 bytes, of any type, under concurrent access. */
 #define TD_PEEK(place) (*(const volatile __typeof__(*(place)) *)(place))

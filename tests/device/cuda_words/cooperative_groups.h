@@ -20,6 +20,7 @@ struct uint4 { unsigned x, y, z, w; };
 extern const uint3 threadIdx, blockDim, blockIdx, gridDim;
 
 void __syncthreads();
+int __syncthreads_or(int predicate);
 void __syncwarp(unsigned mask);
 void __threadfence();
 unsigned __ballot_sync(unsigned mask, int predicate);
@@ -38,6 +39,9 @@ template <typename type> type atomicOr(type *place, type value);
 template <typename type> type atomicAnd(type *place, type value);
 template <typename type> type atomicExch(type *place, type value);
 template <typename type> type atomicCAS(type *place, type seen, type value);
+template <typename type> type atomicAdd_system(type *place, type value);
+template <typename type> type atomicMin_system(type *place, type value);
+template <typename type> type atomicOr_system(type *place, type value);
 template <typename type> type __ldg(const type *place);
 template <typename type> type __ldca(const type *place);
 template <typename type> type __ldcs(const type *place);
