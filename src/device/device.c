@@ -1,12 +1,6 @@
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Common to all kinds of devices: budgets, counters, and injected failures for tests. Everything else calls the kind's
- * table of functions. */
-#include "device/device.h"
-=======
 /* What all kinds of devices have in common: budgets, counters, and the tests'
  * injected failures. Everything else goes to the kind's table of functions. */
 #include "device/kinds.h"
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -32,12 +26,7 @@ static _Atomic bool refuses_pins;
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Counts an operation; fails if td_device_fail_at names it. */
-static td_status operation(const td_device *device, const char *what)
-=======
 td_status td_device_operation(const td_device *device, const char *what)
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 {
     uint64_t left = fail_at;
     while (left != 0) {

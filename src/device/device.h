@@ -18,12 +18,8 @@ typedef enum td_device_kind { TD_DEVICE_CPU, TD_DEVICE_EMULATOR, TD_DEVICE_CUDA,
 
 typedef struct td_device td_device;
 typedef struct td_stream td_stream;
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-typedef struct td_event td_event; /* a position in a stream that other streams can wait for */
-=======
 typedef struct td_event td_event; /* a place in a stream that other streams can wait for */
 typedef struct td_set td_set;     /* devices whose kernels may wait for each other */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 typedef struct td_device_properties {
     char model[96];          /* "NVIDIA H200" */
@@ -117,18 +113,6 @@ typedef struct td_device_ops {
     td_status (*enable_peer)(td_device *device, td_device *peer);
     td_status (*copy_peer)(td_stream *stream, td_device *to_device, void *to, td_device *from_device, const void *from,
                            uint64_t bytes);
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-    void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: traffic of
-                                                                                           * kernels */
-    int (*counters)(const td_device *device, td_counter *out); /* returns the number of counters; optional */
-    uint64_t (*now)(td_device *device); /* device time in ns: virtual time, or the host's */
-    uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* see td_devices_host_bytes;
-                                                                                  * optional */
-    uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* see td_device_stack_bytes; optional */
-    void (*host_worked)(td_device *device, uint64_t bytes); /* optional: for kinds with virtual time */
-    uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* optional: for kinds with virtual
-                                                                                * time */
-=======
     void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: of kernels */
     /* All launches of a joint launch as one operation, ordered as td_streams_launch_joint says; without it events and
      * `launch` do it. */
@@ -141,7 +125,6 @@ typedef struct td_device_ops {
     uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* of td_device_stack_bytes; optional */
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
     uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 } td_device_ops;
 
 /* Counters for reports. */
@@ -242,10 +225,6 @@ td_status td_stream_copy_peer(td_stream *stream, td_device *to_device, void *to,
                               const void *from, uint64_t bytes);
 td_link_counts td_device_link_counts(const td_device *from, const td_device *to); /* since they were opened */
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* TD_UNSUPPORTED if the device lacks TD_FEATURE_SORT. Sorts keys and values in place; scan writes count + 1 sums.
- * `room` is device memory of the size that *_bytes returns. */
-=======
 /* Joint launches: kernels on several devices that run at the same time and wait for each other (TD_SET_BARRIER of
  * kernels/gpu/language.h).
  *
@@ -275,7 +254,6 @@ td_status td_set_mend(td_set *set, td_stream *const *streams);
 
 /* TD_UNSUPPORTED where the device does not support TD_FEATURE_SORT. Keys and values are sorted in place; scan writes
  * count + 1 sums. `room` is device memory of as many bytes as the device says. */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 td_status td_device_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 td_status td_device_scan_bytes(td_device *device, uint64_t count, uint64_t *bytes);
 td_status td_stream_sort(td_stream *stream, uint32_t *keys, uint32_t *values, uint64_t count, void *room,

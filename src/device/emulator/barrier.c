@@ -1,11 +1,6 @@
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Barriers of a block and of the grid. All threads of the block must arrive at the same source line; a thread that
- * ended, or that waits elsewhere for its block, makes the barrier divergent. */
-=======
 /* Barriers of a block, of the grid and of a set of devices. All threads of the block must come, all
  * to the same line of source; a thread that ended, or that waits elsewhere for its
  * block, makes the barrier divergent. */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 #include "device/emulator/machine.h"
 #include "device/emulator/watch.h"
 
@@ -92,16 +87,7 @@ void td_emu_grid_barrier(td_site site)
         td_emu_break(site, "grid barrier in a launch that is not cooperative (td_launch.cooperative)");
     if (arrive(me, TD_EMU_GRID, site)) {
         td_emu_shared_check(me->block, site);
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-        for (uint32_t i = 0; i < m->in_flight; i++) {
-            td_emu_block *other = &m->blocks[i];
-            /* It waits at the grid barrier, not at its block's. */
-            bool at_grid = other->waiting > 0 && other->thread_waiting->state == TD_EMU_GRID;
-            if (at_grid && !same_site(other->thread_waiting->site, site)) report_divergence(other, TD_EMU_GRID, site);
-        }
-=======
         check_blocks(m, TD_EMU_GRID, site);
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
         if (++m->grid_waiting == m->in_flight) {
             m->grid_waiting = 0;
             m->work.grid_barriers++;

@@ -12,14 +12,9 @@ uint64_t td_unit_take(uint64_t *free_at, uint64_t earliest, double duration_ns)
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Concurrent parts (memory, multiprocessors, atomics, links) count by the slowest; barriers and latencies are added. */
-double td_model_launch_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate)
-=======
 /* What runs beside each other (memory, multiprocessors, atomics, links) counts by the slowest; what all wait for is
  * added. */
 double td_model_work_ns(const td_gpu_model *gpu, const td_emu_work *work, double host_rate)
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 {
     double memory = (double)(work->bytes_read + work->bytes_written) / gpu->memory_rate;
     double operations = (double)work->busiest / gpu->operation_rate;

@@ -31,13 +31,8 @@ struct td_emu_stale;
 struct td_regions;
 
 typedef struct td_emu_fiber_thread {
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-    td_emu_thread self; /* first member: the kernel's view */
-    uint32_t id;        /* in the whole launch */
-=======
     td_emu_thread self; /* first: what the kernel sees */
     uint32_t id;        /* in the whole launch, a joint one's members counted through */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
     td_emu_state state;
     td_fiber *fiber;
     struct td_emu_block *block;
@@ -89,9 +84,6 @@ typedef struct td_emu_work {
     uint64_t busiest;                            /* operations of the multiprocessor with most of them */
 } td_emu_work;
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* The watch's state within a launch. */
-=======
 /* A joint launch: its members run in turns, each until none of its threads can go on or it gives way. */
 struct td_emu_machine;
 typedef struct td_emu_joint {
@@ -104,7 +96,6 @@ typedef struct td_emu_joint {
 } td_emu_joint;
 
 /* The watch's place in a launch. */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 typedef struct td_watch_state {
     bool races, mixed;
     uint32_t began, all_met, until_look, until_turn, idle_turns;
@@ -181,13 +172,6 @@ td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work);
 td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                 const void *arguments, size_t bytes, td_emu_work *work);
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* For barriers and exchanges (barrier.c, exchange.c). */
-void td_emu_pause(void); /* pauses the launch in favour of other GPUs; the thread stays ready */
-void td_emu_wait(void);                           /* suspends the thread; returns when it is chosen again */
-void td_emu_release(td_emu_fiber_thread *thread); /* makes the thread ready */
-uint32_t td_emu_tick(void);                       /* the next tick of the watch */
-=======
 /* Runs the kernels of all members, which td_emu_machine_prepare has prepared, to their ends. */
 td_status td_emu_machine_prepare(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
                                  const void *arguments, size_t bytes);
@@ -203,7 +187,6 @@ void td_emu_wait(void);                           /* gives way; returns when the
 void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
 void td_emu_release_on(td_emu_machine *machine, td_emu_fiber_thread *thread); /* of a member of a joint launch */
 uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 
 /* Ends the launch with a message naming the kernel, the place, the thread and its block. */
 _Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);

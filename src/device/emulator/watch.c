@@ -198,9 +198,6 @@ static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t c
     return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
 }
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Whether the cell's access happened before the current one. */
-=======
 /* Whether the thread of a cell is one of this launch, of a joint one: of this member. */
 static inline bool is_of_member(uint64_t cell)
 {
@@ -209,7 +206,6 @@ static inline bool is_of_member(uint64_t cell)
 }
 
 /* Whether what the cell tells of came before whatever I do now. */
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
 {
     uint32_t scope = scope_of(cell), tick = tick_of(cell), other = number_in_block(me, cell);

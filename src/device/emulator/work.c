@@ -92,13 +92,8 @@ static void add_hull(td_emu_world *world, const td_hull *hull, uint32_t tick, td
     td_order_add_span(&world->order, (td_emu_span){.begin = hull->begin, .end = hull->end, .tick = tick, .kind = kind});
 }
 
-<<<<<<< 5098377444c980a09154c31f27f0ae3cb4590b71
-/* Notes the regions that the kernel touched, for checks when they are freed. */
-static void note_regions(td_emu_world *world, const td_emu_op *op)
-=======
 /* Which regions the kernel touched, for those who free them. */
 void td_emu_note_regions(td_emu_world *world, const td_emu_op *op)
->>>>>>> a8f4190d46039addad3cb509030f572b5220422e
 {
     for (uint64_t i = 0; world->order.on && i < world->regions.count; i++) {
         const td_region *region = &world->regions.list[i];
