@@ -128,7 +128,7 @@ static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
     job->next_dirty = false;
     if (now->listed) return TD_OK;
     TD_CHECK(td_gpu_reset(job));
-    td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0]};
+    td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .end_vertex = job->graph->vertices};
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words, td_gpu_words(job) * 32, &args));
     now->listed = true;
     return TD_OK;

@@ -11,7 +11,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_HIGH_DEGREE,    SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE,    SET_DELTA, SET_SAMPLES, SETTINGS,
 };
 
 static const td_setting settings[] = {
@@ -36,6 +36,9 @@ static const td_setting settings[] = {
                 "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
     [SET_T3] = {"t3", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e6, NULL,
                 "seconds of an iteration below which fewer GPUs are considered; -1: by what they can save"},
+    [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                        "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
+                        "other's pointers; 0: the host launches every round"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
@@ -52,6 +55,7 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "loop_edges") == 0) return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
     return true;
@@ -77,7 +81,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steals = set[SET_STEALING] == 1,
                                .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
-                               .high_degree = (uint64_t)set[SET_HIGH_DEGREE], .delta = set[SET_DELTA],
+                               .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
+                               .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES]};
     return TD_OK;
 }
@@ -148,7 +153,14 @@ static td_status declare_frontier(td_multi_gpu *gpu, uint64_t edges)
         TD_CHECK(td_gpu_new(job, &job->arrays.left, n, sizeof(uint32_t), "vertices left"));
         TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
     }
+    bool loops = gpu->loop_edges > 0 && job->traits->sum == TD_SUM_MIN;
+    uint64_t most = job->prioritised || gpu->loop_edges >= n ? n : gpu->loop_edges + 1; /* a round activates no more vertices than it has
+                                                                                        * edges */
+    for (int i = 0; i < 2 && loops; i++)
+        TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], most, sizeof(uint32_t), "queue of vertices"));
     if (!job->prioritised) return TD_OK;
+    for (int i = 0; i < 2 && loops; i++)
+        TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
     return td_gpu_new(job, &job->arrays.far_map, words, sizeof(uint32_t), "deferred vertices");
 }
 
@@ -196,6 +208,7 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
         TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
+        gpu->loop_edges = self->set.loop_edges;
         gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
@@ -255,6 +268,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     td_multi_need need = td_multi_needs(self);
     bool inbox = td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
+    self->loops = td_multi_loops(self);
     return td_multi_open_balance(self);
 }
 
@@ -262,6 +276,7 @@ static void tear_down(td_multi_job *self, bool failed)
 {
     if (self->held != NULL) {
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
+        td_multi_close_loop(self);
         td_gpu_exchange_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
@@ -328,6 +343,7 @@ static td_status count_bytes(td_plan *plan, const td_multi_settings *set, int co
     td_multi_gpu *gpu = &self->gpu[0];
     TD_TRY(td_gpu_job_measure(&gpu->job, &run, plan->program, plan->graph, &plan->options));
     fill_job(&gpu->job, set);
+    gpu->loop_edges = set->loop_edges;
     td_multi_need need = td_multi_needs(self);
     uint64_t n = plan->graph->vertices, parts = (uint64_t)count, edges = td_gpu_view_edges(&gpu->job) / parts + 1;
     TD_TRY(td_multi_declare_fragment(&gpu->job.memory, &need, n / parts + 1, (n + 31) / 32, edges, edges, &fragment));

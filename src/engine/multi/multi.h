@@ -40,6 +40,7 @@ typedef struct td_multi_settings {
     td_multi_cost cost;
     double t1, t2, t3;       /* the paper's thresholds; TD_ADAPTIVE */
     uint64_t high_degree;
+    uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
     double delta;
     uint32_t samples;
 } td_multi_settings;
@@ -90,6 +91,7 @@ typedef struct td_multi_gpu {
     td_event *done;
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint32_t left;           /* peeling */
+    uint64_t loop_edges;     /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
     uint64_t processed_at;   /* by the devices' clock: when it was through with them */
 } td_multi_gpu;
@@ -125,6 +127,13 @@ typedef struct td_multi_balance {
 /* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
 typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
 
+/* The GPUs that run rounds without the host (loop.c). */
+typedef struct td_multi_loop {
+    td_set *set;
+    uint32_t members;        /* a bit per GPU */
+    int count, member[TD_FRAGMENTS];
+} td_multi_loop;
+
 typedef struct td_multi_job {
     td_run *run;
     const td_run_options *options;
@@ -140,6 +149,8 @@ typedef struct td_multi_job {
     td_loop *loop;
     int waiting;             /* completions under way */
     td_multi_balance balance;
+    td_multi_loop rounds;
+    bool loops;              /* rounds may run without the host */
     td_status failed;        /* of a completion */
     td_gpu_frontier now;     /* of all GPUs together */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
@@ -203,12 +214,19 @@ td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
+td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+
+/* loop.c: rounds without the host, until the frontier has more than loop_edges edges or is empty; *far: vertices are
+ * deferred. */
+bool td_multi_loops(const td_multi_job *self);
+td_status td_multi_loop_rounds(td_multi_job *self, bool *far);
+void td_multi_close_loop(td_multi_job *self);
 
 /* own.c: gives fragments to other owners, with their values and active vertices. */
 td_status td_multi_move(td_multi_job *self, const int *owner);

@@ -193,9 +193,20 @@ static td_status pull(td_multi_job *self)
     return td_multi_end_iteration(self, began);
 }
 
+static bool is_small(const td_multi_job *self)
+{
+    return self->loops && self->now.edges <= self->set.loop_edges;
+}
+
 static td_status go_on(td_multi_job *self)
 {
-    TD_CHECK(td_gpu_chooses_push(td_multi_first(self), &self->now) ? push(self) : pull(self));
+    bool far;
+    bool pushes = td_gpu_chooses_push(td_multi_first(self), &self->now);
+    if (pushes && is_small(self)) {
+        TD_CHECK(td_multi_loop_rounds(self, &far));
+        return td_multi_checkpoint(self);
+    }
+    TD_CHECK(pushes ? push(self) : pull(self));
     return td_multi_checkpoint(self);
 }
 
@@ -335,6 +346,13 @@ td_status td_multi_priorities(td_multi_job *self)
     TD_EACH_GPU(self, gpu) gpu->job.one_over_delta = one_over_delta;
     TD_CHECK(td_multi_init(self));
     for (bool more = true; more;) {
+        if (is_small(self)) {
+            TD_CHECK(td_multi_loop_rounds(self, &more));
+            more = more || self->now.vertices > 0;
+            self->run->converged = !more;
+            TD_CHECK(td_multi_checkpoint(self));
+            continue;
+        }
         if (self->now.vertices == 0) {
             TD_CHECK(next_bucket(self, &more));
             continue;

@@ -17,12 +17,14 @@ td_status td_multi_reset(td_multi_job *self)
     return TD_OK;
 }
 
-td_status td_multi_wait(td_multi_job *self)
+td_status td_multi_wait(td_multi_job *self) { return td_multi_wait_rows(self, 0); }
+
+td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
 {
     self->failed = TD_OK;
     TD_EACH_MEMBER(self, gpu) {
         self->waiting++;
-        TD_CHECK(td_gpu_read_begin(&gpu->job, 0, on_counters, self));
+        TD_CHECK(td_gpu_read_begin(&gpu->job, rows, on_counters, self));
     }
     TD_CHECK(td_loop_run(self->loop));
     return self->failed;

@@ -3,6 +3,7 @@
 #ifndef TD_KERNELS_GPU_ARGS_H
 #define TD_KERNELS_GPU_ARGS_H
 
+#include "device/set.h"
 #include "kernels/program.h"
 
 enum {
@@ -141,6 +142,7 @@ typedef struct td_queue_args {
     td_gpu_state state;
     uint32_t *queue;
     uint32_t count;               /* entries of the queue (map_queue) */
+    uint32_t first_vertex, end_vertex; /* of the bitmap (list_words) */
 } td_queue_args;
 
 /* Useful edges of every subgraph of 2^shift edges. */
@@ -416,6 +418,29 @@ typedef struct td_best_args {
     uint64_t *keys;               /* both halves */
     uint32_t *length;
 } td_best_args;
+
+/* A member of a joint launch, as all members see it. */
+typedef struct td_joint_peer {
+    void *values;
+    uint32_t *queue[2];           /* the frontiers of even and of odd rounds */
+    uint32_t *map[2];             /* their bitmaps */
+    uint32_t *far[2], *far_map;   /* priorities: deferred vertices */
+    td_gpu_control *control;
+} td_joint_peer;
+
+/* Rounds of pushes on several GPUs at once. */
+typedef struct td_joint_args {
+    td_gpu_state state;           /* this member's own */
+    td_set_member set;
+    td_gpu_fragments fragments;
+    uint8_t owner[TD_GPU_FRAGMENTS]; /* the member that owns a fragment */
+    td_gpu_list list[TD_GPU_FRAGMENTS]; /* of the fragments, on whichever GPU */
+    td_joint_peer peer[TD_GPU_FRAGMENTS];
+    uint32_t *changed;            /* bitmap that collects this member's vertices that were active, or 0 */
+    double one_over_delta;
+    uint64_t leave_edges;         /* the loop ends when the frontier has more */
+    uint32_t most_rounds;
+} td_joint_args;
 
 /* Sweeps over edges. */
 typedef struct td_sweep_args {

@@ -199,8 +199,9 @@ TD_KERNEL(init, td_init_args)
 TD_KERNEL(list_words, td_queue_args)
 {
     td_gpu_slot *slot = &a.state.control->slot[a.state.control->at];
-    uint32_t words = (a.state.vertices + 31) / 32;
-    for (uint32_t w = td_global_thread() / TD_WARP; w < words; w += td_global_threads() / TD_WARP) {
+    uint32_t words = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < words;
+         w += td_global_threads() / TD_WARP) {
         uint32_t v = w * 32 + td_lane(), word = a.state.active[w];
         warp_append(a.queue, &slot->count, word >> td_lane() & 1u, v);
     }

@@ -39,6 +39,9 @@
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
 #endif
 #include "kernels/gpu/fragments.h"
+#if PROGRAM_GAS && PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
+#include "kernels/gpu/joint.h"
+#endif
 
 #define KERNEL(name) .name = {{#name, (const void *)name}, (const name##_argument *)0}
 
@@ -83,6 +86,12 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #endif
 #if PROGRAM_FIRST_HIT
     KERNEL(adopt),
+#endif
+#if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
+    KERNEL(levels_joint),
+#if PROGRAM_HAS_PRIORITY
+    KERNEL(priorities_joint),
+#endif
 #endif
     KERNEL(list_mirrored), KERNEL(take_mirrored),
 #else

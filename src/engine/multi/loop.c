@@ -1,0 +1,185 @@
+/* Rounds without the host: while the frontier is small, the GPUs that own fragments run rounds in one joint launch,
+ * update each other's memory and meet on the device. The host is asked when the frontier outgrows the loop. */
+#include "engine/multi/multi.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+static uint32_t members_of(td_multi_job *self)
+{
+    uint32_t mask = 0;
+    TD_EACH_MEMBER(self, gpu) mask |= 1u << td_multi_index(self, gpu);
+    return mask;
+}
+
+/* Whether all GPUs can follow each other's pointers and launch cooperatively. */
+static bool can_loop(const td_multi_job *self)
+{
+    for (int i = 0; i < self->count; i++) {
+        if (!self->gpu[i].job.device->properties.cooperative) return false;
+        for (int j = 0; j < self->count; j++)
+            if (!self->exchange.box[i].reads[j]) return false;
+    }
+    return true;
+}
+
+bool td_multi_loops(const td_multi_job *self)
+{
+    const td_cpu_kernels *traits = self->traits;
+    return self->set.loop_edges > 0 && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
+}
+
+/* The set of the members, which is kept as long as they stay the same. */
+static td_status open_set(td_multi_job *self)
+{
+    td_multi_loop *loop = &self->rounds;
+    uint32_t members = members_of(self);
+    if (loop->set != NULL && loop->members == members) return TD_OK;
+    td_set_close(loop->set);
+    loop->set = NULL;
+    loop->count = 0;
+    TD_EACH_MEMBER(self, gpu) loop->member[loop->count++] = td_multi_index(self, gpu);
+    td_device *devices[TD_FRAGMENTS];
+    for (int i = 0; i < loop->count; i++) devices[i] = self->gpu[loop->member[i]].job.device;
+    TD_CHECK(td_set_open(&loop->set, devices, loop->count));
+    loop->members = members;
+    return TD_OK;
+}
+
+void td_multi_close_loop(td_multi_job *self) { td_set_close(self->rounds.set); }
+
+static td_gpu_job *job_of(td_multi_job *self, int member) { return &self->gpu[self->rounds.member[member]].job; }
+
+/* The frontier and the deferred vertices, from bitmaps into queues. */
+static td_status list_frontier(td_multi_job *self)
+{
+    TD_EACH_OWNED(self, gpu, fragment) {
+        td_gpu_job *job = &gpu->job;
+        uint64_t threads = ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32;
+        td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .first_vertex = fragment->first,
+                              .end_vertex = fragment->end};
+        if (threads == 0) continue;
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words, threads, &args));
+        if (job->arrays.far_map == NULL) continue;
+        td_far_args far = td_gpu_far_args(job);
+        far.first_vertex = fragment->first;
+        far.end_vertex = fragment->end;
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_far, threads, &far));
+    }
+    return TD_OK;
+}
+
+static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
+{
+    td_multi_loop *loop = &self->rounds;
+    td_multi_gpu *gpu = &self->gpu[loop->member[member]];
+    *args = (td_joint_args){.state = gpu->job.state, .set = td_set_member_of(loop->set, member),
+                            .fragments = self->exchange.box[loop->member[member]].fragments, .changed = gpu->changed,
+                            .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
+                            .most_rounds = most_rounds};
+    for (int i = 0; i < loop->count; i++) {
+        td_gpu_job *job = job_of(self, i);
+        td_gpu_arrays *arrays = &job->arrays;
+        args->peer[i] = (td_joint_peer){.values = job->state.values, .queue = {arrays->queue[0], arrays->queue[1]},
+                                        .map = {job->state.active, job->state.next_active},
+                                        .far = {arrays->far[0], arrays->far[1]}, .far_map = arrays->far_map,
+                                        .control = job->state.control};
+        uint32_t owned = self->exchange.box[loop->member[i]].fragments.owned;
+        for (int k = 0; k < self->count; k++)
+            if (owned >> k & 1u) args->owner[k] = (uint8_t)i;
+    }
+    for (int k = 0; k < self->count; k++) args->list[k] = self->held->fragment[k].push.view;
+}
+
+static td_status launch(td_multi_job *self, uint32_t most_rounds)
+{
+    td_multi_loop *loop = &self->rounds;
+    td_joint_args args[TD_FRAGMENTS];
+    const void *arguments[TD_FRAGMENTS];
+    td_stream *streams[TD_FRAGMENTS];
+    const td_kernel *kernels[TD_FRAGMENTS];
+    td_launch shapes[TD_FRAGMENTS];
+    for (int i = 0; i < loop->count; i++) {
+        td_gpu_job *job = job_of(self, i);
+        uint32_t most, few = (uint32_t)job->device->properties.multiprocessors;
+        kernels[i] = job->prioritised ? &job->kernels->priorities_joint.kernel : &job->kernels->levels_joint.kernel;
+        streams[i] = job->stream;
+        arguments[i] = &args[i];
+        fill_args(self, i, most_rounds, &args[i]);
+        TD_CHECK(td_set_occupancy(loop->set, i, kernels[i], TD_GPU_THREADS, 0, &most));
+        if (most == 0)
+            return td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a multiprocessor", job->device->name,
+                           kernels[i]->name);
+        shapes[i] = (td_launch){.blocks = few < most ? few : most, .threads = TD_GPU_THREADS, .cooperative = true};
+        uint64_t rows = most_rounds * sizeof(td_gpu_row);
+        TD_CHECK(td_stream_fill(job->stream, job->state.control->rows, 0, rows));
+    }
+    return td_streams_launch_joint(loop->set, streams, kernels, shapes, arguments, sizeof args[0]);
+}
+
+/* The rounds are iterations; rows of the members add up. */
+static td_status take_rounds(td_multi_job *self, uint64_t began)
+{
+    td_gpu_job *first = job_of(self, 0);
+    uint32_t rounds = first->control->rounds;
+    double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
+    for (uint32_t r = 0; r < rounds; r++) {
+        td_row row = {.direction = first->prioritised ? "near" : "push", .active_vertices = self->now.vertices,
+                      .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
+        for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
+        row.active_edges = row.edges;
+        self->now.vertices = first->control->rows[r].vertices;
+        if (first->control->rows[r].split) continue;
+        td_gpu_subtract_settled(td_multi_first(self), row.active_vertices, row.edges);
+        TD_CHECK(td_gpu_end_iteration(td_multi_first(self), &row, began + (uint64_t)(each * 1e9 * r), each));
+    }
+    TD_EACH_GPU(self, gpu) {
+        gpu->job.state.context.iteration = td_multi_first(self)->state.context.iteration;
+        if (first->prioritised) gpu->job.bound = first->control->bound;
+    }
+    return TD_OK;
+}
+
+/* The frontier that the loop left, from queues into bitmaps. The far bitmaps are up to date. */
+static td_status map_frontier(td_multi_job *self)
+{
+    for (int i = 0; i < self->rounds.count; i++) {
+        td_gpu_job *job = job_of(self, i);
+        uint32_t count = job->control->slot[job->control->at].count;
+        td_queue_args args = {.state = job->state, .queue = job->arrays.queue[job->control->rounds % 2], .count = count};
+        TD_CHECK(td_gpu_clear_map(job, job->state.active));
+        TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
+        if (count > 0) TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->map_queue, count, &args));
+    }
+    return TD_OK;
+}
+
+td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
+{
+    enum { FEW_ROWS = 16 };
+    td_gpu_job *first = td_multi_first(self);
+    uint64_t began = td_clock_ns();
+    uint32_t iteration = first->state.context.iteration, rounds = td_checkpoint_rounds(self->run, iteration);
+    uint32_t left = first->limit - iteration, most = TD_GPU_ROUNDS;
+    if (rounds > left) rounds = left;
+    if (rounds > most) rounds = most;
+    TD_CHECK(open_set(self));
+    TD_CHECK(td_multi_reset(self));
+    TD_CHECK(list_frontier(self));
+    TD_CHECK(launch(self, rounds));
+    TD_CHECK(td_multi_wait_rows(self, rounds < FEW_ROWS ? rounds : FEW_ROWS));
+    uint32_t done = job_of(self, 0)->control->rounds;
+    if (done > FEW_ROWS) TD_CHECK(td_multi_wait_rows(self, done));
+    TD_CHECK(map_frontier(self));
+    TD_CHECK(take_rounds(self, began));
+    *far = false;
+    for (int i = 0; i < self->rounds.count; i++)
+        if (job_of(self, i)->control->far_count[job_of(self, i)->control->far_at] > 0) *far = true;
+    self->mirrors_stale = true;
+    TD_CHECK(td_multi_reset(self));
+    TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
+    TD_CHECK(td_multi_wait(self));
+    td_multi_add_up(self);
+    return TD_OK;
+}
