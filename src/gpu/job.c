@@ -118,7 +118,7 @@ td_status td_gpu_reset(td_gpu_job *job)
     return td_stream_copy(job->stream, job->state.control, job->control, head, TD_TO_DEVICE);
 }
 
-static td_status queue_read(td_gpu_job *job, uint32_t rows)
+td_status td_gpu_queue_read(td_gpu_job *job, uint32_t rows)
 {
     uint64_t bytes = offsetof(td_gpu_control, rows) + rows * sizeof(td_gpu_row);
     return td_stream_copy(job->stream, job->control, job->state.control, bytes, TD_TO_HOST);
@@ -126,13 +126,13 @@ static td_status queue_read(td_gpu_job *job, uint32_t rows)
 
 td_status td_gpu_read_begin(td_gpu_job *job, uint32_t rows, td_handler handler, void *context)
 {
-    TD_CHECK(queue_read(job, rows));
+    TD_CHECK(td_gpu_queue_read(job, rows));
     return td_stream_notify(job->stream, handler, context, rows);
 }
 
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows)
 {
-    TD_CHECK(queue_read(job, rows));
+    TD_CHECK(td_gpu_queue_read(job, rows));
     return td_stream_synchronize(job->stream);
 }
 

@@ -111,6 +111,7 @@ td_status td_gpu_reset(td_gpu_job *job);
 /* Reads the counters, with the rows of so many rounds. Split-phase: the copy is queued on the stream, and the set's
  * event loop calls the handler (value: rows) when the counters are in job->control, so that other GPUs of a set work
  * meanwhile. td_gpu_read waits instead, for an engine that uses one GPU. */
+td_status td_gpu_queue_read(td_gpu_job *job, uint32_t rows); /* the copy alone; the stream is to be synchronized */
 td_status td_gpu_read_begin(td_gpu_job *job, uint32_t rows, td_handler handler, void *context);
 td_status td_gpu_read(td_gpu_job *job, uint32_t rows);
 

@@ -70,6 +70,9 @@ static td_status list_frontier(td_multi_job *self)
     return TD_OK;
 }
 
+enum { GROWTH = 4, LEAST_BLOCKS = 4 };
+enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
+
 static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
 {
     td_multi_loop *loop = &self->rounds;
@@ -77,7 +80,8 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
     *args = (td_joint_args){.state = gpu->job.state, .set = td_set_member_of(loop->set, member),
                             .fragments = self->exchange.box[loop->member[member]].fragments, .changed = gpu->changed,
                             .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
-                            .most_rounds = most_rounds};
+                            .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
+                            .lean = self->rounds.mean_degree <= LEAN_DEGREE};
     for (int i = 0; i < loop->count; i++) {
         td_gpu_job *job = job_of(self, i);
         td_gpu_arrays *arrays = &job->arrays;
@@ -92,6 +96,15 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
     for (int k = 0; k < self->count; k++) args->list[k] = self->held->fragment[k].push.view;
 }
 
+/* Fewer blocks meet faster: as many as have an edge per thread, and grow with the frontier, at most one per
+ * multiprocessor. */
+static uint32_t blocks_of(const td_multi_job *self, const td_gpu_job *job)
+{
+    uint64_t work = self->now.edges + self->now.vertices, processors = (uint64_t)job->device->properties.multiprocessors;
+    uint64_t wanted = GROWTH * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + LEAST_BLOCKS;
+    return (uint32_t)(wanted < processors ? wanted : processors);
+}
+
 static td_status launch(td_multi_job *self, uint32_t most_rounds)
 {
     td_multi_loop *loop = &self->rounds;
@@ -102,7 +115,7 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
     td_launch shapes[TD_FRAGMENTS];
     for (int i = 0; i < loop->count; i++) {
         td_gpu_job *job = job_of(self, i);
-        uint32_t most, few = (uint32_t)job->device->properties.multiprocessors;
+        uint32_t most, few = blocks_of(self, job);
         kernels[i] = job->prioritised ? &job->kernels->priorities_joint.kernel : &job->kernels->levels_joint.kernel;
         streams[i] = job->stream;
         arguments[i] = &args[i];
@@ -165,6 +178,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     if (rounds > left) rounds = left;
     if (rounds > most) rounds = most;
     TD_CHECK(open_set(self));
+    self->rounds.mean_degree = (uint32_t)(td_gpu_view_edges(first) / self->graph->vertices + 1);
     TD_CHECK(td_multi_reset(self));
     TD_CHECK(list_frontier(self));
     TD_CHECK(launch(self, rounds));

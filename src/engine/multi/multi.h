@@ -132,6 +132,7 @@ typedef struct td_multi_loop {
     td_set *set;
     uint32_t members;        /* a bit per GPU */
     int count, member[TD_FRAGMENTS];
+    uint32_t mean_degree;
 } td_multi_loop;
 
 typedef struct td_multi_job {
@@ -153,6 +154,7 @@ typedef struct td_multi_job {
     bool loops;              /* rounds may run without the host */
     td_status failed;        /* of a completion */
     td_gpu_frontier now;     /* of all GPUs together */
+    bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
     bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
     td_row row;

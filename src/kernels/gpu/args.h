@@ -360,6 +360,7 @@ typedef struct td_measure_args {
     td_gpu_frontier_tally *tally; /* 0: only numbers of vertices and edges */
     void *value;                  /* first-hit programs: tally->value */
     uint32_t first_vertex, end_vertex, chunk_words, fragment;
+    uint8_t classes;              /* also the classes and limits of degrees, which takes longer */
 } td_measure_args;
 
 /* Where to cut a fragment's frontier: for every wanted number of active edges the first vertex that has at least as many
@@ -440,6 +441,8 @@ typedef struct td_joint_args {
     double one_over_delta;
     uint64_t leave_edges;         /* the loop ends when the frontier has more */
     uint32_t most_rounds;
+    uint32_t mean_degree;
+    uint8_t lean;                 /* small degrees: edges of the next frontier are estimated */
 } td_joint_args;
 
 /* Sweeps over edges. */

@@ -154,19 +154,19 @@ TD_KERNEL(measure, td_measure_args)
         if (a.changed != 0 && td_lane() == 0) a.changed[w] |= word;
         if (a.tally == 0) continue;
         if (is) {
-            tally_degree(&a, classes, v, degree);
+            if (a.classes) tally_degree(&a, classes, v, degree);
             if (PROGRAM_FIRST_HIT && a.value != 0) TD_POKE((program_value *)a.value, ((const program_value *)a.state.values)[v]);
         }
         TD_WARP_BARRIER(TD_ALL_LANES);
         warp_add_u64(&a.tally->chunk[(w - first) / a.chunk_words], degree);
     }
     TD_BARRIER();
-    for (uint32_t i = td_thread(); a.tally != 0 && i < TD_GPU_DEGREES; i += td_threads()) {
+    for (uint32_t i = td_thread(); a.classes && i < TD_GPU_DEGREES; i += td_threads()) {
         if (TD_LOAD(&classes[i]) == 0) continue;
         TD_ADD(&a.tally->vertices[i], TD_LOAD(&classes[i]));
         TD_ADD(&a.tally->edges[i], TD_LOAD(&classes[TD_GPU_DEGREES + i]));
     }
-    if (a.tally != 0 && td_thread() == 0) TD_ADD(&a.tally->other_edges, TD_LOAD(&classes[2 * TD_GPU_DEGREES]));
+    if (a.classes && td_thread() == 0) TD_ADD(&a.tally->other_edges, TD_LOAD(&classes[2 * TD_GPU_DEGREES]));
     block_add_u64(&a.state.control->active_vertices[a.fragment], vertices);
     block_add_u64(&a.state.control->active_edges[a.fragment], edges);
 }

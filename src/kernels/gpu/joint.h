@@ -47,7 +47,8 @@ TD_DEVICE void joint_relax(const td_joint_args *a, const td_context *c, joint_ro
     bool queued = false, deferred = false;
     if (is) {
         program_accum sum = contribution(&a->state, c, message, list->weights, e);
-        program_value *value = (program_value *)a->peer[owner].values + t, old = TD_LOAD_SYSTEM(value);
+        program_value *value = (program_value *)a->peer[owner].values + t;
+        program_value old = a->lean ? program_zero(c) : TD_LOAD_SYSTEM(value); /* a read first saves atomics, but takes time */
         program_value fresh = program_apply(c, t, old, sum);
         queued = program_activates(c, fresh, old);
         if (queued) old = TD_MIN_SYSTEM(value, fresh);
@@ -62,7 +63,7 @@ TD_DEVICE void joint_relax(const td_joint_args *a, const td_context *c, joint_ro
             queued = queued && !marked;
             deferred = deferred && !marked;
         }
-        if (queued) r->next_edges += degree_in(a->list[k].offsets, t);
+        if (queued && !a->lean) r->next_edges += degree_in(a->list[k].offsets, t);
     }
     joint_append(a, r, queued, owner, t, false);
     if (PROGRAM_HAS_PRIORITY && r->defers) joint_append(a, r, deferred, owner, t, true);
@@ -128,7 +129,7 @@ TD_DEVICE joint_totals joint_read(const td_joint_args *a, uint32_t slot, uint32_
     if (td_lane() < a->set.members) {
         td_gpu_control *control = a->peer[td_lane()].control;
         count = TD_LOAD_SYSTEM(&control->slot[slot].count);
-        totals.edges = TD_LOAD_SYSTEM(&control->slot[slot].edges);
+        totals.edges = a->lean ? (uint64_t)count * a->mean_degree : TD_LOAD_SYSTEM(&control->slot[slot].edges);
         if (PROGRAM_HAS_PRIORITY) totals.far = TD_LOAD_SYSTEM(&control->far_count[far_at]);
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
@@ -224,7 +225,7 @@ TD_DEVICE void joint_split(const td_joint_args *a, const td_context *c, joint_ro
         if (i < count && !(open && !near)) TD_AND(&own->far_map[v / 32], ~bit);
         if (near) {
             TD_OR_SYSTEM(&own->map[1 - r->odd][v / 32], bit);
-            r->next_edges += degree_in(a->list[fragment_of(&a->fragments, v)].offsets, v);
+            if (!a->lean) r->next_edges += degree_in(a->list[fragment_of(&a->fragments, v)].offsets, v);
         }
         joint_append(a, r, near, a->set.member, v, false);
         joint_round other = *r;
