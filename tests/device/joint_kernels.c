@@ -42,6 +42,35 @@ TD_KERNEL(joint_plain_and_atomic, ring_arguments)
     TD_SET_BARRIER(&a.set);
 }
 
+/* Atomics that are some for the threads of one device only, in one of two ways. */
+TD_KERNEL(joint_device_atomics, ring_arguments)
+{
+    if (td_thread() == 0) TD_OR(&a.counts[0], 1u << a.set.member); /* here */
+    TD_SET_BARRIER(&a.set);
+}
+
+TD_KERNEL(joint_device_atomic, ring_arguments)
+{
+    for (uint32_t i = 0; i < 2 * 61 * 8; i++)
+        if (a.set.member == 0) TD_OR(&a.counts[0], 1u); /* here */
+        else TD_OR_SYSTEM(&a.counts[0], 2u); /* here */
+    TD_SET_BARRIER(&a.set);
+}
+
+/* A word that one device changes, for its own threads, others may load; and change in another round. */
+TD_KERNEL(joint_loaded_word, ring_arguments)
+{
+    uint32_t sum = 0;
+    for (uint32_t round = 0; round < a.rounds; round++) {
+        if (a.set.member == round % a.set.members)
+            for (uint32_t i = 0; i < 200; i++) TD_ADD(&a.counts[0], 1u);
+        else
+            for (uint32_t i = 0; i < 200; i++) sum += TD_LOAD_SYSTEM(&a.counts[0]);
+        TD_SET_BARRIER(&a.set);
+    }
+    if (sum == UINT32_MAX) a.wrong[0]++;
+}
+
 /* Members leave after different numbers of barriers. */
 TD_KERNEL(joint_unequal, ring_arguments)
 {
@@ -117,9 +146,29 @@ TD_KERNEL(joint_early, ring_arguments)
     }
 }
 
+/* A device sees its own store, also of a word that another device stored to in the same round. */
+TD_KERNEL(joint_own_store, ring_arguments)
+{
+    for (uint32_t round = 0; round < a.rounds; round++) {
+        if (td_global_thread() == 0) {
+            uint32_t *word = &a.counts[round];
+            if (a.set.member == 1) {
+                TD_STORE_SYSTEM(word, 1u);
+                TD_STORE_SYSTEM(&a.members[0], round + 1);
+            } else if (a.set.member == 0) {
+                while (TD_LOAD_SYSTEM(&a.members[0]) != round + 1) {}
+                TD_STORE_SYSTEM(word, 2u);
+                if (TD_LOAD_SYSTEM(word) != 2) a.wrong[0]++;
+            }
+        }
+        TD_SET_BARRIER(&a.set);
+    }
+}
+
 #define KERNEL(name) {#name, (const void *)name}
 const td_kernel joint_kernels[] = {
     KERNEL(ring), KERNEL(joint_missing_barrier), KERNEL(joint_grid_barrier), KERNEL(joint_plain_write),
     KERNEL(joint_plain_and_atomic), KERNEL(joint_unequal), KERNEL(joint_lines_differ), KERNEL(joint_block_leaves),
     KERNEL(joint_thread_leaves), KERNEL(joint_both_barriers), KERNEL(joint_flag), KERNEL(joint_relay),
-    KERNEL(joint_early), {NULL, NULL}};
+    KERNEL(joint_early), KERNEL(joint_device_atomics), KERNEL(joint_device_atomic), KERNEL(joint_loaded_word),
+    KERNEL(joint_own_store), {NULL, NULL}};

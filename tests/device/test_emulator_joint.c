@@ -180,6 +180,18 @@ TEST(late_words_have_come_at_the_next_set_barrier)
     CHECK(early > 0);
 }
 
+TEST(a_device_sees_its_own_stores)
+{
+    if (!td_watch_built()) SKIP("builds without the watch pause no kernel");
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        party p = party_open("emu:2@late", seed);
+        CHECK_OK(launch(&p, "joint_own_store"));
+        CHECK_OK(finish(&p));
+        CHECK_EQ(word_of(&p, 0, WRONG), 0);
+        party_close(&p);
+    }
+}
+
 /* Order with what comes before and after, on every stream, without any event of the caller's. */
 TEST(a_joint_launch_comes_between_all_that_its_streams_do)
 {
@@ -267,6 +279,23 @@ TEST(a_missing_set_barrier_is_a_race) { refuse("joint_missing_barrier", true, "r
 TEST(a_grid_barrier_is_not_enough) { refuse("joint_grid_barrier", true, "race between devices"); }
 TEST(two_devices_that_write_one_word_race) { refuse("joint_plain_write", true, "with no set barrier between"); }
 TEST(a_plain_write_beside_an_atomic_races) { refuse("joint_plain_and_atomic", true, "race between devices"); }
+TEST(atomics_of_one_device_are_none_for_another)
+{
+    refuse("joint_device_atomics", true, "an atomic of one device's threads: it changes a word that emu:");
+    refuse("joint_device_atomic", true, "TD_ADD_SYSTEM and the like are atomic among devices");
+}
+
+TEST(a_word_that_one_device_changes_others_may_load)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        party p = party_open("emu:3@late", seed);
+        CHECK_OK(launch(&p, "joint_loaded_word"));
+        CHECK_OK(finish(&p));
+        CHECK_EQ(word_of(&p, 0, COUNTS), ROUNDS * 200 * THREADS);
+        party_close(&p);
+    }
+}
+
 TEST(unequal_numbers_of_barriers_are_told)
 {
     refuse("joint_unequal", false, "it waits for emu:0, whose kernel has ended after 12 set barriers");
