@@ -6,6 +6,7 @@
 #include "emulator_kernels.h"
 #include "joint_kernels.h"
 
+#include "base/alloc.h"
 #include "test.h"
 
 #include <unistd.h>
@@ -408,6 +409,26 @@ TEST(an_operation_that_fails_leaves_nothing_behind)
     CHECK_STATUS(td_set_open(&set, &device, 1), TD_NO_MEMORY);
     td_device_refuse_pins(false);
     td_devices_close(device);
+}
+
+TEST(a_failed_request_for_memory_leaves_nothing)
+{
+    uint64_t nth = 1;
+    for (td_status status = TD_NO_MEMORY; status != TD_OK; nth++) {
+        party p = party_open("emu:2@late", nth);
+        td_set *again = NULL;
+        CHECK_OK(finish(&p));
+        td_alloc_fail_at(nth);
+        status = td_set_open(&again, p.gpu, p.count);
+        if (status == TD_OK) status = launch(&p, "ring");
+        if (status == TD_OK) status = finish(&p);
+        td_alloc_fail_at(0);
+        if (status != TD_OK) CHECK_EQ(status, TD_NO_MEMORY);
+        (void)finish(&p);
+        td_set_close(again);
+        party_close(&p);
+    }
+    CHECK(nth > 10);
 }
 
 TEST(a_failure_before_it_drops_it_on_all_devices)
