@@ -359,6 +359,13 @@ TEST(a_set_needs_access_between_all_members)
     CHECK_CONTAINS(td_last_message(), "share multiprocessors");
     CHECK_STATUS(td_set_open(&set, gpu, 0), TD_INVALID);
     td_devices_close(first);
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 1));
+    CHECK_OK(td_devices_open(&first, "cpu,emu", &(td_device_options){.pool = pool}));
+    CHECK_STATUS(td_set_open(&set, (td_device *[]){first, first->next}, 2), TD_UNSUPPORTED);
+    CHECK_CONTAINS(td_last_message(), "cpu and emu:0 are of different kinds");
+    td_devices_close(first);
+    td_pool_destroy(pool);
 }
 
 TEST(launches_that_do_not_fit_are_refused_before_any_is_queued)

@@ -665,7 +665,7 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
     int __tsan_atomic##bits##_##name(volatile type *word, type *old, type fresh, int order, int failed)          \
     {                                                                                                            \
         (void)failed;                                                                                            \
-        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                                 \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                       \
         return __atomic_compare_exchange_n(word, old, fresh, false, ORDER, ORDER);                               \
     }
 #define ATOMICS(bits, type)                                                                                      \
@@ -695,7 +695,7 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *word, type old, type fresh, int order, int failed)  \
     {                                                                                                            \
         (void)failed;                                                                                            \
-        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                                 \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                       \
         __atomic_compare_exchange_n(word, &old, fresh, false, ORDER, ORDER);                                     \
         return old;                                                                                              \
     }                                                                                                            \
