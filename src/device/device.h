@@ -232,10 +232,11 @@ td_link_counts td_device_link_counts(const td_device *from, const td_device *to)
  * other (slices of one GPU, or td_device_enable_peer both ways); TD_UNSUPPORTED naming the pair otherwise. Each
  * member's arguments hold its td_set_member_of.
  *
- * td_streams_launch_joint queues one cooperative launch on a stream of each member, in the members' order; argument i is
- * `bytes` bytes for member i. It begins after the work that was queued before on all of these streams, and later work on
- * any of them comes after the whole of it, on all devices: a member may touch the others' memory at any moment. No
- * launch may be larger than td_set_occupancy, and nothing else may occupy the devices so that a member cannot begin.
+ * td_streams_launch_joint queues one launch on a stream of each member, in the members' order; argument i is `bytes` bytes
+ * for member i. All blocks of all members run at once, whatever shape.cooperative says. It begins after the work that was
+ * queued before on all of these streams, and later work on any of them comes after the whole of it, on all devices: a
+ * member may touch the others' memory at any moment. No launch may be larger than td_set_occupancy, and nothing else may
+ * occupy the devices so that a member cannot begin.
  *
  * When a launch fails after others were queued, those would wait for ever: the set is broken then. A kernel of a broken
  * set ends at its next set barrier (all threads, on every member), whatever it would have done behind it. td_set_break

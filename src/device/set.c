@@ -159,11 +159,13 @@ static td_status check_launch(td_set *set, int member, const td_stream *stream, 
                    shape->threads, set->count, most);
 }
 
-static td_status follow(td_stream *stream, td_stream *other)
+/* What comes next in these streams comes after all that is in `other`. */
+static td_status follow(td_stream *const *streams, int count, td_stream *other)
 {
     td_event *event = NULL;
+    td_status status = TD_OK;
     TD_CHECK(td_stream_record(other, &event));
-    td_status status = td_stream_wait(stream, event);
+    for (int i = 0; i < count && status == TD_OK; i++) status = td_stream_wait(streams[i], event);
     td_event_destroy(other->device, event);
     return status;
 }
@@ -171,20 +173,21 @@ static td_status follow(td_stream *stream, td_stream *other)
 /* What comes next in any of the streams comes after all that is in them. */
 static td_status order(td_stream *const *streams, int count)
 {
-    for (int i = 1; i < count; i++) TD_CHECK(follow(streams[0], streams[i]));
-    for (int i = 1; i < count; i++) TD_CHECK(follow(streams[i], streams[0]));
-    return TD_OK;
+    if (count == 1) return TD_OK;
+    for (int i = 1; i < count; i++) TD_CHECK(follow(streams, 1, streams[i]));
+    return follow(streams + 1, count - 1, streams[0]);
 }
 
 /* Streams may share a queue of the hardware, in which the event behind one member's launch would hold up the launch of
- * another: no event is recorded before all launches are queued. */
+ * another: no event is recorded before all launches are queued. Several members are launched plainly, each no larger
+ * than what runs at once: CUDA does not promise that cooperative launches of one GPU run beside each other. */
 static td_status launch_each(td_set *set, td_stream *const *streams, const td_kernel *const *kernels,
                              const td_launch *shapes, const void *const *arguments, size_t bytes)
 {
     TD_CHECK(order(streams, set->count));
     for (int i = 0; i < set->count; i++) {
         td_launch shape = shapes[i];
-        shape.cooperative = true;
+        shape.cooperative = set->count == 1;
         td_status status = td_stream_launch(streams[i], kernels[i], shape, arguments[i], bytes);
         if (status == TD_OK) continue;
         td_set_break(set);

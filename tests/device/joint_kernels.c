@@ -24,6 +24,25 @@ TD_KERNEL(joint_grid_barrier, ring_arguments)
     TD_SET_BARRIER(&a.set);
 }
 
+/* One writes before a grid barrier, the other behind one of its own. */
+TD_KERNEL(joint_grid_between, ring_arguments)
+{
+    if (td_global_thread() == 0 && a.set.member == 0) a.counts[0] = 1; /* here */
+    TD_GRID_BARRIER(false, a.wrong);
+    if (td_global_thread() == 0 && a.set.member == 1) a.counts[0] = 2; /* here */
+    TD_SET_BARRIER(&a.set);
+}
+
+/* Both devices read it; the grid barrier of one does not hold for the other's reader. */
+TD_KERNEL(joint_reader_forgotten, ring_arguments)
+{
+    uint32_t seen = td_global_thread() == 0 ? a.counts[0] : 0; /* here */
+    TD_GRID_BARRIER(false, a.wrong);
+    if (td_block() == 1 && td_thread() == 0 && a.set.member == 0) a.counts[0] = seen + 1; /* here */
+    TD_SET_BARRIER(&a.set);
+    if (seen == 7) a.wrong[0] = 1;
+}
+
 /* Two devices write one word plainly. */
 TD_KERNEL(joint_plain_write, ring_arguments)
 {
@@ -40,6 +59,50 @@ TD_KERNEL(joint_plain_and_atomic, ring_arguments)
         else TD_OR_SYSTEM(&a.counts[0], 1u); /* here */
     }
     TD_SET_BARRIER(&a.set);
+}
+
+/* Atomics that are some for the threads of one device only, in one of two ways. */
+TD_KERNEL(joint_device_atomics, ring_arguments)
+{
+    if (td_thread() == 0) TD_OR(&a.counts[0], 1u << a.set.member); /* here */
+    TD_SET_BARRIER(&a.set);
+}
+
+TD_KERNEL(joint_device_atomic, ring_arguments)
+{
+    for (uint32_t i = 0; i < 2 * 61 * 8; i++)
+        if (a.set.member == 0) TD_OR(&a.counts[0], 1u); /* here */
+        else TD_OR_SYSTEM(&a.counts[0], 2u); /* here */
+    TD_SET_BARRIER(&a.set);
+}
+
+/* The other one's load comes between. */
+TD_KERNEL(joint_device_atomic_loaded, ring_arguments)
+{
+    if (td_global_thread() == 0) {
+        if (a.set.member == 0) {
+            TD_OR(&a.counts[0], 1u); /* here */
+            TD_OR_SYSTEM(&a.counts[1], 1u);
+        } else {
+            while (TD_OR_SYSTEM(&a.counts[1], 0u) == 0) {}
+            if (TD_LOAD_SYSTEM(&a.counts[0]) != 9) TD_OR_SYSTEM(&a.counts[0], 2u); /* here */
+        }
+    }
+    TD_SET_BARRIER(&a.set);
+}
+
+/* A word that one device changes, for its own threads, others may load; and change in another round. */
+TD_KERNEL(joint_loaded_word, ring_arguments)
+{
+    uint32_t sum = 0;
+    for (uint32_t round = 0; round < a.rounds; round++) {
+        if (a.set.member == round % a.set.members)
+            for (uint32_t i = 0; i < 200; i++) TD_ADD(&a.counts[0], 1u);
+        else
+            for (uint32_t i = 0; i < 200; i++) sum += TD_LOAD_SYSTEM(&a.counts[0]);
+        TD_SET_BARRIER(&a.set);
+    }
+    if (sum == UINT32_MAX) a.wrong[0]++;
 }
 
 /* Members leave after different numbers of barriers. */
@@ -105,13 +168,46 @@ TD_KERNEL(joint_relay, ring_arguments)
     }
 }
 
-/* The same without a barrier between: the emulator may show what was there before. */
+/* A load may still show what was there before another device's store, also where an atomic has shown a later one. */
 TD_KERNEL(joint_early, ring_arguments)
 {
     for (uint32_t round = 0; round < a.rounds; round++) {
         if (td_global_thread() == 0) {
-            TD_STORE(&a.next[0], round + 1);
-            if (a.set.member == 0) a.counts[1] += TD_LOAD(&a.own[0]) == round;
+            if (a.set.member == 1) {
+                TD_STORE(&a.next[0], round + 1);
+                TD_OR_SYSTEM(&a.counts[2 + round], 1u);
+            } else {
+                while (TD_OR_SYSTEM(&a.counts[2 + round], 0u) == 0) {}
+                a.counts[1] += TD_LOAD(&a.own[0]) == round;
+            }
+        }
+        TD_SET_BARRIER(&a.set);
+    }
+}
+
+/* The second member goes on alone behind the last barrier. */
+TD_KERNEL(joint_tail, ring_arguments)
+{
+    TD_SET_BARRIER(&a.set);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; a.set.member == 1 && i < 100; i++) sum += a.own[(td_global_thread() + i) % td_global_threads()];
+    if (sum == UINT32_MAX) a.wrong[0] = 1;
+}
+
+/* A device sees its own store, also of a word that another device stored to in the same round. */
+TD_KERNEL(joint_own_store, ring_arguments)
+{
+    for (uint32_t round = 0; round < a.rounds; round++) {
+        if (td_global_thread() == 0) {
+            uint32_t *word = &a.counts[round];
+            if (a.set.member == 1) {
+                TD_STORE_SYSTEM(word, 1u);
+                TD_STORE_SYSTEM(&a.members[0], round + 1);
+            } else if (a.set.member == 0) {
+                while (TD_LOAD_SYSTEM(&a.members[0]) != round + 1) {}
+                TD_STORE_SYSTEM(word, 2u);
+                if (TD_LOAD_SYSTEM(word) != 2) a.wrong[0]++;
+            }
         }
         TD_SET_BARRIER(&a.set);
     }
@@ -122,4 +218,6 @@ const td_kernel joint_kernels[] = {
     KERNEL(ring), KERNEL(joint_missing_barrier), KERNEL(joint_grid_barrier), KERNEL(joint_plain_write),
     KERNEL(joint_plain_and_atomic), KERNEL(joint_unequal), KERNEL(joint_lines_differ), KERNEL(joint_block_leaves),
     KERNEL(joint_thread_leaves), KERNEL(joint_both_barriers), KERNEL(joint_flag), KERNEL(joint_relay),
-    KERNEL(joint_early), {NULL, NULL}};
+    KERNEL(joint_early), KERNEL(joint_device_atomics), KERNEL(joint_device_atomic), KERNEL(joint_loaded_word),
+    KERNEL(joint_own_store), KERNEL(joint_grid_between), KERNEL(joint_reader_forgotten),
+    KERNEL(joint_device_atomic_loaded), KERNEL(joint_tail), {NULL, NULL}};

@@ -6,6 +6,7 @@
 #include "emulator_kernels.h"
 #include "joint_kernels.h"
 
+#include "base/alloc.h"
 #include "test.h"
 
 #include <unistd.h>
@@ -165,6 +166,7 @@ TEST(grid_barriers_and_set_barriers_go_together)
 TEST(late_words_have_come_at_the_next_set_barrier)
 {
     uint32_t early = 0;
+    if (!td_watch_built()) SKIP("builds without the watch pause no kernel");
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         party p = party_open("emu:2@late", seed);
         CHECK_OK(launch(&p, "joint_relay"));
@@ -174,10 +176,22 @@ TEST(late_words_have_come_at_the_next_set_barrier)
         CHECK_OK(td_stream_fill(p.stream[1], p.words[1], 0, 8));
         CHECK_OK(launch(&p, "joint_early"));
         CHECK_OK(finish(&p));
-        early += word_of(&p, 0, COUNTS + 1);
+        early += word_of(&p, 0, COUNTS + 1); /* an atomic had shown that the store was made */
         party_close(&p);
     }
     CHECK(early > 0);
+}
+
+TEST(a_device_sees_its_own_stores)
+{
+    if (!td_watch_built()) SKIP("builds without the watch pause no kernel");
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        party p = party_open("emu:2@late", seed);
+        CHECK_OK(launch(&p, "joint_own_store"));
+        CHECK_OK(finish(&p));
+        CHECK_EQ(word_of(&p, 0, WRONG), 0);
+        party_close(&p);
+    }
 }
 
 /* Order with what comes before and after, on every stream, without any event of the caller's. */
@@ -191,11 +205,11 @@ TEST(a_joint_launch_comes_between_all_that_its_streams_do)
         for (int i = 0; i < 20; i++)
             CHECK_OK(td_stream_copy(p.stream[2], p.words[2], tokens, sizeof tokens, TD_TO_DEVICE));
         CHECK_OK(launch(&p, "ring"));
-        /* Member 0's last token was written by member 2. */
-        CHECK_OK(td_stream_copy(p.stream[0], host, p.words[0] + ROUNDS % 2 * THREADS, sizeof host, TD_TO_HOST));
-        CHECK_OK(td_stream_synchronize(p.stream[0]));
-        CHECK_EQ(host[3], ROUNDS); /* twelve rounds among three: the token is at home */
-        CHECK_EQ(word_of(&p, 2, ROUNDS % 2 * THREADS), 100 + ROUNDS);
+        /* The last tokens of each were written by another member; the host knows of none of them. */
+        int gpu = (int)(seed % 3);
+        CHECK_OK(td_stream_copy(p.stream[gpu], host, p.words[gpu] + ROUNDS % 2 * THREADS, sizeof host, TD_TO_HOST));
+        CHECK_OK(td_stream_synchronize(p.stream[gpu]));
+        CHECK_EQ(host[3], gpu == 2 ? 100 + ROUNDS : ROUNDS); /* twelve rounds among three: the token is at home */
         CHECK_OK(finish(&p));
         party_close(&p);
     }
@@ -264,9 +278,32 @@ static void refuse(const char *name, bool by_access, const char *part)
 }
 
 TEST(a_missing_set_barrier_is_a_race) { refuse("joint_missing_barrier", true, "race between devices"); }
-TEST(a_grid_barrier_is_not_enough) { refuse("joint_grid_barrier", true, "race between devices"); }
+TEST(a_grid_barrier_is_not_enough)
+{
+    refuse("joint_grid_barrier", true, "race between devices");
+    refuse("joint_grid_between", true, "race between devices");
+    refuse("joint_reader_forgotten", true, "race");
+}
 TEST(two_devices_that_write_one_word_race) { refuse("joint_plain_write", true, "with no set barrier between"); }
 TEST(a_plain_write_beside_an_atomic_races) { refuse("joint_plain_and_atomic", true, "race between devices"); }
+TEST(atomics_of_one_device_are_none_for_another)
+{
+    refuse("joint_device_atomics", true, "an atomic of one device's threads: it changes a word that emu:");
+    refuse("joint_device_atomic", true, "TD_ADD_SYSTEM and the like are atomic among devices");
+    refuse("joint_device_atomic_loaded", true, "it changes a word that emu:0 changes too");
+}
+
+TEST(a_word_that_one_device_changes_others_may_load)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        party p = party_open("emu:3@late", seed);
+        CHECK_OK(launch(&p, "joint_loaded_word"));
+        CHECK_OK(finish(&p));
+        CHECK_EQ(word_of(&p, 0, COUNTS), ROUNDS * 200 * THREADS);
+        party_close(&p);
+    }
+}
+
 TEST(unequal_numbers_of_barriers_are_told)
 {
     refuse("joint_unequal", false, "it waits for emu:0, whose kernel has ended after 12 set barriers");
@@ -322,6 +359,13 @@ TEST(a_set_needs_access_between_all_members)
     CHECK_CONTAINS(td_last_message(), "share multiprocessors");
     CHECK_STATUS(td_set_open(&set, gpu, 0), TD_INVALID);
     td_devices_close(first);
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 1));
+    CHECK_OK(td_devices_open(&first, "cpu,emu", &(td_device_options){.pool = pool}));
+    CHECK_STATUS(td_set_open(&set, (td_device *[]){first, first->next}, 2), TD_UNSUPPORTED);
+    CHECK_CONTAINS(td_last_message(), "cpu and emu:0 are of different kinds");
+    td_devices_close(first);
+    td_pool_destroy(pool);
 }
 
 TEST(launches_that_do_not_fit_are_refused_before_any_is_queued)
@@ -372,6 +416,26 @@ TEST(an_operation_that_fails_leaves_nothing_behind)
     CHECK_STATUS(td_set_open(&set, &device, 1), TD_NO_MEMORY);
     td_device_refuse_pins(false);
     td_devices_close(device);
+}
+
+TEST(a_failed_request_for_memory_leaves_nothing)
+{
+    uint64_t nth = 1;
+    for (td_status status = TD_NO_MEMORY; status != TD_OK; nth++) {
+        party p = party_open("emu:2@late", nth);
+        td_set *again = NULL;
+        CHECK_OK(finish(&p));
+        td_alloc_fail_at(nth);
+        status = td_set_open(&again, p.gpu, p.count);
+        if (status == TD_OK) status = launch(&p, "ring");
+        if (status == TD_OK) status = finish(&p);
+        td_alloc_fail_at(0);
+        if (status != TD_OK) CHECK_EQ(status, TD_NO_MEMORY);
+        (void)finish(&p);
+        td_set_close(again);
+        party_close(&p);
+    }
+    CHECK(nth > 10);
 }
 
 TEST(a_failure_before_it_drops_it_on_all_devices)
@@ -434,8 +498,9 @@ static const char *topology_file(const char *text)
 TEST(a_round_takes_the_longest_member_and_the_barrier)
 {
     char devices[128];
+    if (!td_watch_built()) SKIP("builds without the watch count no accesses");
     snprintf(devices, sizeof devices, "emu:2@%s", topology_file("gpus 2\nlink 0 1 25GB/s 2us\nset-barrier 3us\n"
-                                                                "gpu 1\nmemory-rate 1GB/s\n"));
+                                                                "gpu 0\nmemory-rate 1GB/s\n"));
     party p = party_open(devices, 1);
     uint64_t clocks[2][ROUNDS];
     CHECK_OK(finish(&p));
@@ -450,12 +515,23 @@ TEST(a_round_takes_the_longest_member_and_the_barrier)
     CHECK(clocks[0][0] > began + 4000 + 3000);
     for (int i = 0; i < 2; i++)
         for (int k = 1; k < ROUNDS; k++) CHECK(clocks[i][k] > clocks[i][k - 1] + 3000);
-    /* Member 1 reads 128 tokens at a byte a ns; the clock also shows what other threads have begun. */
+    /* Member 0 reads 128 tokens at a byte a ns; the clock also shows what other threads have begun. */
     uint64_t rounds = clocks[0][ROUNDS - 1] - clocks[0][0];
     CHECK(rounds >= (ROUNDS - 1) * (3000 + 512) && rounds < (ROUNDS - 1) * (3000 + 512 + 100));
-    CHECK(clocks[1][ROUNDS - 1] - clocks[0][ROUNDS - 1] < 600);
+    CHECK(clocks[0][ROUNDS - 1] - clocks[1][ROUNDS - 1] < 600);
     CHECK(took >= 4000 + ROUNDS * 3512 && took < 4000 + ROUNDS * 4300 + 20000);
     CHECK_EQ(td_emulator_counted(p.gpu[0]).kernel_ns / 1000, (4000 + ROUNDS * 3532) / 1000);
+    party_close(&p);
+    /* What comes behind it in a stream waits for the last member. */
+    snprintf(devices, sizeof devices, "emu:2@%s", topology_file("gpus 2\nlink 0 1 25GB/s 2us\ngpu 1\nmemory-rate 1GB/s\n"));
+    p = party_open(devices, 1);
+    CHECK_OK(finish(&p));
+    began = td_device_clock(p.first);
+    CHECK_OK(launch(&p, "joint_tail"));
+    CHECK_OK(td_stream_synchronize(p.stream[0]));
+    took = td_device_clock(p.first) - began;
+    CHECK(took >= 4000 + 2000 + 100 * 512);
+    CHECK(td_emulator_counted(p.gpu[0]).kernel_ns < 10000);
     party_close(&p);
     snprintf(devices, sizeof devices, "emu:2@%s", topology_file("gpus 2\nset-barrier none\n"));
     CHECK_STATUS(td_devices_open(&p.first, devices, &(td_device_options){0}), TD_FORMAT);

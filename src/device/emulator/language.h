@@ -56,53 +56,54 @@ TD_DEVICE uint32_t td_warp(void) { return td_emu_self->thread >> 5; }
 #define TD_POPCOUNT(word) ((uint32_t)__builtin_popcount(word))
 #define TD_LOWEST_BIT(word) ((uint32_t)__builtin_ctz(word))
 
-TD_DEVICE float td_emu_add_float(float *word, float value)
+TD_DEVICE float td_emu_add_float(float *word, float value, int order)
 {
     float old, sum;
     __atomic_load(word, &old, __ATOMIC_RELAXED);
     do sum = old + value;
-    while (!__atomic_compare_exchange(word, &old, &sum, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    while (!__atomic_compare_exchange(word, &old, &sum, 0, order, __ATOMIC_RELAXED));
     return old;
 }
 
-TD_DEVICE double td_emu_add_double(double *word, double value)
+TD_DEVICE double td_emu_add_double(double *word, double value, int order)
 {
     double old, sum;
     __atomic_load(word, &old, __ATOMIC_RELAXED);
     do sum = old + value;
-    while (!__atomic_compare_exchange(word, &old, &sum, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    while (!__atomic_compare_exchange(word, &old, &sum, 0, order, __ATOMIC_RELAXED));
     return old;
 }
 
-TD_DEVICE uint32_t td_emu_add_u32(uint32_t *word, uint32_t value)
+TD_DEVICE uint32_t td_emu_add_u32(uint32_t *word, uint32_t value, int order)
 {
-    return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(word, value, order);
 }
 
-TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value)
+TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value, int order)
 {
-    return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(word, value, order);
 }
 
-#define TD_ADD(word, value)                                                                       \
+#define TD_EMU_ADD(word, value, order)                                                                  \
     _Generic((word), uint32_t *: td_emu_add_u32, uint64_t *: td_emu_add_u64, float *: td_emu_add_float, \
-             double *: td_emu_add_double)((word), (value))
+             double *: td_emu_add_double)((word), (value), order)
+#define TD_ADD(word, value) TD_EMU_ADD(word, value, TD_EMU_DEVICE)
+#define TD_ADD_SYSTEM(word, value) TD_EMU_ADD(word, value, TD_EMU_SYSTEM)
 
-#define TD_EMU_BEST(word, value, better)                                                                   \
+#define TD_EMU_BEST(word, value, better, order)                                                            \
     __extension__({                                                                                        \
         __typeof__(*(word)) now_ = __atomic_load_n((word), __ATOMIC_RELAXED), value_ = (value);            \
-        while (value_ better now_ && !__atomic_compare_exchange_n((word), &now_, value_, 0, __ATOMIC_RELAXED, \
+        while (value_ better now_ && !__atomic_compare_exchange_n((word), &now_, value_, 0, order,            \
                                                                   __ATOMIC_RELAXED)) {}                    \
         now_;                                                                                              \
     })
-#define TD_MIN(word, value) TD_EMU_BEST(word, value, <)
-#define TD_MAX(word, value) TD_EMU_BEST(word, value, >)
+#define TD_MIN(word, value) TD_EMU_BEST(word, value, <, TD_EMU_DEVICE)
+#define TD_MAX(word, value) TD_EMU_BEST(word, value, >, TD_EMU_DEVICE)
+#define TD_MIN_SYSTEM(word, value) TD_EMU_BEST(word, value, <, TD_EMU_SYSTEM)
 #define TD_OR(word, value) __atomic_fetch_or((word), (value), __ATOMIC_RELAXED)
 #define TD_AND(word, value) __atomic_fetch_and((word), (value), __ATOMIC_RELAXED)
 #define TD_EXCHANGE(word, value) __atomic_exchange_n((word), (value), __ATOMIC_RELAXED)
-#define TD_ADD_SYSTEM(word, value) TD_ADD(word, value)
-#define TD_MIN_SYSTEM(word, value) TD_MIN(word, value)
-#define TD_OR_SYSTEM(word, value) TD_OR(word, value)
+#define TD_OR_SYSTEM(word, value) __atomic_fetch_or((word), (value), TD_EMU_SYSTEM)
 #define TD_LOAD_SYSTEM(place) TD_PEEK(place)
 #define TD_STORE_SYSTEM(place, value) TD_POKE(place, value)
 #define TD_PEEK(place)                                    \

@@ -19,6 +19,11 @@ typedef struct td_emu_thread {
 } td_emu_thread;
 extern td_emu_thread *td_emu_self;
 
+/* An atomic's order says which threads it is one for: relaxed, those of the device; sequentially consistent, those of
+ * all devices. The watch sees it. */
+#define TD_EMU_DEVICE __ATOMIC_RELAXED
+#define TD_EMU_SYSTEM __ATOMIC_SEQ_CST
+
 void td_emu_barrier(td_site site);
 void td_emu_grid_barrier(td_site site);
 void td_emu_set_barrier(const td_set_member *set, td_site site);

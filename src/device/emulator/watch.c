@@ -97,7 +97,9 @@ enum { LOOK_EVERY = 1 << 20 };
  * does not wait for ever. */
 enum { ATOMICS_A_TURN = 61 };
 
-typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_LOAD } access_kind;
+/* ATOMIC: changes the word as one for all devices, or stores; ATOMIC_DEVICE: as one for the threads of its own. */
+typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_DEVICE, ATOMIC_LOAD } access_kind;
+static inline bool is_change(access_kind kind) { return kind == ATOMIC || kind == ATOMIC_DEVICE; }
 
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
 static uint32_t until_look, until_turn;
@@ -176,21 +178,28 @@ void td_watch_resume(td_emu_machine *machine)
     watch.on = true;
 }
 
-/* A cell: tick, thread (its low bits), scope, bytes of the word. The scope says whom else the
- * thread stands for, when several touched the word and none came before another. */
-enum { BYTES_BITS = 4, SCOPE_BITS = 3, SCOPE_SHIFT = 5, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
+/* A cell: tick, thread (its low bits), scope and change, bytes of the word. The scope says whom else the
+ * thread stands for, when several touched the word and none came before another. The change says, in a joint launch,
+ * what the thread's member did to the word since the last set barrier. */
+enum { BYTES_BITS = 4, SCOPE_BITS = 4, SCOPE_SHIFT = 4, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
+enum { UNCHANGED, CHANGED, CHANGED_FOR_DEVICE, CHANGES };
 enum { ONE_THREAD, ONE_WARP, ONE_BLOCK, SEVERAL_BLOCKS, SEVERAL_MEMBERS };
 #define THREAD_MASK ((1u << THREAD_BITS) - 1)
 
 static inline uint32_t tick_of(uint64_t cell) { return (uint32_t)(cell >> TICK_SHIFT); }
 static inline uint32_t thread_of(uint64_t cell) { return (uint32_t)cell >> THREAD_SHIFT; }
-static inline uint32_t scope_of(uint64_t cell) { return (uint32_t)cell >> SCOPE_SHIFT & ((1u << SCOPE_BITS) - 1); }
+static inline uint32_t both_of(uint64_t cell) { return (uint32_t)cell >> SCOPE_SHIFT & ((1u << SCOPE_BITS) - 1); }
+static inline uint32_t scope_of(uint64_t cell) { return both_of(cell) / CHANGES; }
+static inline uint32_t change_of(uint64_t cell) { return both_of(cell) % CHANGES; }
 static inline uint32_t bytes_of(uint64_t cell) { return (uint32_t)cell & ((1u << BYTES_BITS) - 1); }
 
 static inline uint64_t cell_make(uint32_t tick, uint32_t thread, uint32_t scope, uint32_t bytes)
 {
-    return (uint64_t)tick << TICK_SHIFT | (thread & THREAD_MASK) << THREAD_SHIFT | scope << SCOPE_SHIFT | bytes;
+    return (uint64_t)tick << TICK_SHIFT | (thread & THREAD_MASK) << THREAD_SHIFT | scope * CHANGES << SCOPE_SHIFT | bytes;
 }
+
+/* Of a cell just made. */
+static inline uint64_t with_change(uint64_t cell, uint32_t change) { return cell + ((uint64_t)change << SCOPE_SHIFT); }
 
 /* The number, in my block, of the thread of a cell; at least block->threads if it is of another block. */
 static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t cell)
@@ -225,14 +234,21 @@ static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
     return scope > scope_of(cell) ? scope : scope_of(cell);
 }
 
-static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically"};
+static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically",
+                                    "touches atomically"};
 
-static void report_members_race(td_site site, access_kind kind, uint64_t cell, const char *did)
+/* The member of a joint launch that the thread of a cell is one of. */
+static uint32_t member_of(uint64_t cell)
 {
     const td_emu_joint *joint = watch.machine->joint;
     uint32_t i = 0;
     while (i + 1 < joint->count && thread_of(cell) - joint->member[i]->first_id >= joint->member[i]->ids) i++;
-    const td_emu_machine *m = joint->member[i];
+    return i;
+}
+
+static void report_members_race(td_site site, access_kind kind, uint64_t cell, const char *did)
+{
+    const td_emu_machine *m = watch.machine->joint->member[member_of(cell)];
     uint32_t other = thread_of(cell) - m->first_id;
     td_emu_break(site, "race between devices: it %s a word of device memory that thread %u of block %u of %s %s, with no "
                  "set barrier between", verbs[kind], other % m->shape.threads, other / m->shape.threads, m->device->name,
@@ -284,6 +300,31 @@ static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind 
     seen[op->actor] = op->number;
 }
 
+static const char *name_of_member(uint64_t cell)
+{
+    const td_emu_joint *joint = watch.machine->joint;
+    return joint->member[member_of(cell)]->device->name;
+}
+
+/* The cell `now` of an access of this kind with the change it makes, after the access that `touched` tells of (recent: in
+ * this round). An atomic of one device's threads is none for those of another. */
+static __attribute__((noinline)) uint64_t change(uint64_t touched, bool recent, uint64_t now, access_kind kind,
+                                                 const void *code)
+{
+    char name[TD_EMU_WORDS];
+    uint32_t mine = kind == ATOMIC ? CHANGED : kind == ATOMIC_DEVICE ? CHANGED_FOR_DEVICE : UNCHANGED;
+    uint32_t before = recent ? change_of(touched) : UNCHANGED;
+    if (!recent || is_of_member(touched)) return with_change(now, mine > before ? mine : before);
+    if (mine != UNCHANGED && before != UNCHANGED && mine + before > 2 * CHANGED)
+        td_emu_break(td_code_line(code, name, sizeof name),
+                     "an atomic of one device's threads: it changes a word that %s changes too, with no set barrier "
+                     "between; TD_ADD_SYSTEM and the like are atomic among devices", name_of_member(touched));
+    /* A load does not hide who changed the word. */
+    if (mine == UNCHANGED && before != UNCHANGED)
+        return with_change(cell_make(tick_of(now), thread_of(touched), scope_of(now), bytes_of(now)), before);
+    return with_change(now, mine);
+}
+
 /* The cells' accesses from `begin` on are compared as threads of one launch, those from `since` on as operations of
  * streams. */
 static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kind, uint32_t begin, uint32_t since,
@@ -292,7 +333,7 @@ static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kin
     const td_emu_fiber_thread *me = td_emu_running;
     uint64_t mine = cell_make(*watch.tick, me->id, ONE_THREAD, bytes);
     uint64_t written = cell->written, touched = cell->touched;
-    bool mixed = watch.mixed && !shared;
+    bool mixed = watch.mixed && !shared, joint = watch.machine->joint != NULL && !shared;
     if (mixed) meet(cell, kind);
     if (tick_of(written) >= since && (bytes_of(written) & bytes) != 0) {
         if (tick_of(written) < begin || (mixed && is_foreign(written))) check_earlier(written, kind, true, code);
@@ -306,9 +347,10 @@ static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kin
         cell->written = mine;
         cell->touched = 0;
     } else if (recent && touched != mine && !is_past(me, touched)) {
-        cell->touched = cell_make(tick_of(mine), me->id, common_scope(me, touched), bytes & bytes_of(touched));
+        uint64_t now = cell_make(tick_of(mine), me->id, common_scope(me, touched), bytes & bytes_of(touched));
+        cell->touched = joint ? change(touched, true, now, kind, code) : now;
     } else {
-        cell->touched = mine;
+        cell->touched = joint ? change(touched, recent, mine, kind, code) : mine;
     }
 }
 
@@ -378,9 +420,9 @@ static void count_peer(const td_region *region, uint64_t bytes, access_kind kind
 
 static void check_copies(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
 {
-    bool written = false, writes = kind == PLAIN_WRITE || kind == ATOMIC;
+    bool written = false, writes = kind == PLAIN_WRITE || is_change(kind);
     const td_emu_op *other = td_order_conflict(watch.machine->order, watch.machine->seen, watch.since, at, bytes, writes,
-                                               kind == ATOMIC, &written);
+                                               is_change(kind), &written);
     if (other != NULL) report_unordered(code, kind, other, written);
 }
 
@@ -448,7 +490,7 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     if (watch.races && region->cells != NULL)
         touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met,
                     watch.since < watch.all_met ? watch.since : watch.all_met, false, code);
-    if (watch.machine->stale->delay > 0 && (kind == PLAIN_WRITE || kind == ATOMIC) && region->device != NULL)
+    if (watch.machine->stale->delay > 0 && (kind == PLAIN_WRITE || is_change(kind)) && region->device != NULL)
         note_change(region, at, bytes);
 }
 
@@ -609,22 +651,21 @@ void __tsan_atomic_thread_fence(int order) { (void)order; }
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
+#define ATOMIC_OF(order) ((order) == TD_EMU_SYSTEM ? ATOMIC : ATOMIC_DEVICE)
 #define ORDER __ATOMIC_RELAXED /* one thread of the system runs all of them */
 #define CHANGE(bits, type, name)                                                     \
     type __tsan_atomic##bits##_##name(volatile type *word, type value, int order);   \
     type __tsan_atomic##bits##_##name(volatile type *word, type value, int order)    \
     {                                                                                \
-        (void)order;                                                                 \
-        touch(word, sizeof *word, ATOMIC, HERE);                                     \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                           \
         return __atomic_##name(word, value, ORDER);                                  \
     }
 #define SWAP(bits, type, name)                                                                                   \
     int __tsan_atomic##bits##_##name(volatile type *word, type *old, type fresh, int order, int failed);         \
     int __tsan_atomic##bits##_##name(volatile type *word, type *old, type fresh, int order, int failed)          \
     {                                                                                                            \
-        (void)order;                                                                                             \
         (void)failed;                                                                                            \
-        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                       \
         return __atomic_compare_exchange_n(word, old, fresh, false, ORDER, ORDER);                               \
     }
 #define ATOMICS(bits, type)                                                                                      \
@@ -647,16 +688,14 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
     type __tsan_atomic##bits##_exchange(volatile type *word, type value, int order);                             \
     type __tsan_atomic##bits##_exchange(volatile type *word, type value, int order)                              \
     {                                                                                                            \
-        (void)order;                                                                                             \
-        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                       \
         return __atomic_exchange_n(word, value, ORDER);                                                          \
     }                                                                                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *word, type old, type fresh, int order, int failed); \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *word, type old, type fresh, int order, int failed)  \
     {                                                                                                            \
-        (void)order;                                                                                             \
         (void)failed;                                                                                            \
-        touch(word, sizeof *word, ATOMIC, HERE);                                                                 \
+        touch(word, sizeof *word, ATOMIC_OF(order), HERE);                                                       \
         __atomic_compare_exchange_n(word, &old, fresh, false, ORDER, ORDER);                                     \
         return old;                                                                                              \
     }                                                                                                            \

@@ -9,9 +9,10 @@
  * last plain write, and the last other access. A cell holds the tick, the thread and
  * the bytes of the word. Two accesses of different threads, one of them a plain
  * write, race unless a meeting of both lies between: the grid's or the launch's begin
- * (a tick for all), the
- * members' of a joint launch (a tick for all of them; a grid barrier is a tick of the member then), the block's (a tick of the block), or an exchange (each lane
- * keeps, for every lane of its warp, the tick up to which that lane's past is its own). */
+ * (a tick for all), the set barrier of a joint launch (a tick for all of its members;
+ * a grid barrier is a tick of the member then), the block's (a tick of the block), or
+ * an exchange (each lane keeps, for every lane of its warp, the tick up to which that
+ * lane's past is its own). */
 #ifndef TD_DEVICE_EMULATOR_WATCH_H
 #define TD_DEVICE_EMULATOR_WATCH_H
 
