@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/size.h"
 #include "cpu/cpu.h"
 #include "planner/plan.h"
@@ -196,14 +197,15 @@ td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most)
 
 static void print_setting(const char *prefix, const td_setting *entry)
 {
-    char head[128], text[512], fallback[TD_SETTING_BYTES];
+    char head[128], text[512], named[512], fallback[TD_SETTING_BYTES];
+    const char *help = td_names_in(entry->help, named, sizeof named);
     snprintf(head, sizeof head, "  %s.%s", prefix, entry->name);
     td_setting_print(fallback, entry, entry->fallback, NULL);
-    if (entry->kind == TD_SETTING_TEXT) snprintf(text, sizeof text, "%s", entry->help);
+    if (entry->kind == TD_SETTING_TEXT) snprintf(text, sizeof text, "%s", help);
     else if (entry->kind == TD_SETTING_CHOICE)
-        snprintf(text, sizeof text, "%s; %s (default: %s)", entry->help, entry->choices, fallback);
+        snprintf(text, sizeof text, "%s; %s (default: %s)", help, entry->choices, fallback);
     else
-        snprintf(text, sizeof text, "%s; %s%.15g to %.15g (default: %s)", entry->help,
+        snprintf(text, sizeof text, "%s; %s%.15g to %.15g (default: %s)", help,
                  entry->kind == TD_SETTING_WHOLE ? "whole, " : "", entry->lowest, entry->highest, fallback);
     td_print_entry(head, KEY_COLUMN, text);
 }
@@ -269,10 +271,9 @@ static void help_engine(const td_engine *engine)
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
     print_settings("Settings", engine->name, engine->settings);
     print_words(gpu);
-    if (engine->example != NULL) printf("\nExample\n  tandem run %s\n", engine->example);
-    else
-        printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
-               gpu ? " --devices cuda:0" : "");
+    bool scarce = strcmp(engine->name, "stream") == 0; /* the engine for edges that exceed the GPU's memory */
+    printf("\nExample\n  tandem run %s g.tg --source 17 --engine %s%s%s\n", scarce ? "sssp" : "bfs", engine->name,
+           gpu ? " --devices cuda:0" : "", scarce ? " --gpu-edges 25%" : "");
     printf("\ndocs/design/%s.md describes the engine.\n", engine->name);
 }
 

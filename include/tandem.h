@@ -67,14 +67,19 @@ TD_API const char *td_status_name(td_status status); /* "NO_MEMORY" */
 TD_API const char *td_status_text(td_status status); /* "out of memory ..." */
 TD_API const char *td_last_message(void);            /* never NULL */
 
-/* What the last failed call of the calling thread lacked, for a caller that can allow more and try again. */
+/* Why the last failed call of the calling thread was refused, for a caller that can change something and try again.
+ * Programs decide by these fields, never by the words of td_last_message(). */
 typedef enum td_resource {
-    TD_RESOURCE_NONE,           /* it failed for another reason */
+    TD_RESOURCE_NONE,           /* no resource was short */
     TD_RESOURCE_SESSION_BUDGET, /* td_session_set_budget */
     TD_RESOURCE_PROCESS_BUDGET, /* td_memory_set_budget */
     TD_RESOURCE_SYSTEM_MEMORY,  /* the machine's memory */
     TD_RESOURCE_DEVICE_MEMORY,  /* a GPU's memory, or the part of it that td_request.gpu_memory allows */
     TD_RESOURCE_DEVICE_EDGES,   /* td_request.gpu_edges */
+    TD_RESOURCE_PINNED_MEMORY,  /* memory that the system lets a process lock for a GPU */
+    TD_RESOURCE_THREADS,        /* threads of the process; `needed` counts threads */
+    TD_RESOURCE_FILES,          /* open files of the process; `needed` counts files */
+    TD_RESOURCE_DISK,           /* bytes of a file system; `needed` is 0 where they are unknown */
 } td_resource;
 
 typedef struct td_refusal {
@@ -83,6 +88,9 @@ typedef struct td_refusal {
     uint64_t allowed;   /* bytes that it allows; 0: unknown */
     bool minimum_known; /* `needed` is about enough for the whole call; otherwise for the one request that failed */
     char device[48];    /* the GPU: "cuda:0"; empty: the host */
+    char option[24];    /* the option that would change the outcome, by its neutral name: "memory", "gpu_edges", "devices"
+                         * (docs/guide/c-api.md lists them); empty: none */
+    char topics[64];    /* the programs and engines whose settings were violated, separated by blanks; empty: none */
 } td_refusal;
 
 TD_API const td_refusal *td_last_refusal(void); /* never NULL; valid until the thread's next failed call */
@@ -114,6 +122,20 @@ TD_API void td_cancel_clear(void);
 typedef struct td_session td_session;
 
 TD_API td_status td_session_create(int threads, td_session **out); /* 0: one per available processor */
+
+/* What messages, warnings and reasons call an option. The table ends with a NULL option; an option that it lacks is
+ * called by its neutral name. */
+typedef struct td_option_name {
+    const char *option, *name; /* "memory", "--memory" */
+} td_option_name;
+
+typedef struct td_session_options {
+    size_t size;                 /* sizeof(td_session_options) */
+    int threads;                 /* 0: one per available processor */
+    const td_option_name *names; /* must outlive the session; NULL: calls and fields of this header */
+} td_session_options;
+
+TD_API td_status td_session_open(const td_session_options *options, td_session **out); /* NULL: defaults */
 TD_API void td_session_destroy(td_session *session);               /* NULL is fine */
 TD_API int td_session_threads(const td_session *session);
 

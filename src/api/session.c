@@ -31,14 +31,23 @@ static td_status open_session(td_account *account, int threads, td_session **out
 
 td_status td_session_create(int threads, td_session **out)
 {
+    return td_session_open(&(td_session_options){.size = sizeof(td_session_options), .threads = threads}, out);
+}
+
+td_status td_session_open(const td_session_options *given, td_session **out)
+{
     td_account *account = NULL;
+    td_session_options options = {.names = td_api_names};
     TD_CHECK(td_need(out, "the place for the session"));
-    if (threads < 0)
-        return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
+    TD_CHECK(td_struct_take(&options, sizeof options, given, "td_session_options"));
+    if (options.names == NULL) options.names = td_api_names;
+    if (options.threads < 0)
+        return td_fail(TD_INVALID, "%d threads requested; 0 (one per available processor) or more are allowed",
+                       options.threads);
     TD_CHECK(td_isa_check());
-    TD_CHECK(td_account_create(&account, td_library_words));
+    TD_CHECK(td_account_create(&account, options.names));
     td_account *before = td_account_enter(account);
-    td_status status = open_session(account, threads, out);
+    td_status status = open_session(account, options.threads, out);
     (void)td_account_enter(before);
     if (status != TD_OK) td_account_release(account);
     return status;

@@ -5,20 +5,20 @@
 
 #include "base/account.h"
 #include "base/pool.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
 
 struct td_session {
     td_pool *pool;
-    td_account *account; /* for memory, cancelling and words of what it does */
+    td_account *account; /* for memory, cancelling and names in the messages of what it does */
     td_account *outer;   /* of the thread that called, while it is at work */
     td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
 
-extern const td_option_name td_library_words[]; /* words.c */
+extern const td_option_name td_api_names[]; /* names.c */
 
 /* Every call that uses the workers stands between these two; td_session_enter
  * refuses a session that is NULL or at work. In between the calling thread works

@@ -29,15 +29,15 @@ void td_account_stand_in(td_account *account, bool evicts)
 void td_account_help(td_account *account) { td_account_stand_in(account, false); }
 bool td_account_evicts(void) { return !helps; }
 
-td_status td_account_create(td_account **out, const struct td_option_name *words)
+td_status td_account_create(td_account **out, const td_option_name *names)
 {
-    td_account speaker = {.words = words}; /* of the refusal, if there is no memory */
+    td_account speaker = {.names = names}; /* of the refusal, if there is no memory */
     td_account *account = NULL, *before = td_account_enter(&speaker);
     td_status status = TD_NEW_ZEROED(&account, 1, "account");
     (void)td_account_enter(before);
     if (status != TD_OK) return status;
     td_account_adopt(account);
-    account->words = words;
+    account->names = names;
     account->references = 1;
     account->huge_pages = process.huge_pages;
     *out = account;

@@ -22,7 +22,7 @@ static double choose_delta(const td_graph *graph)
 static td_status no_room(const td_cpu_job *job)
 {
     td_refusal refusal = td_memory_lack((uint64_t)job->graph->vertices * sizeof(uint64_t));
-    return td_refuse(&refusal, "no memory left for the buckets of distances; --memory allows more");
+    return td_refuse(&refusal, "no memory left for the buckets of distances; {memory} allows more");
 }
 
 /* Vertices whose value is that of an entry have still to tell it. */

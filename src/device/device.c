@@ -52,7 +52,7 @@ static td_status check_budget(const td_device *device, uint64_t bytes, const cha
     if (device->budget == 0 || (device->now <= device->budget && bytes <= device->budget - device->now)) return TD_OK;
     td_refusal refusal = td_device_refusal(device, device->now + bytes, device->budget);
     return td_refuse(&refusal,
-                     "%s: %s needs %s of device memory; %s of the %s allowed are taken; --gpu-memory allows more",
+                     "%s: %s needs %s of device memory; %s of the %s allowed are taken; {gpu_memory} allows more",
                      device->name, what, td_format_size(wanted, bytes), td_format_size(taken, device->now),
                      td_format_size(allowed, device->budget));
 }

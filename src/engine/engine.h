@@ -29,7 +29,6 @@ typedef struct td_engine {
     bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
     bool (*applies)(const td_settings *settings, const char *setting); /* beside the others; NULL: always */
     td_status (*check)(const td_settings *settings); /* whether they make sense together; NULL: any do */
-    const char *example;        /* behind "tandem run"; NULL: a plain one */
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);
     /* How a run of the plan ended: a failure's message may say what would do. NULL: as it is. */

@@ -3,7 +3,7 @@
 #include "gpu/bytes.h"
 
 #include "base/size.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "gpu/rounds.h"
 
 /* Kernels count vertices in 32 bits, up to a launch's threads past the last one. */
@@ -44,7 +44,7 @@ static td_status check_edges(const td_run_options *options, uint64_t needed, con
     refusal.resource = TD_RESOURCE_DEVICE_EDGES;
     refusal.minimum_known = true;
     return td_refuse(&refusal,
-                     "the resident engine keeps all edges on %s: %s, and --gpu-edges allows %s; --engine stream keeps a "
+                     "the resident engine keeps all edges on %s: %s, and {gpu_edges} allows %s; {engine} stream keeps a "
                      "part of them there",
                      device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
@@ -56,17 +56,17 @@ static td_status too_large(const td_program *program, const td_gpu_bytes *need, 
     td_refusal refusal = td_device_refusal(device, need->graph + need->program, room);
     refusal.minimum_known = true;
     return td_refuse(&refusal,
-                     "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
-                     "keeps the edges at the host, --engine cpu everything",
+                     "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; {engine} stream "
+                     "keeps the edges at the host, {engine} cpu everything",
                      program->info->name, td_format_size(a, need->graph), device->name,
                      td_format_size(b, need->program), td_format_size(c, room), capped ? " under " : "",
-                     capped ? td_word("--gpu-memory") : "");
+                     capped ? td_named("gpu_memory") : "");
 }
 
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine)
 {
     if (graph->vertices <= MOST_VERTICES) return TD_OK;
-    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; --engine cpu runs it",
+    return td_fail(TD_LIMIT, "the %s engine takes up to %u vertices, and the graph has %u; {engine} cpu runs it",
                    engine, MOST_VERTICES, graph->vertices);
 }
 

@@ -198,7 +198,7 @@ TEST(async_changes_nothing_where_two_share_an_iteration_and_that_is_told)
         double cap;
         const char *engine, *words;
         bool async;
-    } cases[] = {{0.3, "coop", "--async changes nothing", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
+    } cases[] = {{0.3, "coop", "async changes nothing", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
     td_graph *graph = graph_for();
     for (int i = 0; i < 3; i++) {
         char said[256] = "";

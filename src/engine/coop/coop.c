@@ -388,7 +388,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     if (aside != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.held->device, self.held->stream));
     TD_TRY(set_up(&self));
-    if (async) td_warn("--async changes nothing: iterations that the GPU and the CPU share are synchronous");
+    if (async) td_warn("{async} changes nothing: iterations that the GPU and the CPU share are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:

@@ -240,7 +240,7 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)
-        td_warn("the hybrid engine uses one GPU: of --devices %s it is %s", self->set->devices, device->name);
+        td_warn("the hybrid engine uses one GPU: of {devices} %s it is %s", self->set->devices, device->name);
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
     self->slot_edges = td_hybrid_gpu_slot(hybrid);

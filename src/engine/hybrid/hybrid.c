@@ -14,7 +14,7 @@ enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
 
 const td_setting td_hybrid_settings[] = {
     [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
-                 "who works on pages; auto: cpu, and a GPU if one is among --devices"},
+                 "who works on pages; auto: cpu, and a GPU if one is among {devices}"},
     [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL,
                   "edges in a page, about; 0: from the memory there is for them"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,

@@ -215,7 +215,7 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
                  td_format_size(emulated, need.least_emulated));
     else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
     return td_refuse(&refusal,
-                     "%s on %s needs at least --memory %s, about, for its vertices, two pages of edges%s%s and the "
+                     "%s on %s needs at least {memory} %s, about, for its vertices, two pages of edges%s%s and the "
                      "process itself, and may use %s",
                      program->info->name, graph->name, least,
                      td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);

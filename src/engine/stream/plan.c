@@ -193,7 +193,7 @@ static td_status spend(const wishes *self, td_streaming_shape *shape, uint64_t r
     if (room < least)
         return td_refuse(&refusal,
                          "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                         "are %s for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
+                         "are %s for edges; raise {gpu_edges} or {gpu_memory}%s%s", LEAST_SLOTS,
                          td_format_size(a, slot), needs ? " and two chunks" : "", td_format_least(b, least),
                          td_format_size(c, room),
                          edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
@@ -305,7 +305,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     if (device_free < out->vertices)
         return td_refuse(&refusal,
                          "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
-                         "free; raise --gpu-memory, or use --engine cpu, which needs none", program->info->name,
+                         "free; raise {gpu_memory}, or use {engine} cpu, which needs none", program->info->name,
                          td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;

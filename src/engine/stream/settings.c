@@ -1,7 +1,7 @@
 /* The stream engine's settings: which there are, which programs look at them, and when they change anything. */
 #include "engine/stream/stream.h"
 
-#include "base/words.h"
+#include "base/names.h"
 
 #include <string.h>
 
@@ -93,11 +93,10 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
         const char *key = options->settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0 || td_streaming_uses_in(program, options->mode, key + 7)) continue;
         if (!td_streaming_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
-        const char *now = options->mode == TD_MODE_ASYNC ? "--async" : "--sync";
-        const char *other = options->mode == TD_MODE_ASYNC ? "--sync" : "--async";
-        return td_fail(TD_USAGE,
-                       "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')",
-                       key, program->info->name, td_word(now), td_word(other));
+        const char *now = options->mode == TD_MODE_ASYNC ? "async" : "sync";
+        const char *other = options->mode == TD_MODE_ASYNC ? "sync" : "async";
+        return td_see("stream", td_fail(TD_USAGE, "the setting '%s' changes nothing about %s with %s; it is for %s", key,
+                                        program->info->name, td_named(now), td_named(other)));
     }
     return TD_OK;
 }
@@ -158,8 +157,8 @@ static td_status check_one(const char *name, const char *value, td_streaming_var
     bool now = it == NULL || in_variant(it, variant);
     if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
     td_setting_print(word, &td_streaming_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
-    return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
-                   name, value, now ? "rules" : "variant", word, it->when);
+    return td_see("stream", td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s", name, value,
+                                    now ? "rules" : "variant", word, it->when));
 }
 
 td_status td_streaming_check_settings(const td_settings *settings)
@@ -177,12 +176,11 @@ td_status td_streaming_check_settings(const td_settings *settings)
     }
     bool stored = lists == 1 || (lists == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.words") && (stored || compress == 1))
-        return td_fail(TD_USAGE, "stream.words changes nothing with stream.%s; it is for lists that are copied to be "
-                       "put in order (see 'tandem help stream')",
-                       compress == 1 ? "compress=on" : lists == 1 ? "lists=stored" : "prefix=0");
+        return td_see("stream", td_fail(TD_USAGE, "stream.words changes nothing with stream.%s; it is for lists that are "
+                                        "copied to be put in order",
+                                        compress == 1 ? "compress=on" : lists == 1 ? "lists=stored" : "prefix=0"));
     if (prefix < 0 && prefix != -1)
-        return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
-                       prefix);
+        return td_see("stream", td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1", prefix));
     return TD_OK;
 }
 

@@ -234,7 +234,7 @@ static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
         td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; --gpu-edges and --gpu-memory make room scarce");
+                "nothing; {gpu_edges} and {gpu_memory} make room scarce");
     TD_CHECK(td_plan_hand_over(plan, &td_resident_engine,
                                "; everything fits the GPU, so that the resident engine does it"));
     plan->reported = &td_stream_engine;
@@ -342,7 +342,6 @@ const td_engine td_stream_engine = {
     .uses = td_streaming_uses,
     .applies = td_streaming_applies,
     .check = td_streaming_check_settings,
-    .example = "sssp g.tg --source 17 --engine stream --devices cuda:0 --gpu-edges 25%",
     .plan = plan_stream,
     .run = run_stream,
     .in_effect = in_effect,
