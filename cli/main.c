@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +63,11 @@ td_arg_spec td_command_spec(const td_command *command)
                          .most = command->most};
 }
 
-td_status td_common_pool(const td_common *common, td_pool **out) { return td_pool_create(out, (int)common->threads); }
+td_status td_common_session(const td_common *common, td_session **out)
+{
+    return td_session_open(&(td_session_options){.size = sizeof(td_session_options), .threads = (int)common->threads,
+                                                 .names = td_tool_names}, out);
+}
 
 static void on_signal(int number)
 {
@@ -128,7 +131,7 @@ static td_status unknown_command(const char *word)
 {
     if (word[0] == '-')
         return td_fail(TD_USAGE, "'%s' is not a command; the command comes first, options after it", word);
-    if (td_program_named(word) != NULL)
+    if (td_program_summary(word) != NULL)
         return td_fail(TD_USAGE, "unknown command '%s'; it is a program: tandem run %s FILE", word, word);
     return td_fail_unknown("command", word, NULL, td_command_name, NULL);
 }

@@ -1,5 +1,5 @@
-/* What the API's files share: the session, and how they read the structs that
- * callers fill. */
+/* What the files of the API share: the session, and how they read and fill the structs of
+ * callers. */
 #ifndef TD_API_SESSION_H
 #define TD_API_SESSION_H
 
@@ -13,7 +13,7 @@
 struct td_session {
     td_pool *pool;
     td_account *account; /* for memory, cancelling and names in the messages of what it does */
-    td_account *outer;   /* of the thread that called, while it is at work */
+    td_account *outer;   /* of the calling thread, during a call */
     td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
@@ -31,8 +31,8 @@ void td_session_leave(td_session *session);
  * nothing that is unknown here. `given` NULL leaves the defaults. */
 td_status td_struct_take(void *out, size_t bytes, const void *given, const char *name);
 
-/* The size that the caller set. */
-td_status td_struct_size(const void *given, const char *name, size_t *size);
+/* Fills a caller's struct, whose first member says how much of it the caller knows, from `found`. */
+td_status td_struct_give(void *out, const void *found, size_t bytes, const char *name);
 
 /* TD_INVALID if a pointer that has to be there is NULL. */
 td_status td_need(const void *pointer, const char *what);
