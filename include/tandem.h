@@ -314,7 +314,7 @@ TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on
 TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
 TD_API td_status td_order_check(const char *order); /* TD_USAGE with those there are */
 
-/* A number that is equal for equal graphs, however they were made and whatever the order of their vertices. */
+/* A number that is equal for equal graphs with their vertices in the same order, however they were made. */
 TD_API td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_t *digest);
 
 /* The targets of a vertex's out-edges, in ascending order; *count: their number. The

@@ -121,6 +121,18 @@ td_status td_refuse_as(td_status status, const td_refusal *refused, const char *
     return status;
 }
 
+td_status td_refuse_thread(int error, uint64_t threads, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    put(text, format, list);
+    va_end(list);
+    td_fail_errno(TD_NO_MEMORY, error, "%s", text);
+    set_refusal(&(td_refusal){.resource = TD_RESOURCE_THREADS, .needed = threads}, format);
+    return TD_NO_MEMORY;
+}
+
 td_status td_see(const char *topic, td_status status)
 {
     size_t used = strlen(refusal.topics);

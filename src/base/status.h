@@ -33,6 +33,10 @@ td_status td_refuse(const td_refusal *refusal, const char *format, ...) TD_PRINT
 /* The same with another status: a lack of threads, files or disk is no lack of memory. */
 td_status td_refuse_as(td_status status, const td_refusal *refusal, const char *format, ...) TD_PRINTF(3, 4);
 
+/* Fails because a thread could not be started, which pthread_create refused with `error`; `threads`: of the process,
+ * with this one, as far as the caller knows. */
+td_status td_refuse_thread(int error, uint64_t threads, const char *format, ...) TD_PRINTF(3, 4);
+
 /* Adds to a failure the topic (a program or an engine) whose settings were violated. */
 td_status td_see(const char *topic, td_status status);
 

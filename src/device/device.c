@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct td_device_block {
@@ -72,8 +73,9 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     void *memory = NULL;
     uint64_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
-        return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
-                       device->name, what, count, bytes);
+        return td_refuse(&(td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = UINT64_MAX},
+                         "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
+                         device->name, what, count, bytes);
     TD_CHECK(operation(device, "allocation"));
     TD_CHECK(check_budget(device, total, what));
     TD_CHECK(reserve_block(device));
@@ -145,12 +147,15 @@ void td_devices_close(td_device *first)
 td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen)
 {
     void *address = NULL;
+    td_refusal pinned = {.resource = TD_RESOURCE_PINNED_MEMORY, .needed = bytes};
+    snprintf(pinned.device, sizeof pinned.device, "%s", device->name);
     if (refuses_pins)
-        return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " bytes of host memory cannot be pinned (injected by a test)",
-                       device->name, bytes);
-    TD_CHECK(device->ops->pin(device, host, bytes, &address));
-    *(void **)seen = address;
-    return TD_OK;
+        return td_refuse(&pinned, "%s: %" PRIu64 " bytes of host memory cannot be pinned (injected by a test)",
+                         device->name, bytes);
+    td_status status = device->ops->pin(device, host, bytes, &address);
+    if (status == TD_OK) *(void **)seen = address;
+    else if (status == TD_NO_MEMORY) td_refusal_set(&pinned);
+    return status;
 }
 
 void td_device_unpin(td_device *device, void *host)

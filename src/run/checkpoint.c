@@ -394,7 +394,7 @@ static td_status start_writer(td_run *run)
     struct td_checkpoints *self = run->checkpoints;
     int error = pthread_create(&self->writer, NULL, writer_main, run);
     self->has_writer = error == 0;
-    return error == 0 ? TD_OK : td_fail_errno(TD_NO_MEMORY, error, "cannot start the thread that writes checkpoints");
+    return error == 0 ? TD_OK : td_refuse_thread(error, 1, "cannot start the thread that writes checkpoints");
 }
 
 static td_status open_writing(td_run *run, const td_run_options *options, const td_identity *identity)
