@@ -146,6 +146,15 @@ TEST(an_error_of_the_system_says_which_resource_is_short)
     }
 }
 
+TEST(a_thread_that_cannot_be_started_is_a_refusal)
+{
+    CHECK_EQ(td_refuse_thread(EAGAIN, 17, "cannot start thread %d", 17), TD_NO_MEMORY);
+    CHECK_STR(td_last_message(), "cannot start thread 17: Resource temporarily unavailable");
+    CHECK_EQ(td_last_refusal()->resource, TD_RESOURCE_THREADS);
+    CHECK_EQ(td_last_refusal()->needed, 17);
+    CHECK_STR(td_last_refusal()->option, "threads");
+}
+
 TEST(topics_belong_to_the_failure_at_hand)
 {
     CHECK_EQ(td_see("cpu", td_see("heat", td_fail(TD_USAGE, "x"))), TD_USAGE);

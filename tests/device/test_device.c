@@ -266,4 +266,21 @@ TEST(only_emulated_gpus_take_host_memory)
     CHECK_STATUS(td_devices_host_bytes("emu:two", 1 << 20, true, &none), TD_USAGE);
 }
 
+TEST(memory_that_cannot_be_pinned_is_a_refusal_of_its_own)
+{
+    td_loop *loop;
+    td_device *device = open_devices("cpu", &loop);
+    char page[64], *seen = NULL;
+    td_device_refuse_pins(true);
+    td_status status = td_device_pin(device, page, sizeof page, &seen);
+    td_device_refuse_pins(false);
+    CHECK_EQ(status, TD_NO_MEMORY);
+    CHECK_EQ(td_last_refusal()->resource, TD_RESOURCE_PINNED_MEMORY);
+    CHECK_EQ(td_last_refusal()->needed, sizeof page);
+    CHECK_STR(td_last_refusal()->device, "cpu");
+    CHECK(seen == NULL);
+    td_devices_close(device);
+    td_loop_destroy(loop);
+}
+
 TEST_MAIN
