@@ -140,7 +140,7 @@ static td_status store(parser *p, const td_arg_option *option, const char *text)
         return td_fail(TD_USAGE, "option --%s has an empty value (%s expected)", option->name, option->value);
     td_status status = convert(option, text, p->settings + option->at);
     if (status == TD_INVALID || status == TD_LIMIT)
-        return td_fail(TD_USAGE, "option --%s: %s", option->name, td_last_message());
+        return td_fail_context(TD_USAGE, "option --%s", option->name);
     return status;
 }
 

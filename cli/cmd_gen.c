@@ -72,7 +72,7 @@ static td_status refuse_parameters(const gen_settings *s, const char *name)
     return TD_OK;
 }
 
-/* One generation: what is asked for, and what was done. */
+/* One generation: the request, and what was done. */
 typedef struct making {
     const gen_settings *settings;
     td_generation spec;

@@ -84,7 +84,7 @@ typedef enum td_resource {
 
 typedef struct td_refusal {
     td_resource resource;
-    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: asked for */
+    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: requested */
     uint64_t allowed;   /* bytes that it allows; 0: unknown */
     bool minimum_known; /* `needed` is about enough for the whole call; otherwise for the one request that failed */
     char device[48];    /* the GPU: "cuda:0"; empty: the host */
@@ -312,7 +312,7 @@ TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on
  * seed), "rcm" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL, except for an
  * unknown order (TD_USAGE), which changes nothing. */
 TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
-TD_API td_status td_order_check(const char *order); /* TD_USAGE with those there are */
+TD_API td_status td_order_check(const char *order); /* TD_USAGE with the names of all orders */
 
 /* A number that is equal for equal graphs with their vertices in the same order, however they were made. */
 TD_API td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_t *digest);
@@ -572,7 +572,7 @@ TD_API td_status td_result_top(td_session *session, const td_result *result, uin
 /* Writes one line "id value" per vertex, or for a forest one line "source target weight" per edge. `format` NULL:
  * "tsv". */
 TD_API td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format);
-TD_API td_status td_result_format_check(const char *format); /* TD_USAGE with those there are */
+TD_API td_status td_result_format_check(const char *format); /* TD_USAGE with the names of all formats */
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,7 @@ static td_status too_small(const making *self, double inside_bytes, bool may_go_
     bool smaller = may_go_outside && outside < inside, fewer = smaller && threads > 1;
     double needs = smaller ? outside : inside;
     td_format_size(given, td_memory().limit);
-    if (needs >= 0x1p62) return TD_NO_MEMORY; /* unknown; the message at hand says what was too large */
+    if (needs >= 0x1p62) return TD_NO_MEMORY; /* unknown; the message of the failed request stays */
     td_format_least(least, (uint64_t)needs);
     td_refusal refusal = td_memory_refusal((uint64_t)needs);
     td_refuse(&refusal, "making %s with %d thread%s needs at least {memory} %s",

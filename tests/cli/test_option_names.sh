@@ -1,7 +1,7 @@
 # The library's texts refer to options by neutral names in braces, never by a flag of the tool or a field of the C API,
 # and every option that they refer to has a name in both faces.
-. "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/tests/cli/lib.sh"
 
 table() { grep -oE '\{"[a-z_]+", "[^"]+"\}' "$1" | sed 's/{"\([a-z_]*\)".*/\1/' | sort -u; }
 tool=$(table "$root/cli/names.c") api=$(table "$root/src/api/names.c")
