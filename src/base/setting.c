@@ -172,8 +172,8 @@ static td_status unknown_key(const char *key, const char *const *prefixes, const
         }
     }
     if (least >= 0) return td_fail(TD_USAGE, "unknown setting '%s' (did you mean '%s'?)", key, nearest);
-    td_fail(TD_USAGE, "unknown setting '%s'; %s %s settings", key, owners[0] != '\0' ? owners : "neither program nor engine",
-            strchr(owners, ' ') != NULL ? "have" : "has");
+    td_fail(TD_USAGE, "unknown setting '%s'; %s%s", key,
+            owners[0] != '\0' ? "allowed are those of " : "neither the program nor the engine has any", owners);
     for (int p = 0; prefixes[p] != NULL; p++)
         if (td_settings_length(tables[p]) > 0) (void)td_see(prefixes[p], TD_USAGE);
     return TD_USAGE;
