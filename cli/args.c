@@ -58,10 +58,10 @@ td_status td_fail_unknown(const char *what, const char *word, const char *page, 
                           const void *context)
 {
     const char *near = td_nearest(word, next, context);
-    char guess[128] = "", where[64] = "";
+    char guess[128] = "";
     if (near != NULL) snprintf(guess, sizeof guess, " (did you mean '%s'?)", near);
-    if (page != NULL) snprintf(where, sizeof where, "; 'tandem help %s' lists them", page);
-    return td_fail(TD_USAGE, "unknown %s '%s'%s%s", what, word, guess, where);
+    td_fail(TD_USAGE, "unknown %s '%s'%s", what, word, guess);
+    return page != NULL ? td_see(page, TD_USAGE) : TD_USAGE;
 }
 
 static td_status unknown_option(const td_arg_spec *spec, const char *word)
@@ -140,7 +140,7 @@ static td_status store(parser *p, const td_arg_option *option, const char *text)
         return td_fail(TD_USAGE, "option --%s has an empty value (%s expected)", option->name, option->value);
     td_status status = convert(option, text, p->settings + option->at);
     if (status == TD_INVALID || status == TD_LIMIT)
-        return td_fail(TD_USAGE, "option --%s: %s", option->name, td_last_message());
+        return td_fail_context(TD_USAGE, "option --%s", option->name);
     return status;
 }
 

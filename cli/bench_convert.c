@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "output.h"
+#include "store/build_bytes.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 #include "store/packed.h"
@@ -320,7 +321,7 @@ static td_status measure(bench *b)
 static td_status run(const td_bench_settings *settings, td_report *report)
 {
     bench b = {.settings = settings, .report = report};
-    TD_CHECK(td_common_pool(&settings->common, &b.pool));
+    TD_CHECK(td_pool_create(&b.pool, (int)settings->common.threads));
     b.threads = td_pool_threads(b.pool);
     bool json = report->json.file != NULL;
     if (json) {

@@ -181,7 +181,7 @@ td_status td_bench_run(const td_bench_page *page, const td_bench_settings *setti
     TD_CHECK(td_new_zeroed_bytes(&bench, 1, page->bytes, "benchmark"));
     base = bench;
     *base = (td_bench_base){.settings = settings, .json = report->json.file != NULL ? &report->json : NULL};
-    TD_TRY(td_common_pool(&settings->common, &base->pool));
+    TD_TRY(td_pool_create(&base->pool, (int)settings->common.threads));
     if (page->begin != NULL) TD_TRY(page->begin(bench));
     if (settings->graph_count > 0) status = measure_all(page, base, settings->graphs, settings->graph_count);
     else status = measure_all(page, base, page->graphs, usual);

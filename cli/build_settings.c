@@ -15,18 +15,16 @@ const td_arg_option td_build_settings_options[] = {
     {0},
 };
 
-td_status td_build_settings_apply(const td_build_settings *settings, td_build_options *options)
+td_status td_build_settings_apply(const td_build_settings *settings, td_graph_options *options)
 {
+    options->size = sizeof *options;
     options->symmetrize |= settings->symmetrize;
     options->dedup |= settings->dedup;
     options->drop_loops |= settings->drop_loops;
     options->out_only |= settings->out_only;
-    if (settings->drop_weights) {
-        options->drop_weights = true;
-        options->attach_weights = false;
-    }
-    if (settings->weights == NULL) return TD_OK;
-    td_status status = td_parse_weight_range(settings->weights, options);
-    if (status == TD_INVALID || status == TD_LIMIT) return td_fail(TD_USAGE, "option --weights: %s", td_last_message());
-    return status;
+    options->drop_weights |= settings->drop_weights;
+    if (settings->drop_weights) options->weights = NULL;
+    if (settings->weights != NULL) options->weights = settings->weights;
+    td_status status = td_graph_options_check(options);
+    return status == TD_INVALID || status == TD_LIMIT ? td_fail_context(TD_USAGE, "option --weights") : status;
 }

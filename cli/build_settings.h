@@ -4,7 +4,6 @@
 #define TD_CLI_BUILD_SETTINGS_H
 
 #include "command.h"
-#include "store/builder.h"
 
 typedef struct td_build_settings {
     td_common common;
@@ -15,7 +14,7 @@ typedef struct td_build_settings {
 
 extern const td_arg_option td_build_settings_options[];
 
-/* Applies the settings to `options`. */
-td_status td_build_settings_apply(const td_build_settings *settings, td_build_options *options);
+/* Applies the settings to `options` and checks them. */
+td_status td_build_settings_apply(const td_build_settings *settings, td_graph_options *options);
 
 #endif

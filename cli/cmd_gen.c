@@ -1,30 +1,25 @@
 /* `tandem gen`: generates a graph from a seed. */
 #include "build_settings.h"
 #include "graph_text.h"
+#include "made_text.h"
 #include "ordering.h"
 #include "output.h"
-#include "outside.h"
 #include "report.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/size.h"
-#include "store/formats/format.h"
-#include "store/gen.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define NO_SEED UINT64_MAX
 #define LARGEST_SEED 0x1p63
-enum { EDGE_BYTES = 8 }; /* two ends */
 #define MOST_VERTICES 4294967294.0
 
 typedef struct gen_settings {
     td_build_settings build;
     const char *output, *format, *stripe, *temporary;
-    td_gen_spec spec;
+    td_generation spec;
 } gen_settings;
 
 #define OPTION(...) TD_OPTION(gen_settings, __VA_ARGS__)
@@ -62,7 +57,7 @@ static const gen_settings defaults = {.spec = {.seed = NO_SEED, .rewire = -1}};
 static const char *kind_name(const void *unused, int index)
 {
     (void)unused;
-    return td_generators[index].kind;
+    return td_generator_kind(index);
 }
 
 /* A named graph has fixed parameters; only the seed, --shuffle and the builder's options may be given. */
@@ -77,161 +72,102 @@ static td_status refuse_parameters(const gen_settings *s, const char *name)
     return TD_OK;
 }
 
-static td_status check_spec(const td_gen_spec *spec, td_gen_size *size)
-{
-    td_status status = td_gen_check(spec, size);
-    if (status == TD_INVALID || status == TD_LIMIT) return td_fail(TD_USAGE, "%s", td_last_message());
-    return status;
-}
-
-/* Refuses a graph whose edge list alone does not fit. */
-static td_status make_spec(const gen_settings *s, const char *kind, td_gen_spec *spec, td_build_options *build)
-{
-    if (td_gen_named(kind, spec, build)) {
-        TD_CHECK(refuse_parameters(s, kind));
-        spec->shuffle |= s->spec.shuffle;
-    } else {
-        if (td_generator_named(kind) == NULL)
-            return td_fail_unknown("kind of graph", kind, "generators", kind_name, NULL);
-        *spec = s->spec;
-        spec->kind = kind;
-        spec->seed = build->weight_seed = 1;
-    }
-    if (s->spec.seed != NO_SEED) spec->seed = build->weight_seed = s->spec.seed;
-    return td_build_settings_apply(&s->build, build);
-}
-
-/* One generation: its data, and the times of its phases. */
+/* One generation: the request, and what was done. */
 typedef struct making {
     const gen_settings *settings;
-    const char *kind;
+    td_generation spec;
+    td_graph_options options;
     td_ordering ordering;
-    td_pool *pool;
+    td_session *session;
     td_graph *graph;
-    uint64_t seed, peak, digest;
-    double make_seconds, write_seconds;
-    bool is_outside; /* built out of memory, by `outside` */
-    td_outside outside;
+    td_made made;
+    uint64_t seed, digest;
 } making;
+
+static td_status make_spec(making *job)
+{
+    const gen_settings *s = job->settings;
+    td_generator_facts facts = {.size = sizeof facts};
+    const char *kind = job->spec.kind;
+    if (td_generator_fixed(kind)) TD_CHECK(refuse_parameters(s, kind));
+    else if (td_generator_describe(kind, &facts) != TD_OK)
+        return td_fail_unknown("kind of graph", kind, "generators", kind_name, NULL);
+    job->spec.has_seed = s->spec.seed != NO_SEED;
+    job->spec.has_rewire = s->spec.rewire != -1;
+    td_status status = td_generation_check(job->session, &job->spec);
+    if (status == TD_INVALID || status == TD_LIMIT) status = TD_USAGE;
+    if (status != TD_OK) return status;
+    job->seed = td_generation_seed(&job->spec);
+    return td_build_settings_apply(&s->build, &job->options);
+}
 
 static void show(const making *job)
 {
+    const td_made *made = &job->made;
     char graph[TD_GRAPH_TEXT], order[TD_ORDERING_TEXT], written[TD_WRITTEN_TEXT], peak[TD_NUMBER_BYTES];
-    td_info("%s, seed %" PRIu64 ": %s", job->kind, job->seed, td_graph_text(graph, job->graph));
-    if (job->is_outside) td_outside_show(&job->outside);
+    td_info("%s, seed %" PRIu64 ": %s", job->spec.kind, job->seed, td_graph_text(graph, job->graph));
+    if (made->out_of_memory) td_show_out_of_memory(made);
     else
-        td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, job->make_seconds,
-                td_ordering_text(order, &job->ordering), job->write_seconds, td_format_size(peak, job->peak),
+        td_info("made in %.3f s,%s written in %.3f s, peak memory %s, digest %016" PRIx64, made->build_seconds,
+                td_ordering_text(order, &job->ordering), made->write_seconds, td_format_size(peak, made->peak),
                 job->digest);
     td_info("%s", td_written_text(written, job->settings->output));
 }
 
 static void report(td_json *json, const making *job)
 {
-    td_json_string(json, "kind", job->kind);
+    const td_made *made = &job->made;
+    td_json_string(json, "kind", job->spec.kind);
     td_json_u64(json, "seed", job->seed);
     td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
-    td_json_real(json, "seconds", job->make_seconds + job->ordering.seconds + job->write_seconds);
-    td_json_real(json, "make_seconds", job->make_seconds);
+    td_json_real(json, "seconds", made->build_seconds + made->order_seconds + made->write_seconds);
+    td_json_real(json, "make_seconds", made->build_seconds);
     td_ordering_json(json, &job->ordering);
-    td_json_real(json, "write_seconds", job->write_seconds);
-    td_memory_json(json, job->graph, job->peak);
-    if (job->is_outside) td_outside_json(json, &job->outside);
+    td_json_real(json, "write_seconds", made->write_seconds);
+    td_memory_json(json, job->graph, made->peak);
+    if (made->out_of_memory) td_json_out_of_memory(json, made);
     else td_json_hex(json, "digest", job->digest);
 }
 
-static td_status fill_list(void *context, td_edge_list *edges, td_pool *pool)
-{
-    const td_gen_spec *spec = context;
-    return td_generator_named(spec->kind)->fill(spec, edges, pool);
-}
-
-/* Whether the graph may be built out of memory: the output is a .tg, and no option needs the whole graph in memory. */
-static bool may_go_outside(const making *job)
-{
-    const td_format *format = NULL;
-    const gen_settings *s = job->settings;
-    if (job->ordering.order != TD_ORDER_NONE) return false;
-    return td_format_for_output(s->output, s->format, &format) == TD_OK && format == &td_format_tg;
-}
-
-static td_status make_outside(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
+static td_status make(making *job, td_report *out)
 {
     const gen_settings *s = job->settings;
-    uint64_t start = td_clock_ns();
-    job->is_outside = true;
-    job->outside = (td_outside){.output = s->output, .stripes = s->stripe,
-                                .temporary = s->temporary, .build = build, .expected_edges = size.edges,
-                                .pool = job->pool};
-    TD_CHECK(td_outside_build(&job->outside, spec->kind, fill_list, (void *)spec));
-    job->graph = job->outside.graph;
-    job->make_seconds = td_seconds_since(start);
-    return TD_OK;
-}
-
-static td_status make_inside(making *job, const td_gen_spec *spec, const td_build_options *build)
-{
-    const gen_settings *s = job->settings;
-    uint64_t start = td_clock_ns();
-    TD_CHECK(td_graph_generate(&job->graph, spec, build, job->pool));
-    job->make_seconds = td_seconds_since(start);
-    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->pool));
-    TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
-    start = td_clock_ns();
-    TD_CHECK(td_output_write(job->graph, s->output, s->format, s->stripe, job->pool));
-    job->write_seconds = td_seconds_since(start);
-    return TD_OK;
-}
-
-/* Builds in memory or out of memory; the size is known before the first edge is drawn. */
-static td_status make_somewhere(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build)
-{
-    uint64_t budget = td_memory().budget;
-    int threads = td_pool_threads(job->pool);
-    bool hopeless = budget != 0 && size.edges > budget / EDGE_BYTES;
-    bool possible = td_outside_possible(threads); /* before anything is allocated */
-    bool outside = possible && may_go_outside(job) && td_outside_needed(size.vertices, size.edges, true, build);
-    td_status status = outside    ? make_outside(job, spec, size, build)
-                       : hopeless ? TD_NO_MEMORY
-                                  : make_inside(job, spec, build);
-    if (status != TD_NO_MEMORY || budget == 0) return status;
-    return td_outside_too_small(td_inside_bytes(size.vertices, size.edges, true, build), job->settings->output,
-                                threads, may_go_outside(job));
-}
-
-static td_status make(making *job, const td_gen_spec *spec, td_gen_size size, const td_build_options *build,
-                      td_report *out)
-{
-    const td_common *common = &job->settings->build.common;
-    TD_CHECK(td_common_pool(common, &job->pool));
-    TD_CHECK(make_somewhere(job, spec, size, build));
-    job->peak = td_memory().peak;
+    td_file_options file = {.size = sizeof file, .to = s->format, .stripes = s->stripe, .temporary = s->temporary,
+                            .order = job->ordering.order, .order_seed = job->seed};
+    job->made.size = sizeof job->made;
+    TD_CHECK(td_file_generate(job->session, &job->spec, s->output, &job->options, &file, &job->made, &job->graph));
+    job->ordering.seconds = job->made.order_seconds;
+    if (!job->made.out_of_memory) TD_CHECK(td_graph_digest_of(job->session, job->graph, &job->digest));
     show(job);
-    if (common->json == NULL) return TD_OK;
-    TD_CHECK(td_report_begin(out, common->json, "gen", td_pool_threads(job->pool)));
+    if (s->build.common.json == NULL) return TD_OK;
+    TD_CHECK(td_report_begin(out, s->build.common.json, "gen", td_session_threads(job->session)));
     report(&out->json, job);
     return TD_OK;
+}
+
+static td_status check_line(making *job)
+{
+    const gen_settings *s = job->settings;
+    TD_CHECK(make_spec(job));
+    TD_CHECK(td_ordering_choose(&job->ordering, s->build.order, job->seed));
+    TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
+    TD_CHECK(td_output_check_stripes(s->output, s->format, s->stripe));
+    return td_output_check_temporary(s->temporary);
 }
 
 static td_status run_gen(const td_args *args, void *settings)
 {
     const gen_settings *s = settings;
-    making job = {.settings = s, .kind = args->words[0]};
-    td_gen_spec spec = {0};
-    td_build_options build = {0};
-    td_gen_size size = {0, 0};
+    making job = {.settings = s, .spec = s->spec};
     td_report out = {0};
-    TD_CHECK(make_spec(s, job.kind, &spec, &build));
-    TD_CHECK(check_spec(&spec, &size));
-    TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, spec.seed));
-    TD_CHECK(td_output_check(&s->build.common, s->output, s->format));
-    TD_CHECK(td_output_check_stripes(s->output, s->format, s->stripe));
-    TD_CHECK(td_output_check_temporary(s->temporary));
-    job.seed = spec.seed;
-    td_status status = make(&job, &spec, size, &build, &out);
+    job.spec.size = sizeof job.spec;
+    job.spec.kind = args->words[0];
+    td_status status = td_common_session(&s->build.common, &job.session);
+    if (status == TD_OK) status = check_line(&job);
+    if (status == TD_OK) status = make(&job, &out);
     td_graph_destroy(job.graph);
-    td_pool_destroy(job.pool);
+    td_session_destroy(job.session);
     return td_report_end(&out, status);
 }
 

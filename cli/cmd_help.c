@@ -2,8 +2,6 @@
 #include "command.h"
 
 #include "run_text.h"
-#include "store/formats/format.h"
-#include "store/gen.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -66,10 +64,9 @@ void td_help_overview(void)
     printf("\n'tandem help COMMAND' and 'tandem help TOPIC' have details.\n");
 }
 
-static const char *abilities(const td_format *format)
+static const char *abilities(const td_format_facts *format)
 {
-    bool reads = format->read != NULL || format == &td_format_tg;
-    return reads && format->write != NULL ? "read, write" : reads ? "read" : "write";
+    return format->reads && format->writes ? "read, write" : format->reads ? "read" : "write";
 }
 
 static void help_formats(void)
@@ -78,10 +75,11 @@ static void help_formats(void)
            "--format NAME (and --to NAME for the output of convert) overrides that.\n"
            "Text may be compressed: .gz, .zst, .xz.\n\n");
     printf("  %-14s %-12s %-16s\n", "name", "", "suffixes");
-    for (int i = 0; td_formats[i] != NULL; i++) {
-        const td_format *format = td_formats[i];
-        printf("  %-14s %-12s %s\n", format->name, abilities(format), format->suffixes);
-        td_print_wrapped(format->description, 17, 80);
+    const char *name;
+    td_format_facts format = {.size = sizeof format};
+    for (int i = 0; (name = td_format_name(i)) != NULL && td_format_describe(name, &format) == TD_OK; i++) {
+        printf("  %-14s %-12s %s\n", name, abilities(&format), format.suffixes);
+        td_print_wrapped(format.description, 17, 80);
     }
 }
 
@@ -89,11 +87,13 @@ static void help_generators(void)
 {
     printf("Generators. The graph depends on the seed, but not on the number of threads.\n"
            "Parameters are options of `tandem gen` (see 'tandem help gen').\n\n");
-    for (const td_generator *generator = td_generators; generator->kind != NULL; generator++) {
+    const char *kind;
+    td_generator_facts generator = {.size = sizeof generator};
+    for (int i = 0; (kind = td_generator_kind(i)) != NULL && td_generator_describe(kind, &generator) == TD_OK; i++) {
         char head[64];
-        snprintf(head, sizeof head, "  %s", generator->kind);
-        td_print_entry(head, 16, generator->description);
-        printf("%16s%s\n", "", generator->parameters);
+        snprintf(head, sizeof head, "  %s", kind);
+        td_print_entry(head, 16, generator.description);
+        printf("%16s%s\n", "", generator.parameters);
     }
     printf("\n"
            "Named graphs: kN (rmat of 2^N vertices, degree 16), uN (uniform), gridN (N x N),\n"

@@ -8,7 +8,6 @@
 #include "info_needs.h"
 #include "info_partition.h"
 #include "output.h"
-#include "outside.h"
 #include "report.h"
 #include "standard_input.h"
 #include "text.h"
@@ -17,6 +16,9 @@
 #include "base/clock.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "base/pool.h"
+#include "store/build_bytes.h"
+#include "store/external.h"
 #include "store/formats/format.h"
 #include "store/graph_stats.h"
 #include "store/packed.h"
@@ -105,7 +107,7 @@ static td_status inspect(inspection *job, const info_settings *s)
 {
     uint64_t start = td_clock_ns();
     TD_CHECK(choose_format(job, s->format));
-    TD_CHECK(td_common_pool(&s->common, &job->pool));
+    TD_CHECK(td_pool_create(&job->pool, (int)s->common.threads));
     job->packed = job->format == &td_format_tg;
     job->full = s->check || !job->packed;
     if (s->check && job->packed) TD_CHECK(td_packed_check(job->path, job->pool));

@@ -2,15 +2,12 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
-#include "outside.h"
 #include "report.h"
 #include "standard_input.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/size.h"
-#include "store/formats/format.h"
 
 typedef struct reorder_settings {
     td_common common;
@@ -33,7 +30,7 @@ typedef struct reordering {
     const char *input;
     const reorder_settings *settings;
     td_ordering ordering;
-    td_pool *pool;
+    td_session *session;
     td_graph *graph;
     uint64_t peak, digest;
     double read_seconds, write_seconds;
@@ -60,31 +57,23 @@ static void report(td_json *json, const reordering *job)
     td_json_hex(json, "digest", job->digest);
 }
 
-static td_status too_small(const reordering *job)
-{
-    td_build_options plain = {0};
-    const td_format *format = job->settings->format != NULL ? td_format_named(job->settings->format) : NULL;
-    if (format == NULL && td_format_detect(job->input, &format) != TD_OK) return TD_NO_MEMORY;
-    return td_inside_too_small(job->input, format, &plain, td_pool_threads(job->pool));
-}
-
 static td_status reorder(reordering *job, td_report *out)
 {
     const reorder_settings *s = job->settings;
-    TD_CHECK(td_common_pool(&s->common, &job->pool));
+    td_graph_options options = {.size = sizeof options, .format = s->format, .edges = TD_PLACE_MEMORY};
+    TD_CHECK(td_common_session(&s->common, &job->session));
     uint64_t start = td_clock_ns();
-    td_status status = td_graph_read(&job->graph, job->input, s->format, NULL, job->pool);
+    TD_CHECK(td_graph_open(job->session, job->input, &options, &job->graph));
     job->read_seconds = td_seconds_since(start);
-    if (status == TD_OK) status = td_ordering_apply(&job->ordering, &job->graph, job->pool);
-    if (status != TD_OK) return status == TD_NO_MEMORY ? too_small(job) : status;
+    TD_CHECK(td_ordering_apply(&job->ordering, &job->graph, job->session));
     start = td_clock_ns();
-    TD_CHECK(td_graph_write(job->graph, s->output, s->to, job->pool));
+    TD_CHECK(td_graph_save(job->session, job->graph, s->output, s->to));
     job->write_seconds = td_seconds_since(start);
-    job->peak = td_memory().peak;
+    job->peak = td_memory_peak();
     show(job);
     if (s->common.json == NULL) return TD_OK;
-    TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
-    TD_CHECK(td_report_begin(out, s->common.json, "reorder", td_pool_threads(job->pool)));
+    TD_CHECK(td_graph_digest_of(job->session, job->graph, &job->digest));
+    TD_CHECK(td_report_begin(out, s->common.json, "reorder", td_session_threads(job->session)));
     report(&out->json, job);
     return TD_OK;
 }
@@ -101,7 +90,7 @@ static td_status run_reorder(const td_args *args, void *settings)
     TD_CHECK(td_standard_input_take(&job.input, NULL, s->output));
     td_status status = reorder(&job, &out);
     td_graph_destroy(job.graph);
-    td_pool_destroy(job.pool);
+    td_session_destroy(job.session);
     return td_report_end(&out, status);
 }
 

@@ -7,7 +7,6 @@
 #define TD_CLI_COMMAND_H
 
 #include "args.h"
-#include "base/pool.h"
 
 #include <stddef.h>
 
@@ -49,7 +48,7 @@ td_arg_spec td_command_spec(const td_command *command);
 void td_help_command(const td_command *command);
 void td_help_overview(void);
 
-/* Creates the pool with the number of threads of --threads. */
-td_status td_common_pool(const td_common *common, td_pool **out);
+/* Opens a session with the threads of --threads, whose messages name the tool's options. */
+td_status td_common_session(const td_common *common, td_session **out);
 
 #endif

@@ -8,34 +8,41 @@
 
 char *td_weights_text(char text[TD_GRAPH_TEXT], const td_graph *graph)
 {
-    if (graph->weights == TD_WEIGHT_NONE) snprintf(text, TD_GRAPH_TEXT, "none");
-    else
-        snprintf(text, TD_GRAPH_TEXT, "%s %.9g..%.9g", td_weight_name(graph->weights), graph->weight_min,
-                 graph->weight_max);
+    double lowest, highest;
+    if (!td_graph_weight_range(graph, &lowest, &highest)) snprintf(text, TD_GRAPH_TEXT, "none");
+    else snprintf(text, TD_GRAPH_TEXT, "%s %.9g..%.9g", td_graph_weights(graph), lowest, highest);
     return text;
+}
+
+static bool has_weights(const td_graph *graph)
+{
+    double lowest, highest;
+    return td_graph_weight_range(graph, &lowest, &highest);
 }
 
 char *td_graph_text(char text[TD_GRAPH_TEXT], const td_graph *graph)
 {
-    char vertices[TD_NUMBER_BYTES], edges[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
-    snprintf(text, TD_GRAPH_TEXT, "%s %s, %s edge%s, %s%.80s%s", td_format_count(vertices, graph->vertices),
-             graph->vertices == 1 ? "vertex" : "vertices", td_format_count(edges, graph->edges),
-             graph->edges == 1 ? "" : "s", graph->weights == TD_WEIGHT_NONE ? "no weights" : "weights ",
-             graph->weights == TD_WEIGHT_NONE ? "" : td_weights_text(weights, graph),
-             graph->symmetric ? ", symmetric" : "");
+    char count[TD_NUMBER_BYTES], edge_count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
+    uint32_t vertices = td_graph_vertices(graph);
+    uint64_t edges = td_graph_edges(graph);
+    snprintf(text, TD_GRAPH_TEXT, "%s %s, %s edge%s, %s%.80s%s", td_format_count(count, vertices),
+             vertices == 1 ? "vertex" : "vertices", td_format_count(edge_count, edges), edges == 1 ? "" : "s",
+             has_weights(graph) ? "weights " : "no weights", has_weights(graph) ? td_weights_text(weights, graph) : "",
+             td_graph_symmetric(graph) ? ", symmetric" : "");
     return text;
 }
 
 void td_graph_json(td_json *json, const td_graph *graph)
 {
-    td_json_u64(json, "vertices", graph->vertices);
-    td_json_u64(json, "edges", graph->edges);
-    td_json_string(json, "weights", td_weight_name(graph->weights));
-    if (graph->weights != TD_WEIGHT_NONE) {
-        td_json_real(json, "weight_min", graph->weight_min);
-        td_json_real(json, "weight_max", graph->weight_max);
+    double lowest, highest;
+    td_json_u64(json, "vertices", td_graph_vertices(graph));
+    td_json_u64(json, "edges", td_graph_edges(graph));
+    td_json_string(json, "weights", td_graph_weights(graph));
+    if (td_graph_weight_range(graph, &lowest, &highest)) {
+        td_json_real(json, "weight_min", lowest);
+        td_json_real(json, "weight_max", highest);
     }
-    td_json_bool(json, "symmetric", graph->symmetric);
+    td_json_bool(json, "symmetric", td_graph_symmetric(graph));
 }
 
 void td_json_hex(td_json *json, const char *key, uint64_t value)
@@ -47,7 +54,7 @@ void td_json_hex(td_json *json, const char *key, uint64_t value)
 
 uint64_t td_edge_bytes(const td_graph *graph)
 {
-    return graph->edges * (graph->weights == TD_WEIGHT_NONE ? 8 : 12);
+    return td_graph_edges(graph) * (has_weights(graph) ? 12 : 8);
 }
 
 void td_memory_json(td_json *json, const td_graph *graph, uint64_t peak)

@@ -4,7 +4,7 @@
 #define TD_CLI_GRAPH_TEXT_H
 
 #include "base/json.h"
-#include "store/graph.h"
+#include "tandem.h"
 
 enum { TD_GRAPH_TEXT = 192 };
 

@@ -4,15 +4,16 @@
  * The first Ctrl-C asks the command to stop between two chunks of work; the
  * second one ends the process at once. Neither leaves a partial file. */
 #include "command.h"
+#include "names.h"
 #include "standard_input.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/isa.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +63,11 @@ td_arg_spec td_command_spec(const td_command *command)
                          .most = command->most};
 }
 
-td_status td_common_pool(const td_common *common, td_pool **out) { return td_pool_create(out, (int)common->threads); }
+td_status td_common_session(const td_common *common, td_session **out)
+{
+    return td_session_open(&(td_session_options){.size = sizeof(td_session_options), .threads = (int)common->threads,
+                                                 .names = td_tool_names}, out);
+}
 
 static void on_signal(int number)
 {
@@ -126,7 +131,7 @@ static td_status unknown_command(const char *word)
 {
     if (word[0] == '-')
         return td_fail(TD_USAGE, "'%s' is not a command; the command comes first, options after it", word);
-    if (td_program_named(word) != NULL)
+    if (td_program_summary(word) != NULL)
         return td_fail(TD_USAGE, "unknown command '%s'; it is a program: tandem run %s FILE", word, word);
     return td_fail_unknown("command", word, NULL, td_command_name, NULL);
 }
@@ -155,17 +160,27 @@ static td_status flush_results(void)
     return ferror(stdout) ? td_fail(TD_IO, "cannot write standard output; is its disk full?") : TD_OK;
 }
 
-/* Prints the message. Wrong usage also names the command's help page, unless the message names one. */
+/* The help pages for wrong usage: those of the refusal's topics, or the command's own. */
+static void print_pages(const char *word)
+{
+    const char *topics = td_last_refusal()->topics;
+    bool known = word != NULL && td_command_named(word) != NULL;
+    if (topics[0] == '\0') fprintf(stderr, "; see 'tandem help%s%s'", known ? " " : "", known ? word : "");
+    for (const char *at = topics; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        fprintf(stderr, "%s'tandem help %.*s'", at == topics ? "; see " : " and ", (int)length, at);
+        at += length;
+    }
+}
+
 static int report(td_status status, const char *word)
 {
     td_progress_end();
     if (status == TD_OK) return 0;
     td_standard_input_name();
-    bool pointed = status != TD_USAGE || strstr(td_last_message(), "'tandem help ") != NULL;
-    bool known = word != NULL && td_command_named(word) != NULL;
-    if (pointed) fprintf(stderr, "tandem: %s\n", td_last_message());
-    else
-        fprintf(stderr, "tandem: %s; see 'tandem help%s%s'\n", td_last_message(), known ? " " : "", known ? word : "");
+    fprintf(stderr, "tandem: %s", td_last_message());
+    if (status == TD_USAGE) print_pages(word);
+    fprintf(stderr, "\n");
     return status == TD_USAGE ? 2 : 1;
 }
 
@@ -183,6 +198,9 @@ int main(int argc, char **argv)
     hold_standard_files();
     setlocale(LC_CTYPE, "");
     catch_signals();
+    /* Of what a command does outside of a session: its messages name the tool's options. */
+    static td_account account = {.names = td_tool_names, .references = 1, .huge_pages = true};
+    (void)td_account_enter(&account);
     td_status status = td_isa_check();
     if (status == TD_OK) status = run_word(argc, argv);
     if (status == TD_OK) status = flush_results();

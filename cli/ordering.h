@@ -3,11 +3,11 @@
 #define TD_CLI_ORDERING_H
 
 #include "base/json.h"
-#include "layout/reorder.h"
 
 typedef struct td_ordering {
-    td_order order;
-    uint64_t seed; /* of the random order */
+    const char *order; /* a name */
+    bool changes;      /* it is not "none" */
+    uint64_t seed;     /* of the random order */
     double seconds;
 } td_ordering;
 
@@ -15,7 +15,7 @@ typedef struct td_ordering {
 td_status td_ordering_choose(td_ordering *ordering, const char *name, uint64_t seed);
 
 /* Replaces *graph; on failure destroys it and sets it to NULL. */
-td_status td_ordering_apply(td_ordering *ordering, td_graph **graph, td_pool *pool);
+td_status td_ordering_apply(td_ordering *ordering, td_graph **graph, td_session *session);
 
 /* " reorder (hot) 0.123 s," for a line of times, or nothing. Returns `text`. */
 enum { TD_ORDERING_TEXT = 64 };

@@ -4,9 +4,6 @@
 #include "base/size.h"
 #include "graph_text.h"
 #include "report.h"
-#include "store/formats/format.h"
-#include "store/input.h"
-#include "store/packed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +15,13 @@
 static const char *format_name(const void *unused, int index)
 {
     (void)unused;
-    return td_formats[index] != NULL ? td_formats[index]->name : NULL;
+    return td_format_name(index);
 }
 
 td_status td_format_check(const char *name)
 {
-    if (name == NULL || td_format_named(name) != NULL) return TD_OK;
+    td_format_facts facts = {.size = sizeof facts};
+    if (name == NULL || td_format_describe(name, &facts) == TD_OK) return TD_OK;
     return td_fail_unknown("format", name, "formats", format_name, NULL);
 }
 
@@ -42,9 +40,9 @@ td_status td_output_check(const td_common *common, const char *path, const char 
     if (common->json != NULL && strcmp(common->json, path) == 0)
         return td_fail(TD_USAGE, "the graph and --json cannot both go to '%s'", path);
     TD_CHECK(td_report_check_target(common, path));
-    const td_format *chosen = NULL;
+    const char *chosen;
     TD_CHECK(td_format_check(format));
-    TD_CHECK(td_format_for_output(path, format, &chosen));
+    TD_CHECK(td_format_of_output(path, format, &chosen));
     return td_place_check(path);
 }
 
@@ -59,13 +57,15 @@ td_status td_output_check_temporary(const char *directory)
     return TD_OK;
 }
 
+enum { MOST_STRIPES = 16 }; /* that are compared; the writer refuses more */
+
 /* Refuses a directory that is named twice: two stripes in it would have the same name. */
 static td_status check_stripes_differ(const char *directories)
 {
-    struct stat seen[TD_MOST_STRIPES];
+    struct stat seen[MOST_STRIPES];
     uint32_t count = 0;
     char name[4096];
-    for (const char *at = directories; *at != '\0' && count < TD_MOST_STRIPES; at += *at == ',') {
+    for (const char *at = directories; *at != '\0' && count < MOST_STRIPES; at += *at == ',') {
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length;
@@ -80,19 +80,14 @@ static td_status check_stripes_differ(const char *directories)
 
 td_status td_output_check_stripes(const char *path, const char *format, const char *directories)
 {
-    const td_format *chosen = NULL;
+    const char *chosen;
+    td_format_facts facts = {.size = sizeof facts};
     if (directories == NULL) return TD_OK;
-    TD_CHECK(td_format_for_output(path, format, &chosen));
-    if (chosen != &td_format_tg)
-        return td_fail(TD_USAGE, "--stripe is for packed graphs (.tg); %s is %s", path, chosen->description);
+    TD_CHECK(td_format_of_output(path, format, &chosen));
+    TD_CHECK(td_format_describe(chosen, &facts));
+    if (strcmp(chosen, "tg") != 0)
+        return td_fail(TD_USAGE, "--stripe is for packed graphs (.tg); %s is %s", path, facts.description);
     return check_stripes_differ(directories);
-}
-
-td_status td_output_write(const td_graph *graph, const char *path, const char *format, const char *directories,
-                          td_pool *pool)
-{
-    return directories != NULL ? td_packed_write_striped(graph, path, directories, pool)
-                               : td_graph_write(graph, path, format, pool);
 }
 
 td_status td_output_spares(const char *input, const char *option, const char *output)
@@ -104,59 +99,32 @@ td_status td_output_spares(const char *input, const char *option, const char *ou
     return td_fail(TD_USAGE, "%s %s is the input itself: name another file", option, output);
 }
 
-/* False if the file has no checksum. */
-static bool checksum_of(const char *path, uint64_t *checksum)
-{
-    td_packed *packed = NULL;
-    if (td_packed_open(&packed, path) != TD_OK) return false;
-    *checksum = td_packed_describe(packed)->build_id;
-    td_packed_close(packed);
-    return true;
-}
-
 char *td_written_text(char text[TD_WRITTEN_TEXT], const char *path)
 {
     char size[TD_NUMBER_BYTES], behind[64] = "";
-    uint64_t checksum;
+    td_file_facts file = {.size = sizeof file};
     if (strcmp(path, "-") == 0) {
         snprintf(text, TD_WRITTEN_TEXT, "written to standard output");
         return text;
     }
-    if (checksum_of(path, &checksum)) snprintf(behind, sizeof behind, ", checksum %016" PRIx64, checksum);
+    if (td_file_describe(path, NULL, &file) == TD_OK && file.packed)
+        snprintf(behind, sizeof behind, ", checksum %016" PRIx64, file.checksum);
     snprintf(text, TD_WRITTEN_TEXT, "%s: %s%s", path, td_format_size(size, td_graph_file_bytes(path)), behind);
     return text;
 }
 
 void td_written_json(td_json *json, const char *path)
 {
-    uint64_t checksum;
+    td_file_facts file = {.size = sizeof file};
     td_json_string(json, "output", path);
     td_json_u64(json, "output_bytes", td_graph_file_bytes(path));
-    if (checksum_of(path, &checksum)) td_json_hex(json, "checksum", checksum);
-}
-
-uint64_t td_file_bytes(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
+    if (td_file_describe(path, NULL, &file) == TD_OK && file.packed) td_json_hex(json, "checksum", file.checksum);
 }
 
 uint64_t td_graph_file_bytes(const char *path)
 {
-    td_packed *packed = NULL;
-    uint64_t bytes = td_file_bytes(path);
-    if (td_packed_open(&packed, path) != TD_OK) return bytes;
-    uint32_t stripes = td_packed_describe(packed)->stripes;
-    for (uint32_t i = 1; i <= stripes; i++) bytes += td_file_bytes(td_packed_path(packed, i));
-    td_packed_close(packed);
-    return bytes;
-}
-
-bool td_file_compressed(const char *path)
-{
-    td_input *input = NULL;
-    if (td_input_open(&input, path) != TD_OK) return false;
-    bool compressed = td_input_compressed(input);
-    td_input_close(input);
-    return compressed;
+    struct stat facts;
+    td_file_facts file = {.size = sizeof file};
+    if (td_file_describe(path, NULL, &file) == TD_OK) return file.bytes;
+    return stat(path, &facts) == 0 && facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
 }

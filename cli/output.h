@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "command.h"
-#include "store/graph.h"
 
 /* Refuses a missing -o, a format that cannot be written, a place that cannot be
  * written to, and a --json that would go to the same place. `format` may be NULL. */
@@ -13,10 +12,6 @@ td_status td_output_check(const td_common *common, const char *path, const char 
 /* The same for a graph whose edges are to be striped over `directories`, which may be NULL. */
 td_status td_output_check_temporary(const char *directory_or_null);
 td_status td_output_check_stripes(const char *path, const char *format, const char *directories);
-
-/* Writes the graph, striped unless `directories` is NULL. */
-td_status td_output_write(const td_graph *graph, const char *path, const char *format, const char *directories,
-                          td_pool *pool);
 
 /* Refuses a place that cannot be written to. */
 td_status td_place_check(const char *path);
@@ -33,8 +28,6 @@ enum { TD_WRITTEN_TEXT = 4200 };
 char *td_written_text(char text[TD_WRITTEN_TEXT], const char *path);
 void td_written_json(td_json *json, const char *path);
 
-uint64_t td_file_bytes(const char *path); /* 0 if there is no such file */
-uint64_t td_graph_file_bytes(const char *path); /* the same with the stripes of a packed graph */
-bool td_file_compressed(const char *path);
+uint64_t td_graph_file_bytes(const char *path); /* with the stripes of a packed graph; 0 if there is no such file */
 
 #endif

@@ -2,9 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/size.h"
-#include "cpu/cpu.h"
-#include "planner/plan.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -13,57 +12,64 @@
 
 enum { NAME_COLUMN = 14, KEY_COLUMN = 26 };
 
-static void show_result(const td_run *run, const td_run_summary *summary)
+static void show_result(const td_run_text *of, const char *name)
 {
-    const td_program_info *info = run->program->info;
+    const td_program_facts *program = of->program;
+    const td_summary *summary = of->summary;
+    const char *plural = summary->groups == 1 ? "" : "s";
     char one[TD_NUMBER_BYTES], two[TD_NUMBER_BYTES], three[TD_NUMBER_BYTES];
+    uint64_t edge_count;
+    const uint64_t *forest = td_result_edges(of->result, &edge_count);
     td_format_count(one, summary->reached);
-    td_format_count(two, run->graph->vertices);
-    if (run->edges != NULL)
-        td_info("%s: %s edges, total weight %.15g, %s %s%s, the largest of %s vertices", info->name,
-                td_format_count(one, run->edge_count), run->total_weight, td_format_count(two, summary->groups),
-                info->result, summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
-    else if (info->vertex_values)
-        td_info("%s: %s %s%s, the largest of %s vertices", info->name, td_format_count(one, summary->groups),
-                info->result, summary->groups == 1 ? "" : "s", td_format_count(three, summary->largest));
-    else if (info->needs_source)
-        td_info("%s: %s of %s vertices reached, the farthest at %s %.9g", info->name, one, two, info->result,
+    td_format_count(two, td_graph_vertices(of->graph));
+    if (forest != NULL)
+        td_info("%s: %s edges, total weight %.15g, %s %s%s, the largest of %s vertices", name,
+                td_format_count(one, edge_count), td_result_total_weight(of->result),
+                td_format_count(two, summary->groups), program->result, plural,
+                td_format_count(three, summary->largest));
+    else if (program->groups)
+        td_info("%s: %s %s%s, the largest of %s vertices", name, td_format_count(one, summary->groups),
+                program->result, plural, td_format_count(three, summary->largest));
+    else if (program->needs_source)
+        td_info("%s: %s of %s vertices reached, the farthest at %s %.9g", name, one, two, program->result,
                 summary->highest);
     else
-        td_info("%s: %s %.9g .. %.9g, sum %.9g", info->name, info->result, summary->lowest, summary->highest,
+        td_info("%s: %s %.9g .. %.9g, sum %.9g", name, program->result, summary->lowest, summary->highest,
                 summary->sum);
 }
 
 /* Why the run ended. */
-static void show_end(const td_run *run, const td_run_options *options)
+static void show_end(const td_run_text *of, const td_result_facts *facts)
 {
-    bool measured = run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE;
-    const char *plural = run->iterations == 1 ? "" : "s";
-    if (run->converged && measured)
-        td_info("converged after %" PRIu32 " iteration%s: the last change is %.3g, the tolerance %.3g", run->iterations,
-                plural, run->final_change, run->tolerance);
-    else if (run->converged)
-        td_info("done after %" PRIu32 " iteration%s", run->iterations, plural);
-    else if (options->has_iterations && !measured)
-        td_info("stopped by --iterations after %" PRIu32 ", before the result was complete", options->iterations);
-    else if (options->has_iterations)
+    bool measured = of->program->measured;
+    uint32_t iterations = td_result_iterations(of->result);
+    const char *plural = iterations == 1 ? "" : "s";
+    if (td_result_converged(of->result) && measured)
+        td_info("converged after %" PRIu32 " iteration%s: the last change is %.3g, the tolerance %.3g", iterations,
+                plural, facts->final_change, facts->tolerance);
+    else if (td_result_converged(of->result))
+        td_info("done after %" PRIu32 " iteration%s", iterations, plural);
+    else if (of->request->has_iterations && !measured)
+        td_info("stopped by --iterations after %" PRIu32 ", before the result was complete", of->request->iterations);
+    else if (of->request->has_iterations)
         td_info("stopped by --iterations after %" PRIu32 ": the last change is %.3g, the tolerance %.3g%s",
-                options->iterations, run->final_change, run->tolerance,
-                options->has_tolerance ? "" : " (--tolerance T sets another)");
+                of->request->iterations, facts->final_change, facts->tolerance,
+                of->request->has_tolerance ? "" : " (--tolerance T sets another)");
     else
-        td_info("ended after the default of %" PRIu32 " iteration%s; --iterations N sets another", run->iterations,
-                plural);
+        td_info("ended after the default of %" PRIu32 " iteration%s; --iterations N sets another", iterations, plural);
 }
 
 void td_show_plan(const td_plan *plan)
 {
     char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
-    td_info("engine %s (%s): graph %s, program %s, free %s%s", plan->reported->name, plan->why,
-            td_format_size(graph, plan->graph_bytes), td_format_size(program, plan->program_bytes),
-            td_format_size(room, plan->free_bytes), plan->fits ? "" : ": may not fit");
-    if (plan->device_graph_bytes > 0)
-        td_info("on the device: graph %s, program %s", td_format_size(graph, plan->device_graph_bytes),
-                td_format_size(program, plan->device_program_bytes));
+    td_plan_memory host = {.size = sizeof host}, device = {.size = sizeof device};
+    if (td_plan_memory_row(plan, 0, &host) != TD_OK) return;
+    td_info("engine %s (%s): graph %s, program %s, free %s%s", td_plan_engine(plan), td_plan_why(plan),
+            td_format_size(graph, host.graph), td_format_size(program, host.program),
+            td_format_size(room, host.free), host.fits ? "" : ": may not fit");
+    if (td_plan_memory_row(plan, 1, &device) == TD_OK && device.graph > 0)
+        td_info("on the device: graph %s, program %s", td_format_size(graph, device.graph),
+                td_format_size(program, device.program));
     uint64_t edges = td_plan_counter(plan, "subgraph_edges"), rooms = td_plan_counter(plan, "room_bytes");
     if (edges > 0)
         td_info("the link carries subgraphs of %s edges, the device has slots for %s; resident prefix %s",
@@ -76,175 +82,187 @@ void td_show_plan(const td_plan *plan)
             later < most ? td_format_size(program, later) : "");
 }
 
+/* The sum of a counter over the recorded iterations. */
+static double sum_of(const td_result *result, const td_result_facts *facts, const char *counter)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < facts->rows; i++)
+        sum += td_iteration_counter(td_result_iteration(result, facts->first_row + i), counter);
+    return sum;
+}
+
 /* For engines that send edges over a link. */
-static void show_link(const td_run *run)
+static void show_link(const td_result *result, const td_result_facts *facts)
 {
     char bytes[TD_NUMBER_BYTES];
-    uint64_t moved = 0, useful = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
-        moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
-        useful += row->bytes_useful;
-    }
+    double moved = sum_of(result, facts, "bytes_whole") + sum_of(result, facts, "bytes_extracted") +
+                   sum_of(result, facts, "bytes_direct");
     if (moved > 0)
-        td_info("over the link: %s of edges, useful bytes / transferred bytes %.2f", td_format_size(bytes, moved),
-                (double)useful / (double)moved);
+        td_info("over the link: %s of edges, useful bytes / transferred bytes %.2f",
+                td_format_size(bytes, (uint64_t)moved), sum_of(result, facts, "bytes_useful") / moved);
 }
 
 /* For engines that divide iterations between GPU and CPU. */
-static void show_shares(const td_run *run)
+static void show_shares(const td_result *result, const td_result_facts *facts)
 {
-    td_row all = {0};
+    double gpu = sum_of(result, facts, "edges_gpu"), link = sum_of(result, facts, "edges_link"),
+           cpu = sum_of(result, facts, "edges_cpu"), on_demand = sum_of(result, facts, "edges_on_demand"),
+           sum = (gpu + link + cpu + on_demand) / 100;
     uint32_t together = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
-        together += row->edges_gpu + row->edges_link > 0;
-        all.edges_gpu += row->edges_gpu;
-        all.edges_link += row->edges_link;
-        all.edges_cpu += row->edges_cpu;
-        all.edges_on_demand += row->edges_on_demand;
+    if (strcmp(facts->engine, "coop") != 0 || sum <= 0) return;
+    for (uint32_t i = 0; i < facts->rows; i++) {
+        const td_iteration *row = td_result_iteration(result, facts->first_row + i);
+        together += td_iteration_counter(row, "edges_gpu") + td_iteration_counter(row, "edges_link") > 0;
     }
-    double sum = (double)(all.edges_gpu + all.edges_link + all.edges_cpu + all.edges_on_demand) / 100;
-    if (td_engine_named(run->engine) == &td_coop_engine && sum > 0)
-        td_info("edges: GPU %.0f%%, GPU over the link %.0f%%, CPU %.0f%%, CPU on demand %.0f%%; %u "
-                "of %u iterations with the GPU",
-                (double)all.edges_gpu / sum, (double)all.edges_link / sum, (double)all.edges_cpu / sum,
-                (double)all.edges_on_demand / sum, together, run->row_count);
+    td_info("edges: GPU %.0f%%, GPU over the link %.0f%%, CPU %.0f%%, CPU on demand %.0f%%; %u of %u iterations with "
+            "the GPU", gpu / sum, link / sum, cpu / sum, on_demand / sum, together, facts->rows);
 }
 
 /* For engines that ran on another device than the CPU. */
-static void show_device(const td_run *run)
+static void show_device(const td_result *result, const td_result_facts *facts)
 {
     char peak[TD_NUMBER_BYTES];
-    if (run->device[0] == '\0') return;
-    show_link(run);
-    show_shares(run);
-    td_info("%s: %.6f s device time, %" PRIu64 " launches, peak memory %s", run->device, run->device_seconds,
-            run->launches, td_format_size(peak, run->device_peak));
+    if (facts->device == NULL) return;
+    show_link(result, facts);
+    show_shares(result, facts);
+    td_info("%s: %.6f s device time, %" PRIu64 " launches, peak memory %s", facts->device, facts->device_seconds,
+            facts->launches, td_format_size(peak, facts->device_peak));
 }
 
-static void show_disk(const td_run *run)
+static void show_disk(const td_result_facts *facts)
 {
-    const td_run_disk *disk = &run->disk;
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
-    if (!disk->used) return;
+    if (facts->disk_method == NULL) return;
     td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64
             " of them by blocks; k = %.1f",
-            disk->method, td_format_size(bytes, disk->bytes), disk->reads, disk->wait_seconds,
-            td_format_count(hits, disk->hits), td_format_count(misses, disk->misses), disk->parts, disk->ratio);
+            facts->disk_method, td_format_size(bytes, facts->disk_bytes), facts->disk_reads, facts->disk_wait_seconds,
+            td_format_count(hits, facts->page_hits), td_format_count(misses, facts->page_misses),
+            facts->pages_by_blocks, facts->disk_ratio);
 }
 
-static void show_checkpoints(const td_run *run)
+static void show_checkpoints(const td_result *result, const td_result_facts *facts)
 {
-    const td_checkpoint_stats *stats = &run->checkpoint_stats;
-    char bytes[TD_NUMBER_BYTES];
-    double whole = run->seconds + stats->waited_last;
-    if (stats->written == 0) return;
+    char size[TD_NUMBER_BYTES];
+    uint64_t bytes;
+    uint32_t written = td_result_checkpoints(result, &bytes);
+    double whole = td_result_seconds(result) + facts->checkpoint_waited_last;
+    if (written == 0) return;
     td_info("checkpoints: %" PRIu32 " of %s, %.3f s each beside the run; copying them and the last one took %.3f s of "
             "its own (%.1f%%)",
-            stats->written, td_format_size(bytes, stats->bytes / stats->written), stats->seconds / stats->written,
-            stats->waited, whole > 0 ? stats->waited / whole * 100 : 0);
+            written, td_format_size(size, bytes / written), facts->checkpoint_seconds / written,
+            facts->checkpoint_waited, whole > 0 ? facts->checkpoint_waited / whole * 100 : 0);
 }
 
-void td_show_run(const td_run_report *report)
+void td_show_run(const td_run_text *of)
 {
-    const td_run *run = report->run;
-    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
-    char reordering[64] = "";
-    double seconds = report->median;
-    if (report->reorder.name != NULL)
-        snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->reorder.seconds);
+    const td_report_facts *report = of->report;
+    td_result_facts facts = {.size = sizeof facts};
+    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], reordering[64] = "";
+    double seconds = of->seconds, renumbering = report->renumber.done ? report->renumber.seconds : 0;
+    if (td_result_describe(of->result, &facts) != TD_OK) return;
+    if (report->renumber.done)
+        snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->renumber.seconds);
     uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
-    show_result(run, report->summary);
-    show_end(run, report->options);
+    uint64_t processed = td_result_edges_processed(of->result);
+    show_result(of, facts.program);
+    show_end(of, &facts);
     td_info("load %.3f s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds,
-            report->reorder.seconds + run->prepare_seconds, reordering, seconds,
-            report->repeats > 1 ? " (median)" : "");
-    td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
-            seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
-    show_device(run);
-    show_disk(run);
-    show_checkpoints(run);
+            renumbering + facts.prepare_seconds, reordering, seconds, of->repeats > 1 ? " (median)" : "");
+    td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, processed),
+            seconds > 0 ? (double)processed / seconds * 1e-6 : 0, td_format_size(peak, most));
+    show_device(of->result, &facts);
+    show_disk(&facts);
+    show_checkpoints(of->result, &facts);
 }
 
-static void print_top_row(const td_run *run, td_top row, int width)
+static void print_rows(const td_graph *graph, const uint32_t *vertices, const double *values, uint64_t count,
+                       const td_program_facts *program, bool whole)
 {
-    printf("%-*" PRIu64 " ", width, td_graph_id(run->graph, row.vertex));
-    if (run->program->info->vertex_values || run->kind == TD_VALUE_U32) printf("%.0f\n", row.value);
-    else printf("%.9g\n", row.value);
-}
-
-td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most)
-{
-    const td_program_info *info = run->program->info;
-    bool groups = info->vertex_values;
-    td_top *rows = NULL;
-    uint64_t count = 0;
     int width = 10;
-    TD_CHECK(td_run_top(run, pool, most, &rows, &count));
     for (uint64_t i = 0; i < count; i++) {
-        int length = snprintf(NULL, 0, "%" PRIu64, td_graph_id(run->graph, rows[i].vertex));
+        int length = snprintf(NULL, 0, "%" PRIu64, td_graph_vertex_id(graph, vertices[i]));
         width = length > width ? length : width;
     }
-    printf("%-*s %s\n", width, groups ? info->result : "vertex", groups ? "vertices" : info->result);
-    for (uint64_t i = 0; i < count; i++) print_top_row(run, rows[i], width);
-    td_free(rows);
-    return TD_OK;
+    printf("%-*s %s\n", width, program->groups ? program->result : "vertex",
+           program->groups ? "vertices" : program->result);
+    for (uint64_t i = 0; i < count; i++) {
+        printf("%-*" PRIu64 " ", width, td_graph_vertex_id(graph, vertices[i]));
+        printf(whole ? "%.0f\n" : "%.9g\n", values[i]);
+    }
+}
+
+td_status td_print_top(td_session *session, const td_graph *graph, const td_result *result,
+                       const td_program_facts *program, uint64_t most)
+{
+    td_status status = TD_OK;
+    uint32_t *vertices = NULL;
+    double *values = NULL;
+    uint64_t count = 0, all = td_graph_vertices(graph);
+    if (most > all) most = all;
+    TD_TRY(TD_NEW(&vertices, most, "top vertices"));
+    TD_TRY(TD_NEW(&values, most, "top vertices"));
+    TD_TRY(td_result_top(session, result, most, vertices, values, &count));
+    print_rows(graph, vertices, values, count, program, program->groups || td_result_kind(result) == TD_VALUE_U32);
+done:
+    td_free(vertices);
+    td_free(values);
+    return status;
 }
 
 /* Help. */
 
-static void print_setting(const char *prefix, const td_setting *entry)
+static void print_setting(const char *owner, const td_setting_facts *setting)
 {
-    char head[128], text[512], fallback[TD_SETTING_BYTES];
-    snprintf(head, sizeof head, "  %s.%s", prefix, entry->name);
-    td_setting_print(fallback, entry, entry->fallback, NULL);
-    if (entry->kind == TD_SETTING_TEXT) snprintf(text, sizeof text, "%s", entry->help);
-    else if (entry->kind == TD_SETTING_CHOICE)
-        snprintf(text, sizeof text, "%s; %s (default: %s)", entry->help, entry->choices, fallback);
+    char head[128], text[640], named[512];
+    const char *help = td_names_in(setting->help, named, sizeof named);
+    snprintf(head, sizeof head, "  %s.%s", owner, setting->name);
+    if (setting->text) snprintf(text, sizeof text, "%s", help);
+    else if (setting->choices != NULL)
+        snprintf(text, sizeof text, "%s; %s (default: %s)", help, setting->choices, setting->fallback);
     else
-        snprintf(text, sizeof text, "%s; %s%.15g to %.15g (default: %s)", entry->help,
-                 entry->kind == TD_SETTING_WHOLE ? "whole, " : "", entry->lowest, entry->highest, fallback);
+        snprintf(text, sizeof text, "%s; %s%.15g to %.15g (default: %s)", help, setting->whole ? "whole, " : "",
+                 setting->lowest, setting->highest, setting->fallback);
     td_print_entry(head, KEY_COLUMN, text);
 }
 
-static void print_settings(const char *title, const char *prefix, const td_setting *table)
+static void print_settings(const char *title, const char *owner)
 {
-    if (td_settings_length(table) == 0) return;
-    printf("\n%s (--set KEY=VALUE)\n", title);
-    for (; table->name != NULL; table++) print_setting(prefix, table);
+    td_setting_facts setting = {.size = sizeof setting};
+    for (int i = 0; td_setting_describe(owner, i, &setting) == TD_OK; i++) {
+        if (i == 0) printf("\n%s (--set KEY=VALUE)\n", title);
+        print_setting(owner, &setting);
+    }
 }
 
-static const char *weights_text(const td_program_info *info)
+static const char *weights_text(const td_program_facts *program)
 {
-    if (info->weights == TD_WEIGHTS_UNUSED) return "not used";
-    if (info->positive) return "optional (default: all 1); must be positive";
-    if (info->weights == TD_WEIGHTS_NEEDED) return info->non_negative ? "needed, not negative" : "needed";
-    return info->non_negative ? "optional (default: all 1); not negative" : "optional (default: all 1)";
+    if (!program->uses_weights) return "not used";
+    if (program->positive_weights) return "optional (default: all 1); must be positive";
+    if (program->needs_weights) return program->non_negative_weights ? "needed, not negative" : "needed";
+    return program->non_negative_weights ? "optional (default: all 1); not negative" : "optional (default: all 1)";
 }
 
-static void help_limits(const td_program_info *info)
+static void help_limits(const td_program_facts *program)
 {
     char text[128];
-    snprintf(text, sizeof text, "%" PRIu32 " at most (default of --iterations)", info->iterations);
-    if (info->iterations > 0) td_print_entry("  iterations", NAME_COLUMN, text);
-    snprintf(text, sizeof text, "%g (default of --tolerance; 0 if only --iterations is given)",
-             info->tolerance);
-    if (info->tolerance > 0) td_print_entry("  tolerance", NAME_COLUMN, text);
+    snprintf(text, sizeof text, "%" PRIu32 " at most (default of --iterations)", program->iterations);
+    if (program->iterations > 0) td_print_entry("  iterations", NAME_COLUMN, text);
+    snprintf(text, sizeof text, "%g (default of --tolerance; 0 if only --iterations is given)", program->tolerance);
+    if (program->tolerance > 0) td_print_entry("  tolerance", NAME_COLUMN, text);
 }
 
-static void help_program(const td_program_info *info)
+static void help_program(const char *name, const td_program_facts *program)
 {
-    printf("tandem run %s: %s\n\n", info->name, info->summary);
-    td_print_entry("  result", NAME_COLUMN, info->result);
-    td_print_entry("  weights", NAME_COLUMN, weights_text(info));
-    td_print_entry("  --source", NAME_COLUMN, info->needs_source   ? "needed"
-                                             : info->takes_source ? "optional"
-                                                                  : "none: starts from all vertices");
-    td_print_entry("  mode", NAME_COLUMN, info->order_free ? "--sync or --async" : "synchronous only");
-    if (info->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "supported");
-    help_limits(info);
-    print_settings("Parameters", info->name, info->parameters);
+    printf("tandem run %s: %s\n\n", name, td_program_summary(name));
+    td_print_entry("  result", NAME_COLUMN, program->result);
+    td_print_entry("  weights", NAME_COLUMN, weights_text(program));
+    td_print_entry("  --source", NAME_COLUMN, program->needs_source   ? "needed"
+                                             : program->takes_source ? "optional"
+                                                                     : "none: starts from all vertices");
+    td_print_entry("  mode", NAME_COLUMN, program->asynchronous ? "--sync or --async" : "synchronous only");
+    if (program->gives_parents) td_print_entry("  --parents", NAME_COLUMN, "supported");
+    help_limits(program);
+    print_settings("Parameters", name);
 }
 
 /* The terms used in the descriptions of settings. */
@@ -261,56 +279,59 @@ static void print_words(bool gpu)
                    "threads of a GPU with common shared memory; 32 of them in lockstep, the lanes");
 }
 
-static void help_engine(const td_engine *engine)
+static void help_engine(const char *name, const td_engine_facts *engine)
 {
-    bool gpu = engine->uses_devices & TD_USES_GPU;
-    printf("tandem run --engine %s\n\n", engine->name);
+    bool scarce = strcmp(name, "stream") == 0; /* the engine for edges that exceed the GPU's memory */
+    printf("tandem run --engine %s\n\n", name);
     td_print_wrapped(engine->summary, 2, TD_TEXT_WIDTH);
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
-    print_settings("Settings", engine->name, engine->settings);
-    print_words(gpu);
-    if (engine->example != NULL) printf("\nExample\n  tandem run %s\n", engine->example);
-    else
-        printf("\nExample\n  tandem run bfs g.tg --source 17 --engine %s%s\n", engine->name,
-               gpu ? " --devices cuda:0" : "");
-    printf("\ndocs/design/%s.md describes the engine.\n", engine->name);
+    print_settings("Settings", name);
+    print_words(engine->uses_gpu);
+    printf("\nExample\n  tandem run %s g.tg --source 17 --engine %s%s%s\n", scarce ? "sssp" : "bfs", name,
+           engine->uses_gpu ? " --devices cuda:0" : "", scarce ? " --gpu-edges 25%" : "");
+    printf("\ndocs/design/%s.md describes the engine.\n", name);
 }
 
 bool td_help_run_topic(const char *word)
 {
-    const td_program *program = td_program_named(word);
-    const td_engine *engine = td_engine_named(word);
-    if (program != NULL) help_program(program->info);
-    else if (engine != NULL) help_engine(engine);
-    return program != NULL || engine != NULL;
+    td_program_facts program = {.size = sizeof program};
+    td_engine_facts engine = {.size = sizeof engine};
+    bool is_program = td_program_describe(word, &program) == TD_OK;
+    bool is_engine = !is_program && td_engine_describe(word, &engine) == TD_OK;
+    if (is_program) help_program(word, &program);
+    else if (is_engine) help_engine(word, &engine);
+    return is_program || is_engine;
 }
 
 const char *td_run_topic_name(const void *unused, int index)
 {
     (void)unused;
     int programs = 0;
-    for (; td_programs[programs] != NULL; programs++)
-        if (programs == index) return td_programs[programs]->info->name;
-    return td_engines[index - programs] != NULL ? td_engines[index - programs]->name : NULL;
+    for (; td_program_name(programs) != NULL; programs++)
+        if (programs == index) return td_program_name(index);
+    return td_engine_name(index - programs);
 }
 
 void td_help_programs(void)
 {
+    const char *name;
     printf("Programs. 'tandem help PROGRAM' lists a program's parameters.\n\n");
-    for (int i = 0; td_programs[i] != NULL; i++) {
+    for (int i = 0; (name = td_program_name(i)) != NULL; i++) {
         char head[64];
-        snprintf(head, sizeof head, "  %s", td_programs[i]->info->name);
-        td_print_entry(head, NAME_COLUMN, td_programs[i]->info->summary);
+        snprintf(head, sizeof head, "  %s", name);
+        td_print_entry(head, NAME_COLUMN, td_program_summary(name));
     }
 }
 
 void td_help_engines(void)
 {
+    const char *name;
+    td_engine_facts engine = {.size = sizeof engine};
     printf("Engines. 'tandem help ENGINE' lists an engine's settings.\n\n");
     td_print_entry("  auto", NAME_COLUMN, "the planner chooses an engine; --json says why");
-    for (int e = 0; td_engines[e] != NULL; e++) {
+    for (int i = 0; (name = td_engine_name(i)) != NULL && td_engine_describe(name, &engine) == TD_OK; i++) {
         char head[64];
-        snprintf(head, sizeof head, "  %s", td_engines[e]->name);
-        td_print_entry(head, NAME_COLUMN, td_engines[e]->summary);
+        snprintf(head, sizeof head, "  %s", name);
+        td_print_entry(head, NAME_COLUMN, engine.summary);
     }
 }

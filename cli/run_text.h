@@ -3,16 +3,27 @@
 #ifndef TD_CLI_RUN_TEXT_H
 #define TD_CLI_RUN_TEXT_H
 
-#include "planner/report.h"
+#include "tandem.h"
 
-/* On stderr. */
-/* Before a run: the engine, why it was chosen, and the estimated memory. */
+/* On standard error. Before a run: the engine, why it was chosen, and the estimated memory. */
 void td_show_plan(const td_plan *plan);
 
-void td_show_run(const td_run_report *report);
+/* And after it. */
+typedef struct td_run_text {
+    const td_graph *graph;
+    const td_result *result; /* the last one, if the run was repeated */
+    const td_summary *summary;
+    const td_program_facts *program;
+    const td_request *request;
+    const td_report_facts *report;
+    double seconds;          /* of processing: the median of the repetitions */
+    uint64_t repeats;
+} td_run_text;
+void td_show_run(const td_run_text *text);
 
 /* On standard output. */
-td_status td_print_top(const td_run *run, td_pool *pool, uint64_t most);
+td_status td_print_top(td_session *session, const td_graph *graph, const td_result *result,
+                       const td_program_facts *program, uint64_t most);
 
 /* Prints the page of a program or an engine; false if the word names neither. */
 bool td_help_run_topic(const char *word);

@@ -67,22 +67,30 @@ TD_API const char *td_status_name(td_status status); /* "NO_MEMORY" */
 TD_API const char *td_status_text(td_status status); /* "out of memory ..." */
 TD_API const char *td_last_message(void);            /* never NULL */
 
-/* What the last failed call of the calling thread lacked, for a caller that can allow more and try again. */
+/* Why the last failed call of the calling thread was refused, for a caller that can change something and try again.
+ * Programs decide by these fields, never by the words of td_last_message(). */
 typedef enum td_resource {
-    TD_RESOURCE_NONE,           /* it failed for another reason */
+    TD_RESOURCE_NONE,           /* no resource was short */
     TD_RESOURCE_SESSION_BUDGET, /* td_session_set_budget */
     TD_RESOURCE_PROCESS_BUDGET, /* td_memory_set_budget */
     TD_RESOURCE_SYSTEM_MEMORY,  /* the machine's memory */
     TD_RESOURCE_DEVICE_MEMORY,  /* a GPU's memory, or the part of it that td_request.gpu_memory allows */
     TD_RESOURCE_DEVICE_EDGES,   /* td_request.gpu_edges */
+    TD_RESOURCE_PINNED_MEMORY,  /* memory that the system lets a process lock for a GPU */
+    TD_RESOURCE_THREADS,        /* threads of the process; `needed` counts threads */
+    TD_RESOURCE_FILES,          /* open files of the process; `needed` counts files */
+    TD_RESOURCE_DISK,           /* bytes of a file system; `needed` is 0 where they are unknown */
 } td_resource;
 
 typedef struct td_refusal {
     td_resource resource;
-    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: asked for */
+    uint64_t needed;    /* bytes that the resource would have to allow, in all; of the machine's memory: requested */
     uint64_t allowed;   /* bytes that it allows; 0: unknown */
     bool minimum_known; /* `needed` is about enough for the whole call; otherwise for the one request that failed */
     char device[48];    /* the GPU: "cuda:0"; empty: the host */
+    char option[24];    /* the option that would change the outcome, by its neutral name: "memory", "gpu_edges", "devices"
+                         * (docs/guide/c-api.md lists them); empty: none */
+    char topics[64];    /* the programs and engines whose settings were violated, separated by blanks; empty: none */
 } td_refusal;
 
 TD_API const td_refusal *td_last_refusal(void); /* never NULL; valid until the thread's next failed call */
@@ -93,8 +101,12 @@ TD_API const td_refusal *td_last_refusal(void); /* never NULL; valid until the t
  * call that would need more fails with TD_NO_MEMORY. 0: no limit. A session may
  * have a budget of its own besides (td_session_set_budget). */
 TD_API void td_memory_set_budget(uint64_t bytes);
+/* The same for the whole process: its code, libraries and stacks count too, as they are when a graph is opened. For a
+ * process that does little besides; a limit so small that these take most of it is spent on the graph. */
+TD_API void td_memory_set_limit(uint64_t bytes);
 TD_API uint64_t td_memory_held(void); /* bytes allocated at present */
-TD_API uint64_t td_memory_peak(void); /* maximum of bytes allocated so far */
+TD_API uint64_t td_memory_peak(void); /* maximum of bytes allocated so far, */
+TD_API void td_memory_restart_peak(void); /* or since here */
 
 /* Diagnostics. Without a sink they go to standard error. The default level is
  * TD_LOG_WARN; TD_LOG_INFO also draws a progress line on a terminal. The sink is
@@ -114,6 +126,20 @@ TD_API void td_cancel_clear(void);
 typedef struct td_session td_session;
 
 TD_API td_status td_session_create(int threads, td_session **out); /* 0: one per available processor */
+
+/* What messages, warnings and reasons call an option. The table ends with a NULL option; an option that it lacks is
+ * called by its neutral name. */
+typedef struct td_option_name {
+    const char *option, *name; /* "memory", "--memory" */
+} td_option_name;
+
+typedef struct td_session_options {
+    size_t size;                 /* sizeof(td_session_options) */
+    int threads;                 /* 0: one per available processor */
+    const td_option_name *names; /* must outlive the session; NULL: calls and fields of this header */
+} td_session_options;
+
+TD_API td_status td_session_open(const td_session_options *options, td_session **out); /* NULL: defaults */
 TD_API void td_session_destroy(td_session *session);               /* NULL is fine */
 TD_API int td_session_threads(const td_session *session);
 
@@ -153,10 +179,42 @@ typedef struct td_graph_options {
     const char *weights;   /* replaces the weights by random ones of a range: "1:100", "0.5:2.0"; NULL: keeps them */
     uint64_t weight_seed;
     td_place edges;        /* TD_PLACE_DISK needs a .tg file and no other option that changes the graph */
+    bool out_only;         /* leaves out the in-adjacency: half the size, for files of programs other than Tandem's */
 } td_graph_options;
+
+TD_API td_status td_graph_options_check(const td_graph_options *options); /* what needs no file */
 
 /* Reads a graph file of any supported format. `options` may be NULL. */
 TD_API td_status td_graph_open(td_session *session, const char *path, const td_graph_options *options, td_graph **out);
+
+/* The format of graph files: its name; NULL after the last one. */
+TD_API const char *td_format_name(int index);
+
+typedef struct td_format_facts {
+    size_t size;             /* sizeof(td_format_facts), set by the caller */
+    const char *description;
+    const char *suffixes;    /* "txt tsv csv el" */
+    bool reads, writes;
+} td_format_facts;
+
+TD_API td_status td_format_describe(const char *name, td_format_facts *out); /* TD_NOT_FOUND if there is none */
+
+/* The name of the format in which a file is written: the given one, or by the suffix of the path if that is NULL.
+ * TD_USAGE, or TD_UNSUPPORTED, if it cannot be written. */
+TD_API td_status td_format_of_output(const char *path, const char *format, const char **name);
+
+/* What a graph file says of itself, without reading its edges. */
+typedef struct td_file_facts {
+    size_t size;         /* sizeof(td_file_facts), set by the caller */
+    const char *format;
+    uint64_t bytes;      /* of all its files */
+    bool packed;         /* a .tg; the rest is known of these alone */
+    uint64_t plain_bytes; /* of the same graph without stripes */
+    uint32_t stripes;
+    uint64_t checksum;
+} td_file_facts;
+
+TD_API td_status td_file_describe(const char *path, const char *format, td_file_facts *out); /* NULL: recognised */
 
 typedef struct td_edges {
     size_t size;                   /* sizeof(td_edges) */
@@ -173,16 +231,91 @@ TD_API td_status td_graph_from_edges(td_session *session, const td_edges *edges,
 
 /* Writes a graph. `format` NULL: by the suffix of the path. A graph on disk can only be written as .tg. */
 TD_API td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format);
+/* The same as a .tg whose edges are spread over a file in each of the directories "dir1,dir2,...". */
+TD_API td_status td_graph_save_striped(td_session *session, const td_graph *graph, const char *path,
+                                       const char *directories);
 TD_API void td_graph_destroy(td_graph *graph); /* NULL is fine */
+
+/* Making graph files: from another file, or by a generator. A .tg that may not fit the memory budget while it is built
+ * is built out of memory, through temporary files. */
+
+typedef struct td_file_options {
+    size_t size;            /* sizeof(td_file_options) */
+    const char *to;         /* the format; NULL: by the suffix of the path */
+    const char *stripes;    /* of a .tg: "dir1,dir2,..." for its edges, or NULL */
+    const char *temporary;  /* folder for temporary files; NULL: that of the output */
+    const char *order;      /* of the vertices, as td_graph_set_order has it; NULL: as they come */
+    uint64_t order_seed;
+    bool in_memory;         /* never builds out of memory */
+} td_file_options;
+
+/* What was done. */
+typedef struct td_made {
+    size_t size;              /* sizeof(td_made), set by the caller */
+    const char *format;       /* of the input; NULL: generated */
+    uint64_t input_bytes, peak; /* of its files; of the process's memory */
+    double read_seconds, build_seconds, order_seconds, write_seconds;
+    bool copied;              /* a .tg whose graph did not change */
+    bool out_of_memory;       /* it was built out of memory: the rest describes that */
+    uint64_t memory, edges_read, temporary_bytes;
+    double fill_seconds, out_seconds, in_seconds, finish_seconds;
+} td_made;
+
+/* Both return the graph of the file for inspection: read-only, and in memory as far as it was built there. `options`,
+ * `file` and `made` may be NULL. */
+TD_API td_status td_file_convert(td_session *session, const char *input, const char *output,
+                                 const td_graph_options *options, const td_file_options *file, td_made *made,
+                                 td_graph **graph);
+
+/* A random or regular graph. Fields of parameters that the kind does not have stay 0. */
+typedef struct td_generation {
+    size_t size;            /* sizeof(td_generation) */
+    const char *kind;       /* "rmat", "grid", ..., or a graph with fixed parameters: "k20", "u20", "grid1000" */
+    bool has_seed, has_rewire;
+    uint64_t seed;          /* default: 1 */
+    uint64_t scale, vertices; /* 2^scale vertices, or so many */
+    double degree;          /* edges per vertex */
+    double a, b, c;         /* rmat: the shares of quadrants */
+    uint64_t width, height; /* grid; layered: vertices of a layer */
+    uint64_t layers, arity, hosts; /* layered; tree; web */
+    double rewire;          /* smallworld: a probability */
+    bool shuffle;           /* numbers the vertices at random */
+} td_generation;
+
+TD_API const char *td_generator_kind(int index); /* NULL after the last one */
+
+typedef struct td_generator_facts {
+    size_t size;              /* sizeof(td_generator_facts), set by the caller */
+    const char *description;
+    const char *parameters;   /* "scale degree a b c" */
+} td_generator_facts;
+
+TD_API td_status td_generator_describe(const char *kind, td_generator_facts *out); /* TD_NOT_FOUND if there is none */
+TD_API bool td_generator_fixed(const char *kind); /* whether it names a graph with fixed parameters */
+TD_API uint64_t td_generation_seed(const td_generation *generation); /* that it will use */
+TD_API td_status td_generation_check(td_session *session, const td_generation *generation);
+TD_API td_status td_file_generate(td_session *session, const td_generation *generation, const char *output,
+                                  const td_graph_options *options, const td_file_options *file, td_made *made,
+                                  td_graph **graph);
 
 TD_API uint32_t td_graph_vertices(const td_graph *graph);
 TD_API uint64_t td_graph_edges(const td_graph *graph); /* directed edges: an undirected edge counts twice */
 TD_API bool td_graph_symmetric(const td_graph *graph);
 TD_API const char *td_graph_weights(const td_graph *graph); /* "none", "u8", "u16", "u32" or "f32" */
+TD_API bool td_graph_weight_range(const td_graph *graph, double *lowest, double *highest); /* false: no weights */
 TD_API uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex); /* UINT64_MAX if there is no such vertex */
 TD_API td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex); /* the vertex of an id */
 
 TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on disk */
+
+/* Numbers the vertices in another order, which decides what shares cache lines: "hot", "indegree", "random" (from the
+ * seed), "rcm" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL, except for an
+ * unknown order (TD_USAGE), which changes nothing. */
+TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
+TD_API td_status td_order_check(const char *order); /* TD_USAGE with the names of all orders */
+
+/* A number that is equal for equal graphs with their vertices in the same order, however they were made. */
+TD_API td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_t *digest);
 
 /* The targets of a vertex's out-edges, in ascending order; *count: their number. The
  * edges are numbered *first .. *first + *count - 1 (`first` may be NULL). For a graph on
@@ -236,6 +369,45 @@ TD_API td_status td_graph_partition_info(td_session *session, const td_graph *gr
 TD_API const char *td_program_name(int index);            /* NULL after the last one */
 TD_API const char *td_program_summary(const char *name);  /* NULL if there is no such program */
 
+typedef struct td_program_facts {
+    size_t size;               /* sizeof(td_program_facts), set by the caller */
+    const char *result;        /* what a value is: "distance", "component", ... */
+    bool groups;               /* values name groups of vertices */
+    bool needs_source, takes_source, gives_parents;
+    bool asynchronous;         /* TD_MODE_ASYNC is possible */
+    bool measured;             /* iterations measure a change, which a tolerance ends */
+    bool uses_weights, needs_weights, positive_weights, non_negative_weights; /* the last two: allowed weights */
+    uint32_t iterations;       /* the default limit; 0: none */
+    double tolerance;          /* the default; 0: none */
+} td_program_facts;
+
+TD_API td_status td_program_describe(const char *name, td_program_facts *out); /* TD_NOT_FOUND if there is none */
+
+TD_API const char *td_engine_name(int index); /* NULL after the last one */
+
+typedef struct td_engine_facts {
+    size_t size;         /* sizeof(td_engine_facts), set by the caller */
+    const char *summary;
+    const char *device;  /* what it runs on, in words */
+    bool uses_gpu, from_disk;
+} td_engine_facts;
+
+TD_API td_status td_engine_describe(const char *name, td_engine_facts *out); /* TD_NOT_FOUND if there is none */
+
+/* A setting of an engine or a parameter of a program: "OWNER.NAME=VALUE" in td_request.settings. */
+typedef struct td_setting_facts {
+    size_t size;             /* sizeof(td_setting_facts), set by the caller */
+    const char *name;
+    const char *help;        /* refers to options by their neutral names in braces: "{source}" */
+    const char *choices;     /* "auto|pull|push"; NULL: a number or a text */
+    bool text, whole;        /* a file name or a list; a whole number */
+    double lowest, highest;  /* of a number */
+    char fallback[64];       /* the default */
+} td_setting_facts;
+
+/* TD_NOT_FOUND after the last one, and if `owner` is no program and no engine. */
+TD_API td_status td_setting_describe(const char *owner, int index, td_setting_facts *out);
+
 typedef enum td_mode {
     TD_MODE_DEFAULT,
     TD_MODE_SYNC,  /* an iteration reads the values of the previous one */
@@ -261,6 +433,9 @@ TD_API const char *td_iteration_counter_name(int index);                       /
 /* Called after every iteration by the thread that runs; false cancels. */
 typedef bool (*td_iteration_fn)(void *context, const td_iteration *row);
 
+/* Called when a run begins, after everything that a request can be refused for has been checked. */
+typedef void (*td_begin_fn)(void *context);
+
 typedef struct td_request {
     size_t size; /* sizeof(td_request) */
     bool has_source, has_iterations, has_tolerance;
@@ -282,7 +457,19 @@ typedef struct td_request {
     const char *checkpoint;    /* folder for the checkpoints of this run, or NULL */
     uint32_t checkpoint_every; /* iterations between two checkpoints; 0: at most one every ten seconds */
     const char *resume;        /* folder whose last checkpoint the run starts from, or NULL */
+    bool traces;               /* keeps what td_trace_json reports */
+    td_begin_fn begins;        /* or NULL; has the context of `progress` */
 } td_request;
+
+/* Checks what can be checked without a graph: a request that fails here would fail in every run. */
+TD_API td_status td_request_check(td_session *session, const char *program, const td_request *request);
+
+/* Opens a graph for runs of one request. Whether the edges of a .tg stay on disk depends on the memory that this run
+ * needs, a run that is certain to be refused is refused before the file is loaded, and a lack of memory names the
+ * minimum for this run. `options` and `request` may be NULL. A graph that is to be renumbered must be opened with
+ * TD_PLACE_MEMORY. */
+TD_API td_status td_graph_open_for(td_session *session, const char *path, const td_graph_options *options,
+                                   const char *program, const td_request *request, td_graph **out);
 
 /* A plan: the engine, the decisions and the estimated memory of a run. It can run several times; its graph and its
  * session must outlive it. */
@@ -307,6 +494,7 @@ TD_API void td_plan_destroy(td_plan *plan); /* NULL is fine */
 TD_API const char *td_plan_engine(const td_plan *plan);
 TD_API const char *td_plan_why(const td_plan *plan); /* why this engine was chosen, in words */
 TD_API bool td_plan_fits(const td_plan *plan);
+TD_API bool td_plan_uses_gpu(const td_plan *plan); /* whether the engine that runs can use one */
 /* Row 0 is the host, the others are devices. TD_NOT_FOUND after the last one. */
 TD_API td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out);
 
@@ -327,6 +515,7 @@ TD_API void td_result_destroy(td_result *result); /* NULL is fine */
 
 /* Checks the claims that a correct result fulfils; fails with TD_VERIFY and names the claim that does not hold. */
 TD_API td_status td_result_verify(td_session *session, const td_result *result);
+TD_API td_status td_result_claims(td_session *session, const td_result *result, const char **claims); /* and says which */
 
 typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64 } td_value_kind;
 #define TD_UNREACHED UINT32_C(0xffffffff) /* level or distance of an unreached vertex; infinity for real distances */
@@ -351,6 +540,59 @@ TD_API uint64_t td_result_edges_processed(const td_result *result);
 TD_API uint32_t td_result_device_opens(const td_result *result); /* opens by the session up to this run */
 TD_API double td_result_seconds(const td_result *result);
 
+/* A run in a few figures. */
+typedef struct td_result_facts {
+    size_t size;                /* sizeof(td_result_facts), set by the caller */
+    const char *program, *engine;
+    const char *device;         /* the GPU that it ran on; NULL: the CPU alone */
+    double tolerance, final_change; /* of programs that measure a change */
+    double prepare_seconds;     /* before the first iteration */
+    double device_seconds;      /* by the device's clock */
+    uint64_t launches, device_peak; /* of kernels; bytes of device memory */
+    uint32_t first_row, rows;   /* the recorded iterations: numbers first_row .. first_row + rows - 1 */
+    const char *disk_method;    /* how edges were read from disk; NULL: they were in memory */
+    uint64_t disk_bytes, disk_reads, page_hits, page_misses, pages_by_blocks;
+    double disk_wait_seconds, disk_ratio; /* nothing else to do; sequential over random read speed */
+    double checkpoint_seconds;  /* of writing checkpoints beside the run */
+    double checkpoint_waited, checkpoint_waited_last; /* of the run: in all, and for the last one */
+} td_result_facts;
+
+TD_API td_status td_result_describe(const td_result *result, td_result_facts *out);
+
+/* The values in a few figures. */
+typedef struct td_summary {
+    size_t size;                 /* sizeof(td_summary), set by the caller */
+    uint64_t reached;            /* vertices with a value */
+    double lowest, highest, sum; /* of the values; 0 if there are none */
+    uint64_t groups, largest;    /* of programs whose values name groups: groups; vertices of the largest */
+    uint64_t digest;             /* of all ids and values, in any order: equal for equal results */
+} td_summary;
+
+TD_API td_status td_result_summarise(td_session *session, const td_result *result, td_summary *out);
+
+/* The report of a run as the text of a JSON object, and its timeline in Chrome's trace format (docs/guide/programs.md
+ * lists the keys). The caller measures the phases around the run; all but `plan` and `result` may be missing. */
+typedef struct td_phase {
+    bool done;
+    double start, seconds; /* `start`: of all phases on one clock */
+} td_phase;
+
+typedef struct td_report_facts {
+    size_t size;                /* sizeof(td_report_facts) */
+    const td_summary *summary;  /* NULL: computed */
+    const char *claims;         /* of td_result_claims; NULL: not verified */
+    const double *seconds;      /* of processing, of every repetition; NULL: this run's */
+    uint64_t repeats;
+    td_phase load, renumber, run, verify, output;
+    uint64_t load_peak, run_peak; /* bytes */
+} td_report_facts;
+
+TD_API td_status td_report_json(td_session *session, const td_plan *plan, const td_result *result,
+                                const td_report_facts *facts, char **text);
+TD_API td_status td_trace_json(td_session *session, const td_plan *plan, const td_result *result,
+                               const td_report_facts *facts, char **text);
+TD_API void td_text_free(char *text); /* NULL is fine */
+
 /* The `most` vertices with the largest values; for programs whose values name a
  * group (components), the `most` largest groups with their sizes. Fills *count
  * elements of the two arrays. */
@@ -360,6 +602,7 @@ TD_API td_status td_result_top(td_session *session, const td_result *result, uin
 /* Writes one line "id value" per vertex, or for a forest one line "source target weight" per edge. `format` NULL:
  * "tsv". */
 TD_API td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format);
+TD_API td_status td_result_format_check(const char *format); /* TD_USAGE with the names of all formats */
 
 #ifdef __cplusplus
 }

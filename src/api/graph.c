@@ -1,9 +1,8 @@
-/* Graphs in the API: opened, built from arrays, looked at, saved. */
-#include "api/session.h"
+/* Graphs in the API: built from arrays, read, renumbered, saved. */
+#include "api/open.h"
 
 #include "base/alloc.h"
-#include "planner/plan.h"
-#include "store/builder.h"
+#include "layout/reorder.h"
 #include "store/formats/format.h"
 #include "store/paged.h"
 
@@ -12,63 +11,6 @@
 #include <string.h>
 
 enum { EDGES_AT_A_TIME = 1 << 20 };
-
-static td_status take_options(const td_graph_options *given, td_graph_options *options, td_build_options *build)
-{
-    *options = (td_graph_options){0};
-    TD_CHECK(td_struct_take(options, sizeof *options, given, "td_graph_options"));
-    *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
-                                .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
-                                .weight_seed = options->weight_seed};
-    if (options->weights == NULL) return TD_OK;
-    if (options->drop_weights)
-        return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
-    return td_parse_weight_range(options->weights, build);
-}
-
-static td_status stays_on_disk(const char *path, const td_graph_options *options, const td_build_options *build,
-                               bool *on_disk)
-{
-    const td_format *format = options->format != NULL ? td_format_named(options->format) : NULL;
-    bool asked = options->edges == TD_PLACE_DISK, changes = td_build_options_change(build);
-    *on_disk = false;
-    if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_DISK)
-        return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
-    if (options->edges == TD_PLACE_MEMORY) return TD_OK;
-    if (options->format == NULL) TD_CHECK(td_format_detect(path, &format));
-    if (asked && format != &td_format_tg)
-        return td_fail(TD_USAGE,
-                       "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory",
-                       path);
-    if (asked && changes)
-        return td_fail(TD_USAGE,
-                       "the edges of %s are to stay on disk and to be changed; 'tandem convert' changes them, in "
-                       "little memory", path);
-    *on_disk = asked;
-    return asked || changes || format != &td_format_tg ? TD_OK : td_plan_exceeds_memory(path, on_disk);
-}
-
-static td_status open_file(td_session *session, const char *path, const td_graph_options *options,
-                           const td_build_options *build, td_graph **out)
-{
-    bool on_disk;
-    TD_CHECK(stays_on_disk(path, options, build, &on_disk));
-    if (on_disk) return td_paged_open(out, path, session->pool, NULL);
-    return td_graph_read(out, path, options->format, build, session->pool);
-}
-
-td_status td_graph_open(td_session *session, const char *path, const td_graph_options *given, td_graph **out)
-{
-    td_graph_options options;
-    td_build_options build;
-    TD_CHECK(td_need(path, "the path"));
-    TD_CHECK(td_need(out, "the place for the graph"));
-    TD_CHECK(td_session_enter(session));
-    td_status status = take_options(given, &options, &build);
-    if (status == TD_OK) status = open_file(session, path, &options, &build, out);
-    td_session_leave(session);
-    return status;
-}
 
 typedef struct copying {
     const td_edges *edges;
@@ -132,7 +74,7 @@ static td_status from_edges(td_session *session, const td_edges *given, const td
     if (edges.count > 0) TD_CHECK(td_need(edges.targets, "td_edges.targets"));
     if (edges.whole_weights != NULL && edges.real_weights != NULL)
         return td_fail(TD_USAGE, "td_edges has both whole and real weights; give one of them, or none");
-    TD_CHECK(take_options(given_options, &options, &built));
+    TD_CHECK(td_graph_options_take(given_options, &options, &built));
     if (options.format != NULL)
         return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
     if (options.edges == TD_PLACE_DISK)
@@ -172,10 +114,59 @@ td_status td_graph_save(td_session *session, const td_graph *graph, const char *
     return status;
 }
 
+td_status td_graph_save_striped(td_session *session, const td_graph *graph, const char *path, const char *directories)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(directories, "the list of directories"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = graph->paged != NULL ? td_packed_copy(graph->name, path, directories, session->pool)
+                                            : td_packed_write_striped(graph, path, directories, session->pool);
+    td_session_leave(session);
+    return status;
+}
+
 uint32_t td_graph_vertices(const td_graph *graph) { return graph->vertices; }
 uint64_t td_graph_edges(const td_graph *graph) { return graph->edges; }
 bool td_graph_symmetric(const td_graph *graph) { return graph->symmetric; }
 const char *td_graph_weights(const td_graph *graph) { return td_weight_name(graph->weights); }
+
+bool td_graph_weight_range(const td_graph *graph, double *lowest, double *highest)
+{
+    if (graph->weights == TD_WEIGHT_NONE) return false;
+    *lowest = graph->weight_min;
+    *highest = graph->weight_max;
+    return true;
+}
+
+td_status td_graph_set_order(td_session *session, td_graph **graph, const char *name, uint64_t seed)
+{
+    td_order order;
+    TD_CHECK(td_need(graph, "the place of the graph"));
+    TD_CHECK(td_need(*graph, "the graph"));
+    TD_CHECK(td_need(name, "the order"));
+    TD_CHECK(td_order_named(name, &order));
+    if ((*graph)->paged != NULL)
+        return td_fail(TD_UNSUPPORTED, "the edges of %s stay on disk; open it with TD_PLACE_MEMORY to renumber it",
+                       (*graph)->name);
+    TD_CHECK(td_session_enter(session));
+    td_status status = order != TD_ORDER_NONE ? td_graph_reorder(graph, order, seed, session->pool) : TD_OK;
+    td_session_leave(session);
+    return status;
+}
+
+td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_t *digest)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(digest, "the place for the digest"));
+    if (graph->paged != NULL)
+        return td_fail(TD_UNSUPPORTED, "the edges of %s stay on disk; open it with TD_PLACE_MEMORY for its digest",
+                       graph->name);
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_graph_digest(graph, session->pool, digest);
+    td_session_leave(session);
+    return status;
+}
 
 uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex)
 {

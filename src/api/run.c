@@ -1,7 +1,5 @@
 /* Programs and results in the API. */
-#include "engine/engine.h"
-
-#include "api/session.h"
+#include "api/request.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "run/output.h"
@@ -13,121 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *td_program_name(int index)
-{
-    for (int i = 0; i <= index; i++)
-        if (td_programs[i] == NULL) return NULL;
-    return index >= 0 ? td_programs[index]->info->name : NULL;
-}
-
-const char *td_program_summary(const char *name)
-{
-    const td_program *program = name != NULL ? td_program_named(name) : NULL;
-    return program != NULL ? program->info->summary : NULL;
-}
-
-/* A request as the engines take it. */
-enum { ORDER_TEXTS = 3 }; /* of the request, that its plan keeps */
-typedef struct order {
-    char *texts[ORDER_TEXTS];
-    td_request request;
-    const td_program *program;
-    td_settings settings;
-    td_run_options options;
-    bool huge_pages;
-} order;
-
-static td_status find_program(const char *name, const td_program **out)
-{
-    char names[512] = "";
-    TD_CHECK(td_need(name, "the program's name"));
-    *out = td_program_named(name);
-    if (*out != NULL) return TD_OK;
-    for (int i = 0; td_programs[i] != NULL; i++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
-    }
-    return td_fail(TD_NOT_FOUND, "unknown program '%s'; there are %s", name, names);
-}
-
-static td_status take_settings(order *self)
-{
-    double huge_pages;
-    const char *const *texts = self->request.settings;
-    for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
-    TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
-    TD_CHECK(td_plan_check_settings(
-        td_engine_choose(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
-    TD_CHECK(td_settings_number(&self->settings, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
-    self->huge_pages = huge_pages == 0;
-    return TD_OK;
-}
-
-static td_status take_order(order *self, td_session *session, const td_graph *graph, const char *program,
-                            const td_request *given)
-{
-    td_request *request = &self->request;
-    TD_CHECK(find_program(program, &self->program));
-    TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
-    TD_CHECK(take_settings(self));
-    if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
-        return td_fail(TD_INVALID, "td_request.gpu_edges is %g, which is no share and no number of bytes",
-                       request->gpu_edges);
-    if (request->mode < TD_MODE_DEFAULT || request->mode > TD_MODE_ASYNC)
-        return td_fail(TD_INVALID, "td_request.mode is %d, which is no mode", (int)request->mode);
-    self->options = (td_run_options){
-        .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
-        .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
-        .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
-        .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
-        .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
-        .every = request->checkpoint_every, .resume = request->resume};
-    TD_CHECK(td_run_check_options(self->program, &self->options));
-    return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
-}
-
-/* An order belongs to its plan, which keeps the texts that the caller's request had. */
-static void free_order(void *owner)
-{
-    order *self = owner;
-    td_settings_clear(&self->settings);
-    for (int i = 0; i < ORDER_TEXTS; i++) td_free(self->texts[i]);
-    td_free(self);
-}
-
-static td_status keep_text(order *self, int which, const char **text)
-{
-    if (*text == NULL) return TD_OK;
-    uint64_t length = strlen(*text) + 1;
-    TD_CHECK(TD_NEW(&self->texts[which], length, "request"));
-    memcpy(self->texts[which], *text, length);
-    *text = self->texts[which];
-    return TD_OK;
-}
-
-static td_status keep_texts(order *self)
-{
-    TD_CHECK(keep_text(self, 0, &self->options.devices));
-    TD_CHECK(keep_text(self, 1, &self->options.checkpoint));
-    return keep_text(self, 2, &self->options.resume);
-}
-
 static td_status plan(td_session *session, const td_graph *graph, const char *program, const td_request *request,
                       td_plan **out)
 {
     td_status status = TD_OK;
-    order *self = NULL;
+    td_taken *self = NULL;
     td_plan *made = NULL;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "request"));
-    TD_TRY(take_order(self, session, graph, program, request));
-    TD_TRY(keep_texts(self));
+    TD_TRY(td_request_take(self, session, program, request));
+    if (self->request.has_source) TD_TRY(td_graph_find(graph, self->request.source, &self->options.source));
+    TD_TRY(td_taken_keep_texts(self));
     TD_TRY(td_plan_make(&made, self->request.engine, self->program, graph, &self->options));
     made->owner = self;
-    made->free_owner = free_order;
+    made->free_owner = td_taken_free;
     *out = made;
     self = NULL;
 done:
-    if (self != NULL) free_order(self);
+    if (self != NULL) td_taken_free(self);
     return status;
 }
 
@@ -145,6 +45,7 @@ td_status td_session_plan(td_session *session, const td_graph *graph, const char
 const char *td_plan_engine(const td_plan *plan) { return plan != NULL ? plan->reported->name : NULL; }
 const char *td_plan_why(const td_plan *plan) { return plan != NULL ? plan->why : NULL; }
 bool td_plan_fits(const td_plan *plan) { return plan != NULL && plan->fits; }
+bool td_plan_uses_gpu(const td_plan *plan) { return plan != NULL && (plan->engine->uses_devices & TD_USES_GPU) != 0; }
 
 const char *td_plan_counter_name(const td_plan *plan, int index)
 {
@@ -153,25 +54,20 @@ const char *td_plan_counter_name(const td_plan *plan, int index)
 
 td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out)
 {
-    size_t size;
     TD_CHECK(td_need(plan, "the plan"));
     td_plan_memory found = {.place = "host", .graph = plan->graph_bytes, .program = plan->program_bytes,
                             .emulated = plan->emulated_bytes, .free = plan->free_bytes, .fits = plan->fits};
-    TD_CHECK(td_need(out, "the place for the row"));
-    TD_CHECK(td_struct_size(out, "td_plan_memory", &size));
     if (row < 0 || row > (plan->device[0] != '\0'))
         return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
     if (row == 1)
         found = (td_plan_memory){.place = plan->device, .graph = plan->device_graph_bytes,
                                  .program = plan->device_program_bytes, .free = plan->device_free_bytes, .fits = true};
-    found.size = size;
-    memcpy(out, &found, size < sizeof found ? size : sizeof found);
-    return TD_OK;
+    return td_struct_give(out, &found, sizeof found, "td_plan_memory");
 }
 
 static td_status run(td_plan *plan, td_run **out)
 {
-    const order *self = plan->owner;
+    const td_taken *self = plan->owner;
     bool huge_pages = td_huge_pages_on();
     TD_CHECK(td_cancel_check());
     td_huge_pages(huge_pages && self->huge_pages);
@@ -208,14 +104,20 @@ td_status td_session_run(td_session *session, const td_graph *graph, const char 
 
 void td_result_destroy(td_result *result) { td_run_destroy(result); }
 
+td_status td_result_claims(td_session *session, const td_result *result, const char **claims)
+{
+    TD_CHECK(td_need(result, "the result"));
+    TD_CHECK(td_need(claims, "the place for the claims"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_run_verify(result, session->pool, claims);
+    td_session_leave(session);
+    return status;
+}
+
 td_status td_result_verify(td_session *session, const td_result *result)
 {
     const char *claims;
-    TD_CHECK(td_need(result, "the result"));
-    TD_CHECK(td_session_enter(session));
-    td_status status = td_run_verify(result, session->pool, &claims);
-    td_session_leave(session);
-    return status;
+    return td_result_claims(session, result, &claims);
 }
 
 td_value_kind td_result_kind(const td_result *result) { return result->kind; }
@@ -310,6 +212,44 @@ uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes)
 uint64_t td_result_edges_processed(const td_result *result) { return result->edges_processed; }
 uint32_t td_result_device_opens(const td_result *result) { return result->device_opens; }
 double td_result_seconds(const td_result *result) { return result->seconds; }
+
+td_status td_result_describe(const td_result *result, td_result_facts *out)
+{
+    TD_CHECK(td_need(result, "the result"));
+    const td_run_disk *disk = &result->disk;
+    const td_checkpoint_stats *saved = &result->checkpoint_stats;
+    td_result_facts facts = {
+        .program = result->program->info->name, .engine = result->engine,
+        .device = result->device[0] != '\0' ? result->device : NULL, .tolerance = result->tolerance,
+        .final_change = result->final_change, .prepare_seconds = result->prepare_seconds,
+        .device_seconds = result->device_seconds, .launches = result->launches, .device_peak = result->device_peak,
+        .first_row = result->row_count > 0 ? result->rows[0].number : 0, .rows = result->row_count,
+        .disk_method = disk->used ? disk->method : NULL, .disk_bytes = disk->bytes, .disk_reads = disk->reads,
+        .page_hits = disk->hits, .page_misses = disk->misses, .pages_by_blocks = disk->parts,
+        .disk_wait_seconds = disk->wait_seconds, .disk_ratio = disk->ratio, .checkpoint_seconds = saved->seconds,
+        .checkpoint_waited = saved->waited, .checkpoint_waited_last = saved->waited_last};
+    return td_struct_give(out, &facts, sizeof facts, "td_result_facts");
+}
+
+td_status td_result_summarise(td_session *session, const td_result *result, td_summary *out)
+{
+    td_run_summary found;
+    TD_CHECK(td_need(result, "the result"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_run_summarise(result, session->pool, &found);
+    td_session_leave(session);
+    TD_CHECK(status);
+    td_summary summary = {.reached = found.reached, .lowest = found.lowest, .highest = found.highest, .sum = found.sum,
+                          .groups = found.groups, .largest = found.largest, .digest = found.digest};
+    return td_struct_give(out, &summary, sizeof summary, "td_summary");
+}
+
+td_status td_result_format_check(const char *format)
+{
+    const td_output_format *found;
+    TD_CHECK(td_need(format, "the format"));
+    return td_output_format_find(format, &found);
+}
 
 td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices, double *values,
                         uint64_t *count)

@@ -11,6 +11,12 @@ enum { MOST_STRUCT_BYTES = 4096 }; /* beyond this a size was never set */
 uint64_t td_memory_held(void) { return td_account_memory(td_account_process()).now; }
 uint64_t td_memory_peak(void) { return td_account_memory(td_account_process()).peak; }
 
+void td_memory_restart_peak(void)
+{
+    td_account *process = td_account_process();
+    process->peak = process->now;
+}
+
 td_status td_need(const void *pointer, const char *what)
 {
     return pointer != NULL ? TD_OK : td_fail(TD_INVALID, "%s is NULL", what);
@@ -31,14 +37,23 @@ static td_status open_session(td_account *account, int threads, td_session **out
 
 td_status td_session_create(int threads, td_session **out)
 {
+    return td_session_open(&(td_session_options){.size = sizeof(td_session_options), .threads = threads}, out);
+}
+
+td_status td_session_open(const td_session_options *given, td_session **out)
+{
     td_account *account = NULL;
+    td_session_options options = {.names = td_api_names};
     TD_CHECK(td_need(out, "the place for the session"));
-    if (threads < 0)
-        return td_fail(TD_INVALID, "%d threads asked for; allowed are 0 (as many as there are) and more", threads);
+    TD_CHECK(td_struct_take(&options, sizeof options, given, "td_session_options"));
+    if (options.names == NULL) options.names = td_api_names;
+    if (options.threads < 0)
+        return td_fail(TD_INVALID, "%d threads requested; 0 (one per available processor) or more are allowed",
+                       options.threads);
     TD_CHECK(td_isa_check());
-    TD_CHECK(td_account_create(&account, td_library_words));
+    TD_CHECK(td_account_create(&account, options.names));
     td_account *before = td_account_enter(account);
-    td_status status = open_session(account, threads, out);
+    td_status status = open_session(account, options.threads, out);
     (void)td_account_enter(before);
     if (status != TD_OK) td_account_release(account);
     return status;
@@ -98,18 +113,28 @@ void td_session_cancel_clear(td_session *session)
     if (session != NULL) td_cancel_account(session->account, false);
 }
 
-td_status td_struct_size(const void *given, const char *name, size_t *size)
+static td_status read_size(const void *given, const char *name, size_t *size)
 {
     memcpy(size, given, sizeof *size);
     if (*size >= sizeof *size && *size <= MOST_STRUCT_BYTES) return TD_OK;
     return td_fail(TD_INVALID, "%s.size is %zu; set it to sizeof(%s)", name, *size, name);
 }
 
+td_status td_struct_give(void *out, const void *found, size_t bytes, const char *name)
+{
+    size_t size;
+    TD_CHECK(td_need(out, name));
+    TD_CHECK(read_size(out, name, &size));
+    size_t more = size < bytes ? size : bytes;
+    memcpy((char *)out + sizeof size, (const char *)found + sizeof size, more - sizeof size);
+    return TD_OK;
+}
+
 td_status td_struct_take(void *out, size_t bytes, const void *given, const char *name)
 {
     size_t size;
     if (given == NULL) return TD_OK;
-    TD_CHECK(td_struct_size(given, name, &size));
+    TD_CHECK(read_size(given, name, &size));
     for (size_t i = bytes; i < size; i++)
         if (((const char *)given)[i] != 0)
             return td_fail(TD_UNSUPPORTED,

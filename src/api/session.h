@@ -1,24 +1,24 @@
-/* What the API's files share: the session, and how they read the structs that
- * callers fill. */
+/* What the files of the API share: the session, and how they read and fill the structs of
+ * callers. */
 #ifndef TD_API_SESSION_H
 #define TD_API_SESSION_H
 
 #include "base/account.h"
 #include "base/pool.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
 
 struct td_session {
     td_pool *pool;
-    td_account *account; /* for memory, cancelling and words of what it does */
-    td_account *outer;   /* of the thread that called, while it is at work */
+    td_account *account; /* for memory, cancelling and names in the messages of what it does */
+    td_account *outer;   /* of the calling thread, during a call */
     td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
 
-extern const td_option_name td_library_words[]; /* words.c */
+extern const td_option_name td_api_names[]; /* names.c */
 
 /* Every call that uses the workers stands between these two; td_session_enter
  * refuses a session that is NULL or at work. In between the calling thread works
@@ -31,8 +31,8 @@ void td_session_leave(td_session *session);
  * nothing that is unknown here. `given` NULL leaves the defaults. */
 td_status td_struct_take(void *out, size_t bytes, const void *given, const char *name);
 
-/* The size that the caller set. */
-td_status td_struct_size(const void *given, const char *name, size_t *size);
+/* Fills a caller's struct, whose first member says how much of it the caller knows, from `found`. */
+td_status td_struct_give(void *out, const void *found, size_t bytes, const char *name);
 
 /* TD_INVALID if a pointer that has to be there is NULL. */
 td_status td_need(const void *pointer, const char *what);

@@ -1,12 +1,14 @@
 #include "base/account.h"
 
 #include "base/alloc.h"
+#include "base/machine.h"
 
 #include <pthread.h>
 
 static td_account process = {.huge_pages = true};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of budgets that are checked and charged, and of lists */
 static pthread_mutex_t evict_lock = PTHREAD_MUTEX_INITIALIZER; /* held while something cached is released */
+static atomic_bool counts_process; /* the process's limit includes its code, libraries and stacks */
 static _Thread_local td_account *current; /* NULL: the process's */
 static _Thread_local bool helps, evicting;
 
@@ -29,15 +31,15 @@ void td_account_stand_in(td_account *account, bool evicts)
 void td_account_help(td_account *account) { td_account_stand_in(account, false); }
 bool td_account_evicts(void) { return !helps; }
 
-td_status td_account_create(td_account **out, const struct td_option_name *words)
+td_status td_account_create(td_account **out, const td_option_name *names)
 {
-    td_account speaker = {.words = words}; /* of the refusal, if there is no memory */
+    td_account speaker = {.names = names}; /* of the refusal, if there is no memory */
     td_account *account = NULL, *before = td_account_enter(&speaker);
     td_status status = TD_NEW_ZEROED(&account, 1, "account");
     (void)td_account_enter(before);
     if (status != TD_OK) return status;
     td_account_adopt(account);
-    account->words = words;
+    account->names = names;
     account->references = 1;
     account->huge_pages = process.huge_pages;
     *out = account;
@@ -92,12 +94,30 @@ void td_memory_set_budget(uint64_t bytes)
 {
     process.budget = bytes;
     process.limit = 0;
+    counts_process = false;
 }
 
-void td_memory_set_limit(uint64_t bytes, uint64_t besides)
+void td_memory_set_budget_besides(uint64_t bytes, uint64_t besides)
 {
     td_memory_set_budget(bytes > besides ? bytes - besides : 1);
     process.limit = bytes;
+}
+
+void td_memory_set_limit(uint64_t bytes)
+{
+    td_memory_set_budget_besides(bytes, 0);
+    counts_process = bytes != 0;
+}
+
+/* If the process takes most of the limit, a graph in memory gets all of it, one on disk half. */
+void td_memory_apply_limit(bool on_disk)
+{
+    uint64_t limit = process.limit, held = process.now, resident = td_machine_resident();
+    if (!counts_process) return;
+    uint64_t besides = resident > held ? resident - held : 0;
+    if (!on_disk && limit < 4 * besides) besides = 0;
+    td_memory_set_budget_besides(limit, besides < limit / 2 ? besides : limit / 2);
+    counts_process = true;
 }
 
 /* Caching. */

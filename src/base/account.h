@@ -14,8 +14,6 @@
 
 #include <stdatomic.h>
 
-struct td_option_name;
-
 /* Something cached between runs. While its account lists it, nobody uses it, and a request for memory that exceeds the
  * budget releases it. */
 typedef struct td_kept {
@@ -32,11 +30,11 @@ typedef struct td_account {
     atomic_bool cancelled;
     atomic_int holds;           /* cancel.h */
     atomic_bool huge_pages;
-    const struct td_option_name *words; /* words.h; NULL: the tool's */
+    const td_option_name *names; /* that its face has for options (names.h); NULL: the neutral ones */
     td_kept *oldest;
 } td_account;
 
-td_status td_account_create(td_account **out, const struct td_option_name *words); /* with one reference */
+td_status td_account_create(td_account **out, const td_option_name *names); /* with one reference */
 void td_account_keep(td_account *account);
 void td_account_release(td_account *account); /* NULL is fine */
 

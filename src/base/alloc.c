@@ -133,7 +133,7 @@ static td_status no_memory(const td_account *account, uint64_t count, size_t ele
                           .needed = bytes > UINT64_MAX - now - 2 * PAGE ? UINT64_MAX : now + bytes + 2 * PAGE,
                           .allowed = limit};
     if (limit != 0 && (now > limit || bytes > limit - now || limit - now - bytes < PAGE + ALIGNMENT))
-        return td_refuse(&refusal, "%s of memory for %s: %s of the budget of %s are taken; --memory allows more",
+        return td_refuse(&refusal, "%s of memory for %s: %s of the budget of %s are taken; {memory} allows more",
                          td_format_size(wanted, bytes), what, td_format_size(taken, now),
                          td_format_size(allowed, limit));
     return td_refuse(&system, "%s of memory for %s: the system has no more", td_format_size(wanted, bytes), what);

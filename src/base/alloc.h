@@ -71,7 +71,10 @@ td_refusal td_memory_refusal(uint64_t minimum);
 td_refusal td_memory_lack(uint64_t more);
 
 /* A budget for all of the process, of which `besides` is not asked for here: code, stacks, libraries. */
-void td_memory_set_limit(uint64_t bytes, uint64_t besides);
+void td_memory_set_budget_besides(uint64_t bytes, uint64_t besides);
+
+/* Applies the limit that td_memory_set_limit has set, if any: measures what the process holds besides. */
+void td_memory_apply_limit(bool on_disk);
 void td_huge_pages(bool on);
 bool td_huge_pages_on(void);
 

@@ -137,6 +137,18 @@ void td_json_null(td_json *json, const char *key)
     fputs("null", json->file);
 }
 
+/* The text was written by this writer, so that its members are indented for the first level. */
+void td_json_members(td_json *json, const char *object)
+{
+    const char *begin = strchr(object, '{'), *end = strrchr(object, '}');
+    if (begin == NULL || end == NULL) return;
+    begin += 1 + strspn(begin + 1, " \n");
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\n')) end--;
+    if (end <= begin) return;
+    start_value(json, NULL);
+    fwrite(begin, 1, (size_t)(end - begin), json->file);
+}
+
 td_status td_json_close(td_json *json)
 {
     fputc('\n', json->file);

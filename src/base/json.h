@@ -31,6 +31,7 @@ void td_json_i64(td_json *json, const char *key, int64_t value);
 void td_json_real(td_json *json, const char *key, double value);
 void td_json_bool(td_json *json, const char *key, bool value);
 void td_json_null(td_json *json, const char *key);
+void td_json_members(td_json *json, const char *object); /* the members of an object's text, into the open object */
 td_status td_json_close(td_json *json); /* ends the line; does not close the file */
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "base/words.h"
+#include "base/names.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -47,8 +47,8 @@ static void wipe_line(void)
 static void say(td_log_level of, const char *prefix, const char *format, va_list list)
 {
     if ((int)of > level) return;
-    char text[TD_MESSAGE_BYTES], words[TD_MESSAGE_BYTES];
-    vsnprintf(text, sizeof text, td_words_in(format, words, sizeof words), list);
+    char text[TD_MESSAGE_BYTES], named[TD_MESSAGE_BYTES];
+    vsnprintf(text, sizeof text, td_names_in(format, named, sizeof named), list);
     pthread_mutex_lock(&lock);
     if (edit != NULL) edit(text, sizeof text);
     if (sink != NULL) {

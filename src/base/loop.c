@@ -189,7 +189,7 @@ static td_status trouble(const td_loop *loop)
 {
     td_refusal refusal = td_memory_lack(loop->count * sizeof(completion));
     if (loop->trouble == TD_NO_MEMORY)
-        return td_refuse(&refusal, "no memory for more completions that wait; --memory allows more");
+        return td_refuse(&refusal, "no memory for more completions that wait; {memory} allows more");
     if (loop->trouble != TD_OK) return td_fail(loop->trouble, "a completion arrived that was never announced");
     return td_cancel_check();
 }

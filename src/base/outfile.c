@@ -164,8 +164,9 @@ static td_status open_target(td_outfile *file, td_outfile_kind kind)
     TD_CHECK(resolve(file->path, target, &mode));
     TD_CHECK(td_string_copy(&file->target, target, "output name"));
     file->temporary = take_slot();
+    td_refusal slots = {.resource = TD_RESOURCE_FILES, .needed = SLOTS + 1, .allowed = SLOTS};
     if (file->temporary == NULL)
-        return td_fail(TD_LIMIT, "cannot write %s: %d files are being written already", file->path, SLOTS);
+        return td_refuse_as(TD_LIMIT, &slots, "cannot write %s: %d files are being written already", file->path, SLOTS);
     return open_temporary(file, mode);
 }
 

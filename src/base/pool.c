@@ -102,8 +102,9 @@ td_status td_pool_create(td_pool **out, int threads)
     td_pool *pool = NULL;
     int cores = td_machine_usable();
     if (threads <= 0) threads = cores;
+    td_refusal most = {.resource = TD_RESOURCE_THREADS, .needed = (uint64_t)threads, .allowed = MAX_THREADS};
     if (threads > MAX_THREADS)
-        return td_fail(TD_LIMIT, "%d threads asked for, at most %d are supported", threads, MAX_THREADS);
+        return td_refuse_as(TD_LIMIT, &most, "%d threads requested, at most %d are supported", threads, MAX_THREADS);
     TD_CHECK(TD_NEW_ZEROED(&pool, 1, "thread pool"));
     pool->threads = threads;
     pool->spins = threads <= cores ? SPINS : 0;
@@ -114,7 +115,7 @@ td_status td_pool_create(td_pool **out, int threads)
         self->index = i;
         if (i == 0) continue;
         int error = pthread_create(&self->thread, NULL, worker_main, self);
-        if (error != 0) TD_TRY(td_fail_errno(TD_NO_MEMORY, error, "cannot start thread %d of %d", i + 1, threads));
+        if (error != 0) TD_TRY(td_refuse_thread(error, (uint64_t)threads, "cannot start thread %d of %d", i + 1, threads));
         pool->started++;
     }
     *out = pool;

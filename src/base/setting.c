@@ -70,22 +70,28 @@ static bool find_choice(const char *choices, const char *value, double *index)
     return false;
 }
 
+/* Adds the engine or program that the key begins with as the topic of the failure. */
+static td_status see_owner(const char *key, td_status status)
+{
+    char topic[64];
+    snprintf(topic, sizeof topic, "%.*s", (int)strcspn(key, "."), key);
+    return td_see(topic, status);
+}
+
 static td_status parse_setting(const td_setting *entry, const char *key, const char *value, double *number)
 {
     if (entry->kind == TD_SETTING_TEXT) return TD_OK;
     if (entry->kind == TD_SETTING_CHOICE)
         return find_choice(entry->choices, value, number)
                    ? TD_OK
-                   : td_fail(TD_USAGE, "%s=%s: allowed are %s (see 'tandem help %.*s')", key, value, entry->choices,
-                             (int)strcspn(key, "."), key);
+                   : see_owner(key, td_fail(TD_USAGE, "%s=%s: allowed are %s", key, value, entry->choices));
     uint64_t whole;
     bool good = entry->kind == TD_SETTING_WHOLE ? td_parse_size(value, &whole) == TD_OK
                                                 : td_parse_double(value, number) == TD_OK;
     if (good && entry->kind == TD_SETTING_WHOLE) *number = (double)whole;
     if (!good || *number < entry->lowest || *number > entry->highest)
-        return td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g (see 'tandem help %.*s')", key,
-                       value, entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest,
-                       (int)strcspn(key, "."), key);
+        return see_owner(key, td_fail(TD_USAGE, "%s=%s: allowed is a %snumber from %.15g to %.15g", key, value,
+                                      entry->kind == TD_SETTING_WHOLE ? "whole " : "", entry->lowest, entry->highest));
     return TD_OK;
 }
 
@@ -149,15 +155,15 @@ static int key_edits(const char *key, const char *prefix, const char *name)
     return prefix_edits >= 0 ? prefix_edits + name_edits : -1;
 }
 
-/* Fails with the nearest known key, or with the help page that lists all settings. */
+/* Fails with the nearest known key, or with the topics that have settings. */
 static td_status unknown_key(const char *key, const char *const *prefixes, const td_setting *const *tables)
 {
-    char nearest[128] = "", topics[256] = "";
+    char nearest[128] = "", owners[256] = "";
     int least = -1;
     for (int p = 0; prefixes[p] != NULL; p++) {
-        size_t used = strlen(topics);
+        size_t used = strlen(owners);
         if (td_settings_length(tables[p]) > 0)
-            snprintf(topics + used, sizeof topics - used, "%s'tandem help %s'", used > 0 ? " and " : "", prefixes[p]);
+            snprintf(owners + used, sizeof owners - used, "%s%s", used > 0 ? " and " : "", prefixes[p]);
         for (uint64_t i = 0; i < td_settings_length(tables[p]); i++) {
             int edits = key_edits(key, prefixes[p], tables[p][i].name);
             if (edits < 0 || (least >= 0 && edits >= least)) continue;
@@ -166,7 +172,11 @@ static td_status unknown_key(const char *key, const char *const *prefixes, const
         }
     }
     if (least >= 0) return td_fail(TD_USAGE, "unknown setting '%s' (did you mean '%s'?)", key, nearest);
-    return td_fail(TD_USAGE, "unknown setting '%s'; those there are: %s", key, topics);
+    td_fail(TD_USAGE, "unknown setting '%s'; %s%s", key,
+            owners[0] != '\0' ? "allowed are those of " : "neither the program nor the engine has any", owners);
+    for (int p = 0; prefixes[p] != NULL; p++)
+        if (td_settings_length(tables[p]) > 0) (void)td_see(prefixes[p], TD_USAGE);
+    return TD_USAGE;
 }
 
 static bool has_key(const char *key, const char *prefix, const td_setting *table)

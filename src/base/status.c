@@ -1,7 +1,8 @@
 #include "base/status.h"
 
-#include "base/words.h"
+#include "base/names.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,8 +59,30 @@ void td_message_set(const char *text)
 /* The arguments may point into `message`. */
 static void put(char text[TD_MESSAGE_BYTES], const char *format, va_list list)
 {
-    char words[TD_MESSAGE_BYTES];
-    vsnprintf(text, TD_MESSAGE_BYTES, td_words_in(format, words, sizeof words), list);
+    char named[TD_MESSAGE_BYTES];
+    vsnprintf(text, TD_MESSAGE_BYTES, td_names_in(format, named, sizeof named), list);
+}
+
+/* A shortage of a resource that an option limits is about that option, whatever else the message suggests. */
+static const char *option_of(td_resource resource)
+{
+    switch (resource) {
+    case TD_RESOURCE_SESSION_BUDGET:
+    case TD_RESOURCE_PROCESS_BUDGET: return "memory";
+    case TD_RESOURCE_DEVICE_MEMORY: return "gpu_memory";
+    case TD_RESOURCE_DEVICE_EDGES: return "gpu_edges";
+    case TD_RESOURCE_THREADS: return "threads";
+    default: return NULL;
+    }
+}
+
+static void set_refusal(const td_refusal *refused, const char *format)
+{
+    refusal = *refused;
+    const char *option = option_of(refusal.resource);
+    if (refusal.option[0] != '\0') return;
+    if (option != NULL) snprintf(refusal.option, sizeof refusal.option, "%s", option);
+    else (void)td_names_first(format, refusal.option);
 }
 
 td_status td_fail(td_status status, const char *format, ...)
@@ -70,7 +93,7 @@ td_status td_fail(td_status status, const char *format, ...)
     put(text, format, list);
     va_end(list);
     td_message_set(text);
-    refusal = (td_refusal){.resource = TD_RESOURCE_NONE};
+    set_refusal(&(td_refusal){.resource = TD_RESOURCE_NONE}, format);
     return status;
 }
 
@@ -82,8 +105,53 @@ td_status td_refuse(const td_refusal *refused, const char *format, ...)
     put(text, format, list);
     va_end(list);
     td_message_set(text);
-    refusal = *refused;
+    set_refusal(refused, format);
     return TD_NO_MEMORY;
+}
+
+td_status td_refuse_as(td_status status, const td_refusal *refused, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    put(text, format, list);
+    va_end(list);
+    td_message_set(text);
+    set_refusal(refused, format);
+    return status;
+}
+
+td_status td_refuse_thread(int error, uint64_t threads, const char *format, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list list;
+    va_start(list, format);
+    put(text, format, list);
+    va_end(list);
+    td_fail_errno(TD_NO_MEMORY, error, "%s", text);
+    set_refusal(&(td_refusal){.resource = TD_RESOURCE_THREADS, .needed = threads}, format);
+    return TD_NO_MEMORY;
+}
+
+td_status td_see(const char *topic, td_status status)
+{
+    size_t used = strlen(refusal.topics);
+    if (status != TD_OK)
+        snprintf(refusal.topics + used, sizeof refusal.topics - used, "%s%s", used > 0 ? " " : "", topic);
+    return status;
+}
+
+/* Which resource an errno value says is short. */
+static td_resource resource_of(int error)
+{
+    switch (error) {
+    case ENOMEM: return TD_RESOURCE_SYSTEM_MEMORY;
+    case EMFILE:
+    case ENFILE: return TD_RESOURCE_FILES;
+    case ENOSPC:
+    case EDQUOT: return TD_RESOURCE_DISK;
+    default: return TD_RESOURCE_NONE;
+    }
 }
 
 td_status td_fail_errno(td_status status, int error, const char *format, ...)
@@ -94,7 +162,9 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...)
     put(text, format, list);
     va_end(list);
     const char *words = strerror_r(error, reason, sizeof reason); /* the GNU version */
-    return td_fail(status, "%s: %s", text, words);
+    td_fail(status, "%s: %s", text, words);
+    set_refusal(&(td_refusal){.resource = resource_of(error)}, format);
+    return status;
 }
 
 /* Both texts, as far as there is room. */
@@ -118,6 +188,7 @@ td_status td_fail_context(td_status status, const char *format, ...)
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, ": ");
     join(text, message);
+    set_refusal(&refusal, format);
     return status;
 }
 
@@ -129,5 +200,6 @@ td_status td_fail_add(td_status status, const char *format, ...)
     put(text, format, list);
     va_end(list);
     join(message, text);
+    set_refusal(&refusal, format);
     return status;
 }

@@ -1,5 +1,9 @@
 /* Failing with a message.
  *
+ * A message refers to options by their neutral names in braces, which every face
+ * has names of its own for (names.h). The first of them is the option of the
+ * td_refusal that accompanies the message.
+ *
  * A function that fails calls td_fail (or td_fail_errno) once, where the cause
  * is known, and its callers hand the status up: TD_TRY jumps to the single
  * `done:` label of a function that has something to release, TD_CHECK returns
@@ -25,6 +29,16 @@ td_status td_fail_errno(td_status status, int error, const char *format, ...) TD
 
 /* Fails with TD_NO_MEMORY and keeps what was refused, for td_last_refusal. */
 td_status td_refuse(const td_refusal *refusal, const char *format, ...) TD_PRINTF(2, 3);
+
+/* The same with another status: a lack of threads, files or disk is no lack of memory. */
+td_status td_refuse_as(td_status status, const td_refusal *refusal, const char *format, ...) TD_PRINTF(3, 4);
+
+/* Fails because a thread could not be started, which pthread_create refused with `error`; `threads`: of the process,
+ * with this one, as far as the caller knows. */
+td_status td_refuse_thread(int error, uint64_t threads, const char *format, ...) TD_PRINTF(3, 4);
+
+/* Adds to a failure the topic (a program or an engine) whose settings were violated. */
+td_status td_see(const char *topic, td_status status);
 
 /* Replaces the message alone, or what was refused alone. */
 void td_message_set(const char *message);

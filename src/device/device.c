@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct td_device_block {
@@ -51,7 +52,7 @@ static td_status check_budget(const td_device *device, uint64_t bytes, const cha
     if (device->budget == 0 || (device->now <= device->budget && bytes <= device->budget - device->now)) return TD_OK;
     td_refusal refusal = td_device_refusal(device, device->now + bytes, device->budget);
     return td_refuse(&refusal,
-                     "%s: %s needs %s of device memory; %s of the %s allowed are taken; --gpu-memory allows more",
+                     "%s: %s needs %s of device memory; %s of the %s allowed are taken; {gpu_memory} allows more",
                      device->name, what, td_format_size(wanted, bytes), td_format_size(taken, device->now),
                      td_format_size(allowed, device->budget));
 }
@@ -71,9 +72,16 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     void *memory = NULL;
     uint64_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
+<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
         return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
                        device->name, what, count, bytes);
     TD_CHECK(td_device_operation(device, "allocation"));
+=======
+        return td_refuse(&(td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = UINT64_MAX},
+                         "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
+                         device->name, what, count, bytes);
+    TD_CHECK(operation(device, "allocation"));
+>>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
     TD_CHECK(check_budget(device, total, what));
     TD_CHECK(reserve_block(device));
     td_status status = device->ops->allocate(device, total > 0 ? total : 1, &memory);
@@ -144,12 +152,15 @@ void td_devices_close(td_device *first)
 td_status td_device_pin(td_device *device, void *host, uint64_t bytes, void *seen)
 {
     void *address = NULL;
+    td_refusal pinned = {.resource = TD_RESOURCE_PINNED_MEMORY, .needed = bytes};
+    snprintf(pinned.device, sizeof pinned.device, "%s", device->name);
     if (refuses_pins)
-        return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " bytes of host memory cannot be pinned (injected by a test)",
-                       device->name, bytes);
-    TD_CHECK(device->ops->pin(device, host, bytes, &address));
-    *(void **)seen = address;
-    return TD_OK;
+        return td_refuse(&pinned, "%s: %" PRIu64 " bytes of host memory cannot be pinned (injected by a test)",
+                         device->name, bytes);
+    td_status status = device->ops->pin(device, host, bytes, &address);
+    if (status == TD_OK) *(void **)seen = address;
+    else if (status == TD_NO_MEMORY) td_refusal_set(&pinned);
+    return status;
 }
 
 void td_device_unpin(td_device *device, void *host)

@@ -74,7 +74,8 @@ static td_status prepare(work *self, td_device *first)
     for (td_device *device = first; device != NULL; device = device->next)
         if (device->kind != TD_DEVICE_CPU && td_device_left(device) / 2 < self->bytes)
             self->bytes = td_device_left(device) / 2 & ~UINT64_C(4095);
-    if (self->bytes < SMALL) return td_fail(TD_NO_MEMORY, "no GPU memory is left to measure links with");
+    td_refusal small = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = SMALL, .allowed = self->bytes};
+    if (self->bytes < SMALL) return td_refuse(&small, "no GPU memory is left to measure links with");
     TD_CHECK(td_new_pages(&pages, self->bytes, "memory to measure links"));
     self->ends[0].memory = self->host = pages;
     for (td_device *device = first; device != NULL; device = device->next) {

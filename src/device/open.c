@@ -97,7 +97,7 @@ static td_status parse_name(wanted *name)
         return parse_emulator(name, text + length);
     }
     if (length == 3 && strncmp(text, "cpu", 3) == 0)
-        return td_fail(TD_USAGE, "device '%s': the cpu has no parts; --threads says how much of it is used", text);
+        return td_fail(TD_USAGE, "device '%s': the cpu has no parts; {threads} says how much of it is used", text);
     return td_fail(TD_USAGE, "there is no device '%s'; there are cpu, cuda:N (a GPU), cuda:N/S (its slices), emu:COUNT "
                    "(emulated GPUs)", text);
 }
@@ -159,7 +159,7 @@ td_status td_devices_check(const char *list)
     wanted_list names;
     td_status status = parse_list(&names, list);
     for (int i = 0; status == TD_OK && i < names.count; i++) status = check_present(&names.items[i]);
-    return status == TD_OK ? TD_OK : td_fail_context(status, "--devices %.200s", list);
+    return status == TD_OK ? TD_OK : td_fail_context(status, "{devices} %.200s", list);
 }
 
 static td_status open_one(td_device **out, const wanted *name, const td_device_options *options)
@@ -182,7 +182,7 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
         *out = first;
         return TD_OK;
     }
-    td_fail_context(status, "--devices %.200s", list);
+    td_fail_context(status, "{devices} %.200s", list);
     td_devices_close(first);
     return status;
 }

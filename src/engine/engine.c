@@ -50,7 +50,7 @@ static td_status check_disk(const td_plan *plan)
     for (int i = 0; td_engines[i] != NULL; i++)
         if (td_engines[i]->takes_disk) disk = td_engines[i]->name;
     return td_fail(TD_USAGE,
-                   "the edges of %s stay on disk, and the engine %s needs them in memory; --engine %s does not",
+                   "the edges of %s stay on disk, and the engine %s needs them in memory; {engine} %s does not",
                    plan->graph->name, plan->engine->name, disk);
 }
 

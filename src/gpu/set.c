@@ -19,7 +19,7 @@ static td_status open_devices(td_gpu_set *set, const td_run_options *options, co
     td_device_options how = {.loop = set->loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
     td_status status = td_devices_open(&set->first, set->devices, &how);
     if (status != TD_OK && options->devices == NULL)
-        return td_fail_context(status, "the %s engine needs a GPU (--devices emu emulates one)", engine);
+        return td_fail_context(status, "the %s engine needs a GPU ({devices} emu emulates one)", engine);
     return status;
 }
 
@@ -28,11 +28,11 @@ static td_status list_gpus(td_gpu_set *set, const char *engine)
     for (td_device *device = set->first; device != NULL; device = device->next) {
         if (device->kind == TD_DEVICE_CPU) continue;
         if (set->count == TD_GPUS)
-            return td_fail(TD_USAGE, "--devices %s: more than %d GPUs", set->devices, TD_GPUS);
+            return td_fail(TD_USAGE, "{devices} %s: more than %d GPUs", set->devices, TD_GPUS);
         set->gpu[set->count++] = device;
     }
     if (set->count > 0) return TD_OK;
-    return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)",
+    return td_fail(TD_USAGE, "{devices} %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)",
                    set->devices, engine);
 }
 
@@ -47,7 +47,7 @@ static td_status open_set(const td_run_options *options, const char *engine, td_
 {
     const char *devices = td_gpu_wanted(options);
     td_gpu_set *set = NULL;
-    if (strlen(devices) >= sizeof set->devices) return td_fail(TD_USAGE, "--devices %s: too long", devices);
+    if (strlen(devices) >= sizeof set->devices) return td_fail(TD_USAGE, "{devices} %s: too long", devices);
     TD_CHECK(TD_NEW_ZEROED(&set, 1, "set of GPUs"));
     memcpy(set->devices, devices, strlen(devices) + 1);
     set->gpu_memory = options->gpu_memory;
@@ -121,8 +121,13 @@ static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, con
     TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
     if (serves(cache, kind, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
+<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
     if (set->count > 1 && !kind->many)
         td_warn("the %s engine uses one GPU: of --devices %s, %s", kind->engine, set->devices,
+=======
+    if (set->count > 1)
+        td_warn("the %s engine uses one GPU: of {devices} %s it is %s", kind->engine, set->devices,
+>>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                 set->gpu[0]->name);
     TD_CHECK(new_layout(kind, graph, set, &cache->state));
     cache->release = kind->release;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "device/device.h"
 #include "engine/resident/resident.h"
 
@@ -41,11 +41,11 @@ static td_status check_gpu(const char *engine, const char *devices)
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
     if (found == NULL || !found->needs_gpu) return TD_OK;
     if (devices != NULL && !lists(devices, "cuda") && !lists(devices, "emu"))
-        return td_fail(TD_USAGE, "--devices %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
+        return td_fail(TD_USAGE, "{devices} %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
                        engine);
     td_status status = devices == NULL ? td_devices_check("cuda:0") : TD_OK;
     if (status == TD_OK) return TD_OK;
-    return td_fail_context(status, "the %s engine needs a GPU (--devices emu emulates one)", engine);
+    return td_fail_context(status, "the %s engine needs a GPU ({devices} emu emulates one)", engine);
 }
 
 td_status td_plan_check(const char *engine, const char *devices)
@@ -54,7 +54,7 @@ td_status td_plan_check(const char *engine, const char *devices)
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
     if (found != NULL && found->uses_devices == TD_USES_CPU && devices != NULL && !lists(devices, "cpu"))
         return td_fail(TD_USAGE,
-                       "--engine %s and --devices %s: the %s engine runs on the device cpu; --engine resident uses a "
+                       "{engine} %s and {devices} %s: the %s engine runs on the device cpu; {engine} resident uses a "
                        "GPU", engine, devices, engine);
     if (devices != NULL) TD_CHECK(td_devices_check(devices));
     return check_gpu(engine, devices);
@@ -68,10 +68,9 @@ static td_status check_owner(const char *key, const td_engine *engine, const cha
     for (int i = 0; td_engines[i] != NULL; i++) {
         const char *owner = td_engines[i]->name;
         if (strlen(owner) == length && strncmp(owner, key, length) == 0 && td_engines[i] != engine)
-            return td_fail(TD_USAGE,
-                           "the setting '%s' is one of the engine %s, and the engine is %s; 'tandem help %s' lists its "
-                           "settings",
-                           key, owner, engine->name, engine->name);
+            return td_see(engine->name,
+                          td_fail(TD_USAGE, "the setting '%s' is one of the engine %s, and the engine is %s", key, owner,
+                                  engine->name));
     }
     for (int i = 0; td_programs[i] != NULL; i++) {
         const char *name = td_programs[i]->info->name;
@@ -108,8 +107,8 @@ static td_status check_use(const td_engine *engine, const td_program *program, c
         if (engine->uses(td_programs[i], key + length + 1))
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
     }
-    return td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s (see 'tandem help %s')", key,
-                   program->info->name, names, engine->name);
+    return td_see(engine->name, td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s", key,
+                                        program->info->name, names));
 }
 
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
@@ -154,7 +153,7 @@ static void say_why_not_all(td_plan *plan, uint64_t wanted, uint64_t room)
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     if (wanted <= room)
-        snprintf(plan->why, sizeof plan->why, "%s allows the GPU a part of the edges", td_word("--gpu-edges"));
+        snprintf(plan->why, sizeof plan->why, "%s allows the GPU a part of the edges", td_named("gpu_edges"));
     else
         snprintf(plan->why, sizeof plan->why, "%s needs %s on the GPU, which has %s", plan->program->info->name,
                  td_format_size(need, wanted), td_format_size(has, room));
@@ -186,15 +185,20 @@ static td_status choose(td_plan *plan, const td_engine *first)
         return td_plan_with(plan, first);
     }
     if (!first->needs_gpu && options->devices != NULL) {
-        snprintf(plan->why, sizeof plan->why, "no GPU among %s", td_word("--devices"));
+        snprintf(plan->why, sizeof plan->why, "no GPU among %s", td_named("devices"));
     } else if (!first->needs_gpu) {
         (void)td_device_kind_present(TD_DEVICE_CUDA, &why);
         snprintf(plan->why, sizeof plan->why, "%s", why);
     } else if (options->devices == NULL && plan->graph->edges < LITTLE_WORK) {
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
+<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
         if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits on the GPU");
         else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_word("--devices"));
+=======
+        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
+        else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_named("devices"));
+>>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
         return choose_for_room(plan);
     }
     return td_plan_with(plan, &td_cpu_engine);

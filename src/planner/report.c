@@ -304,7 +304,7 @@ static void close_event(td_json *json)
     td_json_end_object(json);
 }
 
-static double us_since(uint64_t zero, uint64_t began) { return (double)(began - zero) * 1e-3; }
+static double us_since(uint64_t zero, uint64_t began) { return (double)(int64_t)(began - zero) * 1e-3; }
 
 static void put_span(td_json *json, const td_span *span, uint64_t zero)
 {

@@ -32,7 +32,7 @@ static const td_setting program_parameters[] = {
     {"continuation", TD_SETTING_NUMBER, 0.7, 0, 1, 0,
      "weight of the in-neighbours' mean in a score; the rest is abandoned"},
     {"seeds", TD_SETTING_TEXT, 0, 0, 0, 0,
-     "file of 'id score' lines: the seeds (default: 1 at --source, or at the first vertex)"},
+     "file of 'id score' lines: the seeds (default: 1 at {source}, or at the first vertex)"},
     {0},
 };
 

@@ -32,7 +32,7 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 
 static const td_setting program_parameters[] = {
     {"sources", TD_SETTING_TEXT, 0, 0, 0, 0,
-     "file of 'id volts' lines: nodes held at a voltage (default: --source at 1 V)"},
+     "file of 'id volts' lines: nodes held at a voltage (default: {source} at 1 V)"},
     {"ground", TD_SETTING_TEXT, 0, 0, 0, 0, "id of a node held at 0 V (default without sources: the last vertex)"},
     {0},
 };

@@ -27,7 +27,7 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 static const td_setting program_parameters[] = {
     {"step", TD_SETTING_NUMBER, 0, 0, 1e9, 0, "length of a step; 0: half the largest stable one"},
     {"initial", TD_SETTING_TEXT, 0, 0, 0, 0,
-     "file of 'id temperature' lines (default: 100 at --source, or at the first vertex)"},
+     "file of 'id temperature' lines (default: 100 at {source}, or at the first vertex)"},
     {0},
 };
 

@@ -10,7 +10,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "run/checkpoint_file.h"
 #include "kernels/cpu/job.h"
 
@@ -125,7 +125,7 @@ static bool same_folder(const char *one, const char *other)
 static td_status check_iterations(const td_run_options *options, const char *path, uint32_t done)
 {
     if (!options->has_iterations || options->iterations >= done) return TD_OK;
-    return td_fail(TD_USAGE, "--iterations %" PRIu32 ": %s is from after iteration %" PRIu32
+    return td_fail(TD_USAGE, "{iterations} %" PRIu32 ": %s is from after iteration %" PRIu32
                    "; give at least that many, or start anew",
                    options->iterations, path, done);
 }
@@ -185,7 +185,7 @@ static td_status check_newest(const td_program *program, const td_run_options *o
     if (options->resume == NULL) return TD_OK;
     TD_CHECK(read_newest(options->resume, &written, &iterations, NULL, &newest));
     if (newest == 0 && same_folder(options->resume, options->checkpoint)) return TD_OK;
-    if (newest == 0) return td_fail(TD_USAGE, "--resume %s: there is no checkpoint in it", options->resume);
+    if (newest == 0) return td_fail(TD_USAGE, "{resume} %s: there is no checkpoint in it", options->resume);
     path_of(path, options->resume, newest);
     TD_CHECK(td_identity_check_program(&written, program->info, path));
     return check_iterations(options, path, iterations);
@@ -193,8 +193,8 @@ static td_status check_newest(const td_program *program, const td_run_options *o
 
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options)
 {
-    TD_CHECK(check_folder(td_word("--checkpoint"), options->checkpoint, R_OK | W_OK | X_OK));
-    TD_CHECK(check_folder(td_word("--resume"), options->resume, R_OK | X_OK));
+    TD_CHECK(check_folder(td_named("checkpoint"), options->checkpoint, R_OK | W_OK | X_OK));
+    TD_CHECK(check_folder(td_named("resume"), options->resume, R_OK | X_OK));
     return check_newest(program, options);
 }
 
@@ -326,7 +326,7 @@ static td_status stop(struct td_checkpoints *self)
     wait_for_writer(self);
     if (self->status != TD_OK)
         return td_fail(TD_CANCELLED, "interrupted, and not where it can go on: %s", self->message);
-    return td_fail(TD_CANCELLED, "interrupted after iteration %" PRIu32 "; go on with --resume %s",
+    return td_fail(TD_CANCELLED, "interrupted after iteration %" PRIu32 "; go on with {resume} %s",
                    self->state.iteration, self->folder);
 }
 
@@ -355,10 +355,15 @@ uint32_t td_checkpoint_rounds(const td_run *run, uint32_t iteration)
 static td_status lock_folder(struct td_checkpoints *self)
 {
     self->folder_fd = open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (self->folder_fd < 0) return td_fail_errno(TD_USAGE, errno, "--checkpoint %s", self->folder);
+    if (self->folder_fd < 0) return td_fail_errno(TD_USAGE, errno, "{checkpoint} %s", self->folder);
     bool locked = flock(self->folder_fd, LOCK_EX | LOCK_NB) == 0;
+<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
     if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems do not support locks */
     return td_fail(TD_USAGE, "--checkpoint %s: another run is writing its checkpoints there; give another folder",
+=======
+    if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems have no locks */
+    return td_fail(TD_USAGE, "{checkpoint} %s: another run is writing its checkpoints there; give another folder",
+>>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                    self->folder);
 }
 
@@ -385,7 +390,7 @@ static td_status check_contents(const td_run *run, const td_run_options *options
     bool strange = status == TD_UNSUPPORTED && !is_one_folder(options->resume, self->folder);
     if (status != TD_OK && !strange) return TD_OK;
     if (!strange && td_identity_compare(&written, &self->identity, run, options->pool, path) == TD_OK) return TD_OK;
-    return td_fail_context(TD_USAGE, "--checkpoint %s holds those of another run; remove them or give another folder",
+    return td_fail_context(TD_USAGE, "{checkpoint} %s holds those of another run; remove them or give another folder",
                            self->folder);
 }
 
@@ -394,7 +399,7 @@ static td_status start_writer(td_run *run)
     struct td_checkpoints *self = run->checkpoints;
     int error = pthread_create(&self->writer, NULL, writer_main, run);
     self->has_writer = error == 0;
-    return error == 0 ? TD_OK : td_fail_errno(TD_NO_MEMORY, error, "cannot start the thread that writes checkpoints");
+    return error == 0 ? TD_OK : td_refuse_thread(error, 1, "cannot start the thread that writes checkpoints");
 }
 
 static td_status open_writing(td_run *run, const td_run_options *options, const td_identity *identity)
@@ -452,7 +457,7 @@ td_status td_checkpoints_explain(td_run *run, td_status status)
     wait_for_writer(self);
     if (run->checkpoint_stats.written == 0) return status;
     return td_fail(TD_CANCELLED, "interrupted after the last iteration, before its result was ready; go on with "
-                                 "--resume %s", self->folder);
+                                 "{resume} %s", self->folder);
 }
 
 static void end_writer(td_run *run)

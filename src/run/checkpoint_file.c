@@ -5,7 +5,7 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/outfile.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "kernels/cpu/job.h"
 
 #include <errno.h>
@@ -156,7 +156,7 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
     if (written->async != mine->async)
         return td_fail(TD_INVALID, "%s is of %s; give %s", path,
                        written->async ? "an asynchronous run" : "a synchronous run",
-                       td_word(written->async ? "--async" : "--sync"));
+                       td_named(written->async ? "async" : "sync"));
     TD_CHECK(compare_parameters(written, mine, info, path));
     TD_CHECK(compare_inputs(written, mine, info, path));
     if (written->value_bytes == mine->value_bytes) return TD_OK;

@@ -13,7 +13,7 @@ td_status td_run_check_change(const td_run *run, uint32_t iteration, double chan
     if (change < 0)
         return td_fail(TD_INTERNAL,
                        "%s: the change of iteration %u is %g, and a change is never negative: this is an error of "
-                       "Tandem's, please report it; --sync or another --engine may do without it", name, iteration,
+                       "Tandem's, please report it; {sync} or another {engine} may do without it", name, iteration,
                        change);
     return TD_OK;
 }

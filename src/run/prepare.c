@@ -1,7 +1,7 @@
 /* Inputs per vertex that some programs need before they run: seeds, fixed voltages, sums of weights. */
 #include "base/alloc.h"
 #include "base/size.h"
-#include "base/words.h"
+#include "base/names.h"
 #include "run/run.h"
 #include "store/paged.h"
 
@@ -107,7 +107,7 @@ done:
 static td_status one_origin(const td_run_options *options, const char *file, const char *key)
 {
     if (file == NULL || !options->has_source) return TD_OK;
-    return td_fail(TD_USAGE, "--source and %s=%s: give one of them", key, file);
+    return td_fail(TD_USAGE, "{source} and %s=%s: give one of them", key, file);
 }
 
 /* Sums over the edges along which a vertex receives values. */
@@ -325,7 +325,7 @@ static td_status prepare_circuit(td_run *run, const td_run_options *options, con
     else run->inputs[0][run->context.source] = 1;
     if (ground != NULL && !isnan(run->inputs[0][node]) && run->inputs[0][node] != 0)
         return td_fail(TD_USAGE, "circuit.ground=%s: the same node is held at %g V; give another %s", ground,
-                       run->inputs[0][node], sources == NULL ? td_word("--source") : "one");
+                       run->inputs[0][node], sources == NULL ? td_named("source") : "one");
     if (ground != NULL || (sources == NULL && has_ground)) run->inputs[0][node] = 0;
     TD_CHECK(fill_sums(run, 1, options->pool, true, CONDUCTANCES));
     TD_CHECK(fill_loops(run, options->pool));

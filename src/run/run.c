@@ -99,7 +99,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
 {
     const td_program_info *info = program->info;
     if (info->needs_source && !options->has_source)
-        return td_fail(TD_USAGE, "%s needs a source vertex; give one with --source", info->name);
+        return td_fail(TD_USAGE, "%s needs a source vertex; give one with {source}", info->name);
     if (options->has_source && !info->needs_source && !info->takes_source)
         return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
@@ -137,7 +137,7 @@ td_status td_run_check_facts(const td_program *program, const td_graph_facts *fa
     if (facts->vertices == 0)
         return td_fail(TD_INVALID, "the graph has no vertices: there is nothing to run %s on", info->name);
     if (!facts->has_in)
-        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without --out-only "
+        return td_fail(TD_INVALID, "the graph was built without its in-adjacency; build it anew, without {out_only} "
                        "of 'tandem convert'");
     return check_kind_of_weights(info, facts);
 }

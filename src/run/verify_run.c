@@ -163,7 +163,7 @@ static td_status too_small(const checker *self, const td_run *run)
     td_refusal refusal = td_memory_refusal((uint64_t)(bytes * 65 / 64) + td_memory().now + td_machine_besides());
     td_format_size(enough, refusal.needed);
     return td_refuse(&refusal,
-                     "checking the result of %s takes about %s more than is there; --memory %s, about, would do",
+                     "checking the result of %s takes about %s more than is there; {memory} %s, about, would do",
                      self->program, takes, enough);
 }
 

@@ -140,7 +140,8 @@ static void gzip_end(td_decoder *decoder) { inflateEnd(&decoder->gzip); }
 static td_status zstd_begin(td_decoder *decoder)
 {
     decoder->zstd = ZSTD_createDStream();
-    if (decoder->zstd == NULL) return td_fail(TD_NO_MEMORY, "%s: no memory for the zstd decoder", decoder->path);
+    td_refusal system = {.resource = TD_RESOURCE_SYSTEM_MEMORY};
+    if (decoder->zstd == NULL) return td_refuse(&system, "%s: no memory for the zstd decoder", decoder->path);
     ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, WINDOW_LIMIT_LOG);
     return TD_OK;
 }

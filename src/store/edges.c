@@ -123,8 +123,9 @@ uint64_t td_edges_count(const td_edge_list *list)
 
 static td_status resize_chunk(td_edge_chunk *chunk, uint64_t room)
 {
+    td_refusal system = {.resource = TD_RESOURCE_SYSTEM_MEMORY, .needed = UINT64_MAX};
     if (room > UINT64_MAX / 2)
-        return td_fail(TD_NO_MEMORY, "%llu edges are more than any memory holds", (unsigned long long)room);
+        return td_refuse(&system, "%llu edges are more than any memory holds", (unsigned long long)room);
     if (chunk->wide != NULL)
         TD_CHECK(TD_RESIZE(&chunk->wide, 2 * room, "edges"));
     else

@@ -89,7 +89,7 @@ static td_status plan_memory(external *self)
     td_refusal refusal = td_memory_refusal(least);
     if (memory < least)
         return td_refuse(&refusal, "building %s out of memory with %d threads needs at least %s (less with fewer "
-                         "--threads); %s given", self->settings->path, self->workers, td_format_least(needed, least),
+                         "{threads}); %s given", self->settings->path, self->workers, td_format_least(needed, least),
                          td_format_size(given, memory));
     self->usable = memory - besides;
     return TD_OK;
@@ -261,7 +261,7 @@ static td_status number_vertices(external *self)
     td_progress_text("sorting vertex ids");
     td_status status = td_external_ids_number(self->ids, room > STREAM_BYTES ? room - STREAM_BYTES : 0, &least);
     if (status == TD_NO_MEMORY && least > 0)
-        return td_fail_add(TD_NO_MEMORY, ": --memory %s would suffice",
+        return td_fail_add(TD_NO_MEMORY, ": {memory} %s would suffice",
                            td_format_least(text, self->settings->memory + least + LEAST_BYTES));
     TD_CHECK(status);
     TD_CHECK(set_vertices(self, td_external_ids_count(self->ids)));

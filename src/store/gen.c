@@ -2,6 +2,7 @@
  * graphs. */
 #include "store/gen.h"
 
+#include "base/names.h"
 #include "store/gen_fill.h"
 
 #include <stddef.h>
@@ -74,18 +75,17 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-/* "--scale --degree" from "scale degree". */
-static void as_options(const char *words, char *text, size_t room)
+/* The names of the options "scale degree", separated by blanks. */
+static void name_options(const char *words, char *text, size_t room)
 {
     size_t used = 0;
-    for (const char *p = words; *p != '\0' && used + 4 < room; p++) {
-        if (p == words || p[-1] == ' ') {
-            text[used++] = '-';
-            text[used++] = '-';
-        }
-        text[used++] = *p;
+    for (const char *at = words; *at != '\0' && used < room; at += strspn(at, " ")) {
+        char option[TD_OPTION_BYTES];
+        size_t length = strcspn(at, " ");
+        snprintf(option, sizeof option, "%.*s", (int)length, at);
+        used += (size_t)snprintf(text + used, room - used, "%s%s", used > 0 ? " " : "", td_named(option));
+        at += length;
     }
-    text[used] = '\0';
 }
 
 static td_status unknown_kind(const char *kind)
@@ -105,9 +105,9 @@ td_status td_gen_check(const td_gen_spec *spec, td_gen_size *size)
     if (generator == NULL) return unknown_kind(spec->kind);
     for (int i = 0; i < PARAMETERS; i++) {
         if (!given(spec, &parameters[i]) || has_word(generator->parameters, parameters[i].name)) continue;
-        char takes[256];
-        as_options(generator->parameters, takes, sizeof takes);
-        return td_fail(TD_USAGE, "%s has no --%s; it takes %s", spec->kind, parameters[i].name, takes);
+        char takes[256] = "";
+        name_options(generator->parameters, takes, sizeof takes);
+        return td_fail(TD_USAGE, "%s has no %s; it takes %s", spec->kind, td_named(parameters[i].name), takes);
     }
     TD_CHECK(generator->size(spec, &checked));
     if (size != NULL) *size = checked;

@@ -3,6 +3,7 @@
 #include "store/gen_fill.h"
 
 #include "base/log.h"
+#include "base/names.h"
 #include "store/shuffle.h"
 
 #include <math.h>
@@ -61,31 +62,35 @@ td_status td_gen_fill(const td_gen_job *job, td_edge_list *edges, td_pool *pool)
 
 td_status td_gen_area(const td_gen_spec *spec, const char *names, uint64_t a, uint64_t b, uint64_t *vertices)
 {
+    char named[256];
     if (__builtin_mul_overflow(a, b, vertices) || *vertices > TD_MAX_VERTICES)
-        return td_fail(TD_LIMIT, "%s: %s ask for %llu x %llu vertices, at most 2^32-2 are supported", spec->kind, names,
-                       (unsigned long long)a, (unsigned long long)b);
+        return td_fail(TD_LIMIT, "%s: %s ask for %llu x %llu vertices, at most 2^32-2 are supported", spec->kind,
+                       td_names_in(names, named, sizeof named), (unsigned long long)a, (unsigned long long)b);
     return TD_OK;
 }
 
 td_status td_gen_edge_limit(const td_gen_spec *spec, const char *names, uint64_t edges)
 {
+    char named[256];
     if (edges <= MOST_EDGES) return TD_OK;
-    return td_fail(TD_LIMIT, "%s: %s ask for %llu edges, at most 2^48 are supported", spec->kind, names,
-                   (unsigned long long)edges);
+    return td_fail(TD_LIMIT, "%s: %s ask for %llu edges, at most 2^48 are supported", spec->kind,
+                   td_names_in(names, named, sizeof named), (unsigned long long)edges);
 }
 
 td_status td_gen_vertices(const td_gen_spec *spec, uint64_t *vertices)
 {
     if (spec->scale != 0 && spec->vertices != 0)
-        return td_fail(TD_USAGE, "%s: --scale and --vertices exclude each other", spec->kind);
+        return td_fail(TD_USAGE, "%s: {scale} and {vertices} exclude each other", spec->kind);
     if (spec->scale == 0 && spec->vertices == 0)
-        return td_fail(TD_USAGE, "%s: its size is missing; give --scale (vertices as a power of two)%s", spec->kind,
-                       strcmp(spec->kind, "rmat") == 0 ? "" : " or --vertices");
+        return strcmp(spec->kind, "rmat") == 0
+                   ? td_fail(TD_USAGE, "%s: its size is missing; give {scale} (vertices as a power of two)", spec->kind)
+                   : td_fail(TD_USAGE, "%s: its size is missing; give {scale} (vertices as a power of two) or {vertices}",
+                             spec->kind);
     if (spec->scale > MOST_SCALE)
-        return td_fail(TD_LIMIT, "%s: --scale %llu is above %d (at most 2^32-2 vertices are supported)", spec->kind,
+        return td_fail(TD_LIMIT, "%s: {scale} %llu is above %d (at most 2^32-2 vertices are supported)", spec->kind,
                        (unsigned long long)spec->scale, MOST_SCALE);
     if (spec->vertices > TD_MAX_VERTICES)
-        return td_fail(TD_LIMIT, "%s: --vertices %llu is above 2^32-2, the most that are supported", spec->kind,
+        return td_fail(TD_LIMIT, "%s: {vertices} %llu is above 2^32-2, the most that are supported", spec->kind,
                        (unsigned long long)spec->vertices);
     *vertices = spec->scale != 0 ? UINT64_C(1) << spec->scale : spec->vertices;
     return TD_OK;
@@ -93,10 +98,10 @@ td_status td_gen_vertices(const td_gen_spec *spec, uint64_t *vertices)
 
 td_status td_gen_edges(const td_gen_spec *spec, uint64_t vertices, double degree, uint64_t *edges)
 {
-    if (!(spec->degree >= 0)) return td_fail(TD_INVALID, "%s: --degree %g is below 0", spec->kind, spec->degree);
+    if (!(spec->degree >= 0)) return td_fail(TD_INVALID, "%s: {degree} %g is below 0", spec->kind, spec->degree);
     double count = (double)vertices * (spec->degree != 0 ? spec->degree : degree);
     if (count > (double)MOST_EDGES)
-        return td_fail(TD_LIMIT, "%s: --degree %g asks for %.0f edges, at most 2^48 are supported", spec->kind,
+        return td_fail(TD_LIMIT, "%s: {degree} %g asks for %.0f edges, at most 2^48 are supported", spec->kind,
                        spec->degree, count);
     *edges = (uint64_t)count;
     return TD_OK;
@@ -105,7 +110,7 @@ td_status td_gen_edges(const td_gen_spec *spec, uint64_t vertices, double degree
 td_status td_gen_whole_degree(const td_gen_spec *spec, uint64_t default_degree, uint64_t *degree)
 {
     if (!(spec->degree >= 0) || spec->degree > (double)TD_MAX_VERTICES || floor(spec->degree) != spec->degree)
-        return td_fail(TD_INVALID, "%s: --degree %g is not a whole number from 1 to 2^32-2", spec->kind, spec->degree);
+        return td_fail(TD_INVALID, "%s: {degree} %g is not a whole number from 1 to 2^32-2", spec->kind, spec->degree);
     *degree = spec->degree != 0 ? (uint64_t)spec->degree : default_degree;
     return TD_OK;
 }

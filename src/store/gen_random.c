@@ -110,7 +110,7 @@ static td_status quadrants_of(const td_gen_spec *spec, double quadrant[4])
         if (!(quadrant[i] >= 0 && quadrant[i] <= 1))
             return td_fail(TD_INVALID, "rmat: --%c %g is not a probability", "abc"[i], quadrant[i]);
     if (sum > 1 + 1e-9)
-        return td_fail(TD_INVALID, "rmat: --a %g, --b %g and --c %g add up to %g, at most 1 is possible", quadrant[0],
+        return td_fail(TD_INVALID, "rmat: {a} %g, {b} %g and {c} %g add up to %g, at most 1 is possible", quadrant[0],
                        quadrant[1], quadrant[2], sum);
     quadrant[3] = sum < 1 ? 1 - sum : 0;
     return TD_OK;
@@ -199,14 +199,14 @@ static td_status ring_of(const td_gen_spec *spec, uint64_t vertices, ring *model
     uint64_t degree = 0;
     TD_CHECK(td_gen_whole_degree(spec, 8, &degree));
     if (degree % 2 != 0)
-        return td_fail(TD_INVALID, "smallworld: --degree %llu is odd, half of the neighbours stand on either side",
+        return td_fail(TD_INVALID, "smallworld: {degree} %llu is odd, half of the neighbours stand on either side",
                        (unsigned long long)degree);
     if (degree >= vertices)
-        return td_fail(TD_INVALID, "smallworld: --degree %llu needs more than %llu vertices",
+        return td_fail(TD_INVALID, "smallworld: {degree} %llu needs more than %llu vertices",
                        (unsigned long long)degree, (unsigned long long)vertices);
     model->half = degree / 2;
     model->rewire = spec->rewire < 0 ? 0.1 : spec->rewire;
-    if (!(model->rewire <= 1)) return td_fail(TD_INVALID, "smallworld: --rewire %g is not a probability", spec->rewire);
+    if (!(model->rewire <= 1)) return td_fail(TD_INVALID, "smallworld: {rewire} %g is not a probability", spec->rewire);
     return TD_OK;
 }
 
@@ -216,7 +216,7 @@ td_status td_gen_smallworld_size(const td_gen_spec *spec, td_gen_size *size)
     TD_CHECK(td_gen_vertices(spec, &size->vertices));
     TD_CHECK(ring_of(spec, size->vertices, &model));
     size->edges = size->vertices * model.half;
-    return td_gen_edge_limit(spec, "its vertices and --degree", size->edges);
+    return td_gen_edge_limit(spec, "its vertices and {degree}", size->edges);
 }
 
 td_status td_gen_smallworld_fill(const td_gen_spec *spec, td_edge_list *edges, td_pool *pool)

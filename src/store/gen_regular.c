@@ -56,8 +56,8 @@ static void emit_grid(const td_gen_job *job, uint64_t begin, uint64_t end, td_ed
 td_status td_gen_grid_size(const td_gen_spec *spec, td_gen_size *size)
 {
     uint64_t width = spec->width, height = spec->height != 0 ? spec->height : width;
-    if (width == 0) return td_fail(TD_USAGE, "grid: its size is missing; give --width (and --height)");
-    TD_CHECK(td_gen_area(spec, "--width and --height", width, height, &size->vertices));
+    if (width == 0) return td_fail(TD_USAGE, "grid: its size is missing; give {width} (and {height})");
+    TD_CHECK(td_gen_area(spec, "{width} and {height}", width, height, &size->vertices));
     size->edges = (width - 1) * height + (height - 1) * width;
     return TD_OK;
 }
@@ -156,7 +156,7 @@ td_status td_gen_complete_size(const td_gen_spec *spec, td_gen_size *size)
 {
     TD_CHECK(td_gen_vertices(spec, &size->vertices));
     size->edges = triangle(size->vertices);
-    return td_gen_edge_limit(spec, "its vertices (--scale or --vertices)", size->edges);
+    return td_gen_edge_limit(spec, "its vertices ({scale} or {vertices})", size->edges);
 }
 
 td_status td_gen_complete_fill(const td_gen_spec *spec, td_edge_list *edges, td_pool *pool)
@@ -198,7 +198,7 @@ static td_status layered_degree(const td_gen_spec *spec, uint64_t *degree)
 {
     TD_CHECK(td_gen_whole_degree(spec, spec->width, degree));
     if (*degree > spec->width)
-        return td_fail(TD_INVALID, "layered: --degree %llu is above the %llu vertices of a layer (--width)",
+        return td_fail(TD_INVALID, "layered: {degree} %llu is above the %llu vertices of a layer ({width})",
                        (unsigned long long)*degree, (unsigned long long)spec->width);
     return TD_OK;
 }
@@ -207,11 +207,11 @@ td_status td_gen_layered_size(const td_gen_spec *spec, td_gen_size *size)
 {
     uint64_t degree;
     if (spec->layers == 0 || spec->width == 0)
-        return td_fail(TD_USAGE, "layered: its size is missing; give --layers and --width");
+        return td_fail(TD_USAGE, "layered: its size is missing; give {layers} and {width}");
     TD_CHECK(layered_degree(spec, &degree));
-    TD_CHECK(td_gen_area(spec, "--layers and --width", spec->layers, spec->width, &size->vertices));
+    TD_CHECK(td_gen_area(spec, "{layers} and {width}", spec->layers, spec->width, &size->vertices));
     size->edges = (size->vertices - spec->width) * degree;
-    return td_gen_edge_limit(spec, "--layers, --width and --degree", size->edges);
+    return td_gen_edge_limit(spec, "{layers}, {width} and {degree}", size->edges);
 }
 
 td_status td_gen_layered_fill(const td_gen_spec *spec, td_edge_list *edges, td_pool *pool)

@@ -233,10 +233,10 @@ td_status td_gen_web_size(const td_gen_spec *spec, td_gen_size *size)
 {
     TD_CHECK(td_gen_vertices(spec, &size->vertices));
     if (spec->hosts > size->vertices)
-        return td_fail(TD_INVALID, "web: --hosts %llu is above the number of pages, %llu",
+        return td_fail(TD_INVALID, "web: {hosts} %llu is above the number of pages, %llu",
                        (unsigned long long)spec->hosts, (unsigned long long)size->vertices);
     if (spec->degree > MOST_LINKS / 16)
-        return td_fail(TD_LIMIT, "web: --degree %g is above %d", spec->degree, MOST_LINKS / 16);
+        return td_fail(TD_LIMIT, "web: {degree} %g is above %d", spec->degree, MOST_LINKS / 16);
     return td_gen_edges(spec, size->vertices, 16, &size->edges);
 }
 

@@ -272,7 +272,7 @@ static td_status open_lane(td_page_reader *reader, int index, const char *path)
     int threads = reader->options.threads ? PREAD_THREADS : ring_threads();
     for (; self->thread_count < threads; self->thread_count++) {
         int error = pthread_create(&self->threads[self->thread_count], NULL, serve, self);
-        if (error != 0) return td_fail_errno(TD_NO_MEMORY, error, "cannot start a thread to read %s", path);
+        if (error != 0) return td_refuse_thread(error, 1, "cannot start a thread to read %s", path);
     }
     return TD_OK;
 }

@@ -212,14 +212,25 @@ static td_status whole_story(const char *path)
     uint32_t vertices[3];
     double values[3];
     uint64_t count;
+    char *text = NULL;
+    td_file_options file = {.size = sizeof file, .order = "random", .order_seed = 3};
+    td_graph_options whole = {.size = sizeof whole, .edges = TD_PLACE_MEMORY}; /* on disk it could not be renumbered */
     TD_TRY(td_session_create(2, &session));
     TD_TRY(td_graph_from_edges(session, &map_edges, NULL, &graph));
     TD_TRY(td_graph_save(session, graph, path, "tg"));
     td_graph_destroy(graph);
     graph = NULL;
     TD_TRY(td_graph_open(session, path, NULL, &graph));
+    td_graph_destroy(graph);
+    graph = NULL;
+    TD_TRY(td_request_check(session, "sssp", &request));
+    TD_TRY(td_file_convert(session, path, test_path("story.el"), NULL, &file, NULL, NULL));
+    TD_TRY(td_graph_open_for(session, path, &whole, "sssp", &request, &graph));
+    TD_TRY(td_graph_set_order(session, &graph, "hot", 1));
     TD_TRY(td_session_plan(session, graph, "sssp", &request, &plan));
     TD_TRY(td_plan_run(session, plan, &result));
+    TD_TRY(td_report_json(session, plan, result, NULL, &text));
+    td_text_free(text);
     td_result_destroy(result);
     result = NULL;
     TD_TRY(td_session_run(session, graph, "sssp", &request, &result));

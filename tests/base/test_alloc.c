@@ -162,7 +162,7 @@ TEST(the_budget_is_kept_and_named)
     CHECK_EQ(resized, TD_NO_MEMORY);
     CHECK_CONTAINS(td_last_message(), "first array");
     CHECK_CONTAINS(td_last_message(), "9.0 MiB of memory");
-    CHECK_CONTAINS(td_last_message(), "budget of 8.0 MiB are taken; --memory allows more");
+    CHECK_CONTAINS(td_last_message(), "budget of 8.0 MiB are taken; memory allows more");
     CHECK_EQ(td_block_bytes(block), 5 << 20);
     CHECK_OK(TD_NEW(&other, 5 << 20, "second array"));
     td_free(block);

@@ -207,4 +207,28 @@ TEST(another_parser_reads_it)
     CHECK_EQ(system(command), 0);
 }
 
+/* Another object's members go into the open one, as if they had been written there. */
+TEST(members_of_an_object_are_taken_over)
+{
+    td_json json;
+    static char object[sizeof text];
+    start(&json);
+    td_json_object(&json, NULL);
+    td_json_u64(&json, "b", 2);
+    td_json_object(&json, "c");
+    td_json_string(&json, "brace", "}");
+    td_json_end_object(&json);
+    td_json_end_object(&json);
+    memcpy(object, finish(&json), sizeof object);
+    start(&json);
+    td_json_object(&json, NULL);
+    td_json_u64(&json, "a", 1);
+    td_json_members(&json, object);
+    td_json_members(&json, "{}\n");
+    td_json_members(&json, "");
+    td_json_u64(&json, "d", 4);
+    td_json_end_object(&json);
+    CHECK_STR(finish(&json), "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": {\n    \"brace\": \"}\"\n  },\n  \"d\": 4\n}\n");
+}
+
 TEST_MAIN

@@ -8,15 +8,15 @@ before=$(cksum <g.tg)
 fails 2 "unknown command 'sssp'; it is a program: tandem run sssp FILE" sssp g.tg
 fails 2 "the program comes first: tandem run sssp g.tg" run g.tg sssp
 fails 2 "'-q' is not a command; the command comes first, options after it" -q run wcc g.tg
-fails 2 "unknown program 'frobnicate'; 'tandem help programs' lists them" run frobnicate g.tg
-fails 2 "unknown kind of graph 'frobnicate'; 'tandem help generators' lists them" gen frobnicate -o x.tg
-fails 2 "unknown format 'papyrus'; 'tandem help formats' lists them" convert g.tg -o x.tg --to papyrus
+fails 2 "unknown program 'frobnicate'; see 'tandem help programs'" run frobnicate g.tg
+fails 2 "unknown kind of graph 'frobnicate'; see 'tandem help generators'" gen frobnicate -o x.tg
+fails 2 "unknown format 'papyrus'; see 'tandem help formats'" convert g.tg -o x.tg --to papyrus
 fails 2 'option -o FILE is missing: it names the output' convert g.tg
 
 fails 2 '--set pagerank.damping is given twice' run pagerank g.tg --set pagerank.damping=0.5 --set pagerank.damping=0.6
 
 # One page to look at, not two.
-fails 2 "(see 'tandem help pagerank')" run pagerank g.tg --set pagerank.damping=2
+fails 2 "; see 'tandem help pagerank'" run pagerank g.tg --set pagerank.damping=2
 if [[ $err == *"see 'tandem help run'"* ]]; then bad "two pages: $err"; else good; fi
 
 # The input is never overwritten, however it is called.

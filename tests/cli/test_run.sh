@@ -24,7 +24,7 @@ succeeds run wcc g.tg --devices cpu --gpu-edges 120%
 succeeds run wcc g.tg --devices cpu --gpu-memory 4G --gpu-edges 25%
 fails 2 "unknown option '--sourec' (did you mean '--source'?)" run bfs g.tg --sourec 1
 fails 2 "unknown setting 'cpu.direktion' (did you mean 'cpu.direction'?)" run wcc g.tg --set cpu.direktion=pull
-fails 2 "unknown setting 'cpu.colour'; those there are: 'tandem help cpu'" run wcc g.tg --set cpu.colour=red
+fails 2 "unknown setting 'cpu.colour'; allowed are those of cpu; see 'tandem help cpu'" run wcc g.tg --set cpu.colour=red
 fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1
 fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters of pagerank, and the program is bfs" \
     run bfs g.tg --source 0 --set pagerank.damping=0.9

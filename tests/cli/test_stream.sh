@@ -102,7 +102,7 @@ fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set st
 fails 2 'a share from 0 to 1, or -1' run bfs g.tg --source 1 $stream --set stream.prefix=-0.5
 fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.low=direct
 contains "$err" "'tandem help stream'" 'where to look'
-fails 2 "(see 'tandem help stream')" run bfs g.tg --source 1 $stream --set stream.low=sideways
+fails 2 "; see 'tandem help stream'" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
 fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.pack=off
 for word in list_order=stored prefix=0 compress=on; do

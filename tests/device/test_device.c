@@ -15,7 +15,7 @@ static td_device *open_devices(const char *names, td_loop **loop)
 static void refuse(const char *names, const char *part)
 {
     CHECK_STATUS(td_devices_check(names), TD_USAGE);
-    CHECK_CONTAINS(td_last_message(), "--devices ");
+    CHECK_CONTAINS(td_last_message(), "devices ");
     CHECK_CONTAINS(td_last_message(), part);
     td_device *devices = NULL;
     CHECK_STATUS(td_devices_open(&devices, names, &(td_device_options){0}), TD_USAGE);
@@ -28,7 +28,7 @@ TEST(a_wrong_name_is_told_with_what_is_wrong)
     refuse("cpu,", "a name is missing");
     refuse(",cpu", "a name is missing");
     refuse("gpu", "no device 'gpu'; there are cpu, cuda:N");
-    refuse("cpu:2", "the cpu has no parts; --threads");
+    refuse("cpu:2", "the cpu has no parts; threads");
     refuse("cuda:x", "the GPU's number should be a number, not 'x'");
     refuse("cuda:", "the GPU's number should be a number");
     refuse("cuda:-1", "the GPU's number should be a number");
@@ -75,7 +75,7 @@ TEST(what_the_machine_lacks_is_said)
     CHECK(strlen(why) > 0);
     CHECK_EQ(td_cuda_count(), 0);
     CHECK_STATUS(td_devices_check("cpu,cuda:0"), TD_UNSUPPORTED);
-    CHECK_CONTAINS(td_last_message(), "--devices cpu,cuda:0: device 'cuda:0': ");
+    CHECK_CONTAINS(td_last_message(), "devices cpu,cuda:0: device 'cuda:0': ");
     CHECK_CONTAINS(td_last_message(), why);
     td_device *devices = NULL;
     CHECK_STATUS(td_devices_open(&devices, "cpu,cuda:0", &(td_device_options){0}), TD_UNSUPPORTED);
@@ -97,7 +97,7 @@ TEST(memory_is_counted_and_kept_within_the_budget)
     CHECK_STATUS(td_device_new(device, &c, 3, 1024, "edges"), TD_NO_MEMORY);
     CHECK(c == NULL);
     CHECK_CONTAINS(td_last_message(), "cpu: edges needs 3.0 KiB");
-    CHECK_CONTAINS(td_last_message(), "--gpu-memory");
+    CHECK_CONTAINS(td_last_message(), "gpu_memory");
     td_device_free(device, a);
     CHECK_EQ(device->now, 400);
     CHECK_EQ(device->peak, 1000);
@@ -264,6 +264,23 @@ TEST(only_emulated_gpus_take_host_memory)
     CHECK_OK(td_devices_host_bytes("emu", 1 << 20, false, &plain));
     CHECK(plain > 1 << 20 && alone > plain && behind == alone);
     CHECK_STATUS(td_devices_host_bytes("emu:two", 1 << 20, true, &none), TD_USAGE);
+}
+
+TEST(memory_that_cannot_be_pinned_is_a_refusal_of_its_own)
+{
+    td_loop *loop;
+    td_device *device = open_devices("cpu", &loop);
+    char page[64], *seen = NULL;
+    td_device_refuse_pins(true);
+    td_status status = td_device_pin(device, page, sizeof page, &seen);
+    td_device_refuse_pins(false);
+    CHECK_EQ(status, TD_NO_MEMORY);
+    CHECK_EQ(td_last_refusal()->resource, TD_RESOURCE_PINNED_MEMORY);
+    CHECK_EQ(td_last_refusal()->needed, sizeof page);
+    CHECK_STR(td_last_refusal()->device, "cpu");
+    CHECK(seen == NULL);
+    td_devices_close(device);
+    td_loop_destroy(loop);
 }
 
 TEST_MAIN

@@ -92,7 +92,7 @@ TEST(memory_ends_where_the_budget_or_the_gpu_does)
     td_devices_close(devices);
     CHECK_OK(td_devices_open(&devices, name, &(td_device_options){.gpu_memory = 1 << 20}));
     CHECK_STATUS(td_device_new(devices, &memory, 3 << 19, 1, "values"), TD_NO_MEMORY);
-    CHECK_CONTAINS(td_last_message(), "--gpu-memory");
+    CHECK_CONTAINS(td_last_message(), "gpu_memory");
     td_devices_close(devices);
 }
 

@@ -112,7 +112,7 @@ static inline void leave_one(scene *self, const char *program, uint32_t iteratio
     options.resume = resumes ? self->folder : NULL;
     self->stop_after = iterations;
     CHECK_STATUS(attempt(self, &run, program, options, settings), TD_CANCELLED);
-    CHECK_CONTAINS(td_last_message(), "go on with --resume");
+    CHECK_CONTAINS(td_last_message(), "go on with resume");
     self->stop_after = 0;
 }
 

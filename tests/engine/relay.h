@@ -132,7 +132,7 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     if (status == TD_OK) return run;
     if (status != TD_CANCELLED)
         SUBJECT_FAIL(&self->about, "%s: %s: %s", one->engine, td_status_name(status), td_last_message());
-    CHECK_CONTAINS(td_last_message(), "go on with --resume");
+    CHECK_CONTAINS(td_last_message(), "go on with resume");
     return NULL;
 }
 

@@ -86,7 +86,7 @@ TEST(a_request_after_the_last_iteration_keeps_the_last_checkpoint)
     td_checkpoints_finish(&run);
     td_cancel_request();
     CHECK_STATUS(td_checkpoints_explain(&run, TD_CANCELLED), TD_CANCELLED);
-    CHECK_CONTAINS(td_last_message(), "go on with --resume");
+    CHECK_CONTAINS(td_last_message(), "go on with resume");
     CHECK_CONTAINS(td_last_message(), self->folder);
     td_cancel_clear();
     td_checkpoints_close(&run);

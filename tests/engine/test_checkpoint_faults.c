@@ -204,7 +204,7 @@ TEST(a_request_to_cancel_leaves_a_checkpoint_on_every_engine)
         td_cancel_clear();
         self->stop_after = 0;
         CHECK_STATUS(status, TD_CANCELLED);
-        CHECK_CONTAINS(td_last_message(), "go on with --resume");
+        CHECK_CONTAINS(td_last_message(), "go on with resume");
         CHECK_OK(resume(self, &run, cases[i].program, ""));
         CHECK(run->checkpoint_stats.resumed_iteration >= 1);
         CHECK_EQ(run->converged, plain->converged);

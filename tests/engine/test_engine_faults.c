@@ -265,7 +265,7 @@ TEST(programs_that_need_weights_say_how_to_attach_them)
         td_run_options options = options_for(program_of(programs[p])->info, graph, NULL);
         CHECK_STATUS(try_run(&run, programs[p], graph, options, ""), TD_INVALID);
         CHECK_CONTAINS(td_last_message(), programs[p]);
-        CHECK_CONTAINS(td_last_message(), "--weights");
+        CHECK_CONTAINS(td_last_message(), "weights");
     }
     td_graph_destroy(graph);
 }

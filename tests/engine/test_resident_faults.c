@@ -126,8 +126,8 @@ TEST(a_graph_that_does_not_fit_is_refused_with_its_size_and_an_engine_that_runs_
             CHECK_STATUS(td_run_program(&run, program, graph, &options), TD_NO_MEMORY);
             CHECK_CONTAINS(td_last_message(), "for the graph");
             CHECK_CONTAINS(td_last_message(), "KiB");
-            CHECK_CONTAINS(td_last_message(), "--gpu-memory");
-            CHECK_CONTAINS(td_last_message(), "--engine cpu");
+            CHECK_CONTAINS(td_last_message(), "gpu_memory");
+            CHECK_CONTAINS(td_last_message(), "engine cpu");
         }
         options.gpu_memory = need.graph + need.program;
         CHECK_OK(td_run_program(&run, program, graph, &options));
@@ -143,8 +143,8 @@ TEST(a_share_of_the_edges_is_not_enough)
     td_run_options options = options_for(program_of("pagerank")->info, graph);
     options.gpu_edges = 0.25;
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
-    CHECK_CONTAINS(td_last_message(), "--gpu-edges");
-    CHECK_CONTAINS(td_last_message(), "--engine stream");
+    CHECK_CONTAINS(td_last_message(), "gpu_edges");
+    CHECK_CONTAINS(td_last_message(), "engine stream");
     options.gpu_edges = (double)(graph->edges * sizeof(uint32_t) - 1);
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
     options.gpu_edges = (double)(graph->edges * sizeof(uint32_t));
@@ -204,7 +204,7 @@ TEST(devices_that_the_engine_cannot_use_are_refused)
     td_run_options options = options_for(program_of("bfs")->info, graph);
     options.devices = "cpu";
     CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_USAGE);
-    CHECK_CONTAINS(td_last_message(), "--devices cpu");
+    CHECK_CONTAINS(td_last_message(), "devices cpu");
     options.devices = "emu:2@nowhere";
     CHECK(try_run(&run, "bfs", graph, options, "") != TD_OK);
     CHECK_CONTAINS(td_last_message(), "nowhere");

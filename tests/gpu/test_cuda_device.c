@@ -228,7 +228,7 @@ TEST(a_budget_is_kept)
     char *block = NULL, *more = NULL;
     CHECK_OK(td_device_new(s.device, &block, 1 << 19, 1, "offsets"));
     CHECK_STATUS(td_device_new(s.device, &more, (1 << 19) + 1, 1, "edges"), TD_NO_MEMORY);
-    CHECK_CONTAINS(td_last_message(), "--gpu-memory");
+    CHECK_CONTAINS(td_last_message(), "gpu_memory");
     td_device_free(s.device, block);
     stop(&s);
 }

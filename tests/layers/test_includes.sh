@@ -62,4 +62,33 @@ for name in store/up.c gpu/sideways.c engine/stream/policy.c base/unknown.c; do
     if grep -q "^$name" <<<"$found"; then good; else bad "the check does not find $name"; fi
 done
 if grep -q fine.c <<<"$found"; then bad "the check refuses allowed includes: $found"; else good; fi
+
+# The tool is a client of the public API: its files include tandem.h, the tool's own headers and base/. The files below
+# look inside by their nature: measurements of kernels, devices and builders, and the inside of a packed file.
+inside='cmd_bench.c bench.h bench_convert.c bench_cpu.c bench_gpu.c bench_graphs.c bench_reorder.c
+cmd_devices.c gpu_text.c gpu_text.h cmd_info.c info_needs.c info_needs.h'
+
+# check_tool FOLDER: prints a line for every include of an internal header by a file that is not on the list.
+check_tool() {
+    (cd "$1" && grep -noE '#include "[a-z_]+/[a-z_/]+\.(h|def)"' -- *.c *.h) | sed 's|:[0-9]*:#include "| |; s|"$||' |
+        while read -r file header; do
+            [[ $header == base/* ]] || grep -qwF "$file" <<<"$inside" || echo "$file includes $header"
+        done
+    # And a header of the list takes its insides along.
+    (cd "$1" && grep -noE '#include "[a-z_]+\.h"' -- *.c *.h) | sed 's|:[0-9]*:#include "| |; s|"$||' |
+        while read -r file header; do
+            grep -qwF "$header" <<<"$inside" && ! grep -qwF "$file" <<<"$inside" && echo "$file includes $header"
+        done
+}
+
+found=$(check_tool "$root/cli")
+if [ -z "$found" ]; then good; else bad "the tool looks inside: $found"; fi
+for file in $inside; do [ -f "$root/cli/$file" ] || bad "the list has $file, which is not there"; done
+mkdir -p "$made/cli"
+echo '#include "run/run.h"' >"$made/cli/cmd_run.c"
+echo '#include "gpu_text.h"' >"$made/cli/cmd_help.c"
+printf '#include "base/json.h"\n#include "text.h"\n#include "tandem.h"\n' >"$made/cli/cmd_gen.c"
+echo '#include "device/kinds.h"' >"$made/cli/gpu_text.h"
+found=$(check_tool "$made/cli")
+if [ "$found" = $'cmd_run.c includes run/run.h\ncmd_help.c includes gpu_text.h' ]; then good; else bad "found: $found"; fi
 finish

@@ -132,7 +132,7 @@ TEST(the_engine_follows_devices_settings_and_work)
     static const struct {
         const char *devices, *engine, *why;
         int settings; /* none, the cpu engine's, the resident one's */
-    } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among --devices", 0},
+    } cases[] = {{NULL, "cpu", "", 0}, {"cpu", "cpu", "no GPU among devices", 0},
                  {"emu", "resident", "a GPU is among", 0}, {"cpu,emu:2", "resident", "a GPU is among", 0},
                  {"emu", "cpu", "the settings are this engine's", 1},
                  {"emu", "resident", "the settings are this engine's", 2}};
@@ -159,7 +159,7 @@ TEST(a_cap_on_edges_makes_them_cross)
     td_plan *plan = NULL;
     CHECK_OK(td_plan_make(&plan, "auto", program_of("pagerank"), graph, &options));
     CHECK_STR(plan->engine->name, "stream");
-    CHECK_CONTAINS(plan->why, "--gpu-edges");
+    CHECK_CONTAINS(plan->why, "gpu_edges");
     CHECK(td_plan_counter(plan, "subgraph_slots") > 0);
     td_plan_destroy(plan);
     options.gpu_edges = 0;

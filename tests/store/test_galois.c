@@ -89,7 +89,7 @@ TEST(weights_beyond_32_bits_are_refused_with_advice)
     small_layout(&l, 2, 8, false);
     l.bytes[l.count - 1] = 1;
     write_layout(&l, test_path("wide.gr"));
-    check_refused(&td_format_galois, test_path("wide.gr"), TD_FORMAT, "--format galois-real");
+    check_refused(&td_format_galois, test_path("wide.gr"), TD_FORMAT, "format galois-real");
 }
 
 TEST(broken_files_are_refused)

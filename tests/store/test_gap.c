@@ -226,10 +226,10 @@ TEST(the_other_kind_is_suggested)
     layout l;
     small_layout(&l, true);
     test_write_file(test_path("kind.sg"), l.bytes, l.count);
-    check_refused(&td_format_sg, test_path("kind.sg"), TD_CORRUPT, "--format wsg");
+    check_refused(&td_format_sg, test_path("kind.sg"), TD_CORRUPT, "format wsg");
     small_layout(&l, false);
     test_write_file(test_path("kind.wsg"), l.bytes, l.count);
-    check_refused(&td_format_wsg, test_path("kind.wsg"), TD_CORRUPT, "--format sg");
+    check_refused(&td_format_wsg, test_path("kind.wsg"), TD_CORRUPT, "format sg");
 }
 
 static void check_unwritable(const sample *s, td_status status, const char *words)
@@ -244,7 +244,7 @@ static void check_unwritable(const sample *s, td_status status, const char *word
 
 TEST(weights_that_do_not_fit_are_refused)
 {
-    check_unwritable(&(sample){5, 9, 0, false, 0}, TD_INVALID, "--weights");
+    check_unwritable(&(sample){5, 9, 0, false, 0}, TD_INVALID, "weights");
     check_unwritable(&(sample){5, 9, 0, false, 3}, TD_UNSUPPORTED, "integer weights");
     check_unwritable(&(sample){5, 9, 0, false, 4}, TD_LIMIT, "2147483647");
 }

@@ -223,7 +223,7 @@ static td_status cpu_stream_open(td_device *device, bool low_priority, td_stream
     int error = pthread_create(&stream->thread, NULL, stream_main, stream);
     if (error != 0) {
         free_stream(stream);
-        return td_fail_errno(TD_NO_MEMORY, error, "cpu: cannot start the thread of a stream");
+        return td_refuse_thread(error, 1, "cpu: cannot start the thread of a stream");
     }
     *out = &stream->base;
     return TD_OK;

@@ -79,8 +79,12 @@ td_status td_cuda_fail(const td_device *device, cudaError_t error, const char *d
     const char *last = td_cuda_state_of(device)->last;
     keep_lost(device, error);
     if (known == NULL) return td_fail(TD_DEVICE, "%s: %s: CUDA error %d", device->name, doing, (int)error);
-    if (!known->sticky || last == NULL) return td_fail(known->status, "%s: %s: %s", device->name, doing, known->words);
-    return td_fail(known->status, "%s: %s: %s (kernel launched last: %s)", device->name, doing, known->words, last);
+    td_refusal refusal = {.resource = known->status == TD_NO_MEMORY ? TD_RESOURCE_DEVICE_MEMORY : TD_RESOURCE_NONE};
+    if (known->status == TD_NO_MEMORY) snprintf(refusal.device, sizeof refusal.device, "%s", device->name);
+    if (!known->sticky || last == NULL)
+        return td_refuse_as(known->status, &refusal, "%s: %s: %s", device->name, doing, known->words);
+    return td_refuse_as(known->status, &refusal, "%s: %s: %s (kernel launched last: %s)", device->name, doing,
+                        known->words, last);
 }
 
 td_status td_cuda_check(const td_device *device, cudaError_t error, const char *doing)

@@ -1,7 +1,7 @@
 /* The stream engine's settings: the table, the programs that use each, and the variants in which each has an effect. */
 #include "engine/stream/stream.h"
 
-#include "base/words.h"
+#include "base/names.h"
 
 #include <string.h>
 
@@ -102,11 +102,10 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
         const char *key = options->settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0 || td_streaming_uses_in(program, options->mode, key + 7)) continue;
         if (!td_streaming_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
-        const char *now = options->mode == TD_MODE_ASYNC ? "--async" : "--sync";
-        const char *other = options->mode == TD_MODE_ASYNC ? "--sync" : "--async";
-        return td_fail(TD_USAGE,
-                       "the setting '%s' changes nothing about %s with %s; it is for %s (see 'tandem help stream')",
-                       key, program->info->name, td_word(now), td_word(other));
+        const char *now = options->mode == TD_MODE_ASYNC ? "async" : "sync";
+        const char *other = options->mode == TD_MODE_ASYNC ? "sync" : "async";
+        return td_see("stream", td_fail(TD_USAGE, "the setting '%s' changes nothing about %s with %s; it is for %s", key,
+                                        program->info->name, td_named(now), td_named(other)));
     }
     return TD_OK;
 }
@@ -167,8 +166,8 @@ static td_status check_one(const char *name, const char *value, td_streaming_var
     bool now = it == NULL || in_variant(it, variant);
     if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
     td_setting_print(word, &td_streaming_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
-    return td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s (see 'tandem help stream')",
-                   name, value, now ? "rules" : "variant", word, it->when);
+    return td_see("stream", td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s", name, value,
+                                    now ? "rules" : "variant", word, it->when));
 }
 
 td_status td_streaming_check_settings(const td_settings *settings)
@@ -186,12 +185,17 @@ td_status td_streaming_check_settings(const td_settings *settings)
     }
     bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
+<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
         return td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are copied to be "
                        "reordered (see 'tandem help stream')",
                        compress == 1 ? "compress=on" : order == 1 ? "list_order=stored" : "prefix=0");
+=======
+        return td_see("stream", td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are "
+                                        "copied to be put in order",
+                                        compress == 1 ? "compress=on" : lists == 1 ? "list_order=stored" : "prefix=0"));
+>>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
     if (prefix < 0 && prefix != -1)
-        return td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1 (see 'tandem help stream')",
-                       prefix);
+        return td_see("stream", td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1", prefix));
     return TD_OK;
 }
 

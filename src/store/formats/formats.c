@@ -73,7 +73,7 @@ static td_status best_match(const td_probe *probe, const td_format **out)
     char names[400];
     list_names(names, sizeof names);
     return td_fail(TD_FORMAT, "%s: neither its first bytes nor its name tell the format; known are %s "
-                   "(--format NAME decides)", probe->path, names);
+                   "({format} NAME decides)", probe->path, names);
 }
 
 /* A graph of several files may be named by their common stem: then one of the files
@@ -129,7 +129,7 @@ td_status td_format_read(const td_format *format, const char *path, bool recogni
 {
     td_status status = format->read(path, edges, pool);
     if (status != TD_FORMAT || !recognised || format == &td_format_edgelist) return status;
-    return td_fail(TD_FORMAT, "%s (it was taken for %s; --format NAME decides)", td_last_message(), format->name);
+    return td_fail_add(TD_FORMAT, " (it was taken for %s; {format} NAME decides)", format->name);
 }
 
 static td_status load(td_graph **out, const char *path, const td_build_options *build, td_pool *pool)

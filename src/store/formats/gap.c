@@ -69,7 +69,7 @@ static td_status check_size(const char *path, const gap_header *header, uint64_t
                        (unsigned long long)header->vertices, (unsigned long long)TD_MAX_VERTICES);
     const char *other = weighted ? "sg" : "wsg";
     if (described_bytes(header, !weighted) == bytes)
-        return td_fail(TD_CORRUPT, "%s has %llu bytes, which is the length of a .%s file (--format %s)", path,
+        return td_fail(TD_CORRUPT, "%s has %llu bytes, which is the length of a .%s file ({format} %s)", path,
                        (unsigned long long)bytes, other, other);
     return td_fail(TD_CORRUPT, "%s has %llu bytes, which do not fit the %llu vertices and %llu edges it promises",
                    path, (unsigned long long)bytes, (unsigned long long)header->vertices,
@@ -158,7 +158,7 @@ static td_status check_weights(const td_graph *graph, const char *path)
 {
     if (graph->weights == TD_WEIGHT_NONE)
         return td_fail(TD_INVALID, "%s: a .wsg file needs weights, which this graph has not; attach some "
-                       "(--weights 1:100) or write a .sg file", path);
+                       "({weights} 1:100) or write a .sg file", path);
     if (graph->weight_min < INT32_MIN || graph->weight_max > INT32_MAX)
         return td_fail(TD_LIMIT, "%s: a .wsg file holds weights from %d to %d, this graph has %.9g to %.9g", path,
                        INT32_MIN, INT32_MAX, graph->weight_min, graph->weight_max);

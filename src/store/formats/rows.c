@@ -79,7 +79,7 @@ static td_status refuse_weight(const td_rows *rows, uint64_t edge, const char *w
     if (rows->other_format == NULL)
         return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s", rows->path, at,
                        (unsigned long long)edge, what);
-    return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s; %s are read by --format %s", rows->path,
+    return td_fail(TD_FORMAT, "%s: byte %llu: the weight of edge %llu is %s; %s are read by {format} %s", rows->path,
                    at, (unsigned long long)edge, what, rows->other_weights, rows->other_format);
 }
 

@@ -1,7 +1,7 @@
 /* Writes a graph in the named format, or in that of the file's suffix. */
 #include "store/formats/format.h"
 
-#include "base/words.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static td_status unwritable(const char *path, const char *before, const char *wo
 static td_status no_suffix(const char *path, const char *name)
 {
     char before[64];
-    snprintf(before, sizeof before, "name a format (%s): ", td_word("--to"));
+    snprintf(before, sizeof before, "name a format (%s): ", td_named("to"));
     return unwritable(path, before, name, " has no suffix");
 }
 

@@ -1,0 +1,16 @@
+#include "names.h"
+
+const td_option_name td_tool_names[] = {
+    /* of a run */
+    {"memory", "--memory"}, {"threads", "--threads"}, {"source", "--source"}, {"iterations", "--iterations"},
+    {"tolerance", "--tolerance"}, {"sync", "--sync"}, {"async", "--async"}, {"parents", "--parents"},
+    {"engine", "--engine"}, {"set", "--set"}, {"devices", "--devices"}, {"gpu_memory", "--gpu-memory"},
+    {"gpu_edges", "--gpu-edges"}, {"checkpoint", "--checkpoint"}, {"every", "--every"}, {"resume", "--resume"},
+    /* of graph files */
+    {"format", "--format"}, {"to", "--to"}, {"weights", "--weights"}, {"out_only", "--out-only"},
+    /* of generators */
+    {"scale", "--scale"}, {"vertices", "--vertices"}, {"degree", "--degree"}, {"a", "--a"}, {"b", "--b"}, {"c", "--c"},
+    {"width", "--width"}, {"height", "--height"}, {"layers", "--layers"}, {"rewire", "--rewire"}, {"arity", "--arity"},
+    {"hosts", "--hosts"}, {"shuffle", "--shuffle"},
+    {NULL, NULL},
+};

@@ -1,0 +1,179 @@
+/* Opening graph files: in memory or with the edges on disk, for any use or for the runs of one request. */
+#include "api/open.h"
+
+#include "api/request.h"
+#include "base/alloc.h"
+#include "planner/plan.h"
+#include "store/build_bytes.h"
+#include "store/paged.h"
+
+#include <string.h>
+
+td_status td_graph_options_take(const td_graph_options *given, td_graph_options *options, td_build_options *build)
+{
+    *options = (td_graph_options){0};
+    TD_CHECK(td_struct_take(options, sizeof *options, given, "td_graph_options"));
+    *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
+                                .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
+                                .out_only = options->out_only, .weight_seed = options->weight_seed};
+    if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_DISK)
+        return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
+    if (options->weights == NULL) return TD_OK;
+    if (options->drop_weights)
+        return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
+    return td_parse_weight_range(options->weights, build);
+}
+
+td_status td_graph_options_check(const td_graph_options *given)
+{
+    td_graph_options options;
+    td_build_options build;
+    return td_graph_options_take(given, &options, &build);
+}
+
+/* A file that is being opened. */
+typedef struct opening {
+    td_session *session;
+    const char *path;
+    td_graph_options options;
+    td_build_options build;
+    const td_format *format;
+    td_taken *run; /* the request that the graph is opened for; NULL: any use */
+    td_graph *graph;
+} opening;
+
+static td_status find_format(opening *self)
+{
+    const char *name = self->options.format;
+    self->format = name != NULL ? td_format_named(name) : NULL;
+    if (name == NULL) return td_format_detect(self->path, &self->format);
+    return self->format != NULL ? TD_OK : td_fail(TD_USAGE, "unknown format '%s'", name);
+}
+
+/* Edges stay on disk only if the caller asks for it or allows it, and only those of a .tg that is not changed. */
+static td_status check_place(const opening *self)
+{
+    if (self->options.edges != TD_PLACE_DISK) return TD_OK;
+    if (self->format != &td_format_tg)
+        return td_fail(TD_USAGE,
+                       "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory",
+                       self->path);
+    if (td_build_options_change(&self->build))
+        return td_fail(TD_USAGE,
+                       "the edges of %s are to stay on disk and to be changed; 'tandem convert' changes them, in "
+                       "little memory", self->path);
+    return TD_OK;
+}
+
+static bool has_choice(const opening *self)
+{
+    return self->options.edges == TD_PLACE_DEFAULT && self->format == &td_format_tg &&
+           !td_build_options_change(&self->build);
+}
+
+static td_status read_whole(opening *self)
+{
+    return td_graph_read(&self->graph, self->path, self->options.format, &self->build, self->session->pool);
+}
+
+static td_status open_on_disk(opening *self)
+{
+    td_memory_apply_limit(true);
+    td_status status = td_paged_open(&self->graph, self->path, self->session->pool, NULL);
+    if (status != TD_NO_MEMORY || self->run == NULL) return status;
+    return td_plan_too_small(self->path, self->run->program, &self->run->options);
+}
+
+/* Edges may stay on disk unless the request chooses an engine, by name or by settings, that needs them in memory. */
+static bool may_stay_on_disk(const td_taken *run)
+{
+    const char *name = run->request.engine;
+    const td_engine *engine = td_engine_choose(name, "cpu", &run->settings);
+    bool automatic = name == NULL || strcmp(name, "auto") == 0;
+    return engine->takes_disk || (automatic && engine == &td_cpu_engine);
+}
+
+/* Loads a packed graph for a run; edges that do not fit in memory stay on disk if they may. */
+static td_status load_for_run(opening *self)
+{
+    const td_taken *run = self->run;
+    td_status status = read_whole(self);
+    if (status != TD_NO_MEMORY || !has_choice(self)) return status;
+    if (may_stay_on_disk(run)) status = open_on_disk(self);
+    if (status != TD_NO_MEMORY) return status;
+    td_memory_apply_limit(false);
+    return td_plan_too_large(self->path, run->request.engine, run->program, &run->options);
+}
+
+static td_status open_packed_for_run(opening *self)
+{
+    const td_taken *run = self->run;
+    bool on_disk = self->options.edges == TD_PLACE_DISK;
+    TD_CHECK(td_plan_check_file(self->path, run->program, &self->build));
+    if (has_choice(self))
+        TD_CHECK(td_plan_on_disk(self->path, run->request.engine, run->program, &run->options, &on_disk));
+    return on_disk ? open_on_disk(self) : load_for_run(self);
+}
+
+static td_status open_text(opening *self)
+{
+    td_status status = read_whole(self);
+    if (status != TD_NO_MEMORY) return status;
+    (void)td_inside_too_small(self->path, self->format, &self->build, td_pool_threads(self->session->pool));
+    if (self->options.edges == TD_PLACE_MEMORY) return TD_NO_MEMORY;
+    return td_fail_add(TD_NO_MEMORY, "; or convert it to .tg ('tandem convert'), whose edges may stay on disk");
+}
+
+static td_status open_file(opening *self)
+{
+    bool on_disk = self->options.edges == TD_PLACE_DISK;
+    TD_CHECK(find_format(self));
+    TD_CHECK(check_place(self));
+    td_memory_apply_limit(false);
+    if (self->format != &td_format_tg) return open_text(self);
+    if (self->run != NULL) return open_packed_for_run(self);
+    if (has_choice(self)) TD_CHECK(td_plan_exceeds_memory(self->path, &on_disk));
+    if (on_disk) return open_on_disk(self);
+    td_status status = read_whole(self);
+    if (status != TD_NO_MEMORY) return status;
+    return td_inside_too_small(self->path, self->format, &self->build, td_pool_threads(self->session->pool));
+}
+
+td_status td_graph_open(td_session *session, const char *path, const td_graph_options *given, td_graph **out)
+{
+    opening self = {.session = session, .path = path};
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(out, "the place for the graph"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_graph_options_take(given, &self.options, &self.build);
+    if (status == TD_OK) status = open_file(&self);
+    td_session_leave(session);
+    if (status == TD_OK) *out = self.graph;
+    return status;
+}
+
+static td_status open_for(opening *self, const char *program, const td_request *request)
+{
+    bool huge_pages = td_huge_pages_on();
+    TD_CHECK(TD_NEW_ZEROED(&self->run, 1, "request"));
+    TD_CHECK(td_request_take(self->run, self->session, program, request));
+    td_huge_pages(huge_pages && self->run->huge_pages); /* of the graph's arrays too */
+    td_status status = open_file(self);
+    td_huge_pages(huge_pages);
+    return status;
+}
+
+td_status td_graph_open_for(td_session *session, const char *path, const td_graph_options *given, const char *program,
+                            const td_request *request, td_graph **out)
+{
+    opening self = {.session = session, .path = path};
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(out, "the place for the graph"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = td_graph_options_take(given, &self.options, &self.build);
+    if (status == TD_OK) status = open_for(&self, program, request);
+    if (self.run != NULL) td_taken_free(self.run);
+    td_session_leave(session);
+    if (status == TD_OK) *out = self.graph;
+    return status;
+}

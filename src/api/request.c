@@ -1,0 +1,91 @@
+#include "api/request.h"
+
+#include "base/alloc.h"
+#include "planner/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static td_status find_program(const char *name, const td_program **out)
+{
+    char names[512] = "";
+    TD_CHECK(td_need(name, "the program's name"));
+    *out = td_program_named(name);
+    if (*out != NULL) return TD_OK;
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
+    }
+    return td_fail(TD_NOT_FOUND, "unknown program '%s'; there are %s", name, names);
+}
+
+static td_status take_settings(td_taken *self)
+{
+    double huge_pages;
+    const char *const *texts = self->request.settings;
+    for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
+    TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
+    TD_CHECK(td_plan_check_settings(
+        td_engine_choose(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
+    TD_CHECK(td_settings_number(&self->settings, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
+    self->huge_pages = huge_pages == 0;
+    return TD_OK;
+}
+
+td_status td_request_take(td_taken *self, td_session *session, const char *program, const td_request *given)
+{
+    td_request *request = &self->request;
+    TD_CHECK(find_program(program, &self->program));
+    TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
+    TD_CHECK(take_settings(self));
+    if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
+        return td_fail(TD_INVALID, "td_request.gpu_edges is %g, a share or a number of bytes is allowed",
+                       request->gpu_edges);
+    if (request->mode < TD_MODE_DEFAULT || request->mode > TD_MODE_ASYNC)
+        return td_fail(TD_INVALID, "td_request.mode is %d; allowed are TD_MODE_DEFAULT, TD_MODE_SYNC and TD_MODE_ASYNC", (int)request->mode);
+    self->options = (td_run_options){
+        .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
+        .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
+        .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
+        .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
+        .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
+        .every = request->checkpoint_every, .resume = request->resume, .traces = request->traces,
+        .begins = request->begins};
+    return td_run_check_options(self->program, &self->options);
+}
+
+void td_taken_free(void *owner)
+{
+    td_taken *self = owner;
+    td_settings_clear(&self->settings);
+    for (int i = 0; i < TD_TAKEN_TEXTS; i++) td_free(self->texts[i]);
+    td_free(self);
+}
+
+static td_status keep_text(td_taken *self, int which, const char **text)
+{
+    if (*text == NULL) return TD_OK;
+    uint64_t length = strlen(*text) + 1;
+    TD_CHECK(TD_NEW(&self->texts[which], length, "request"));
+    memcpy(self->texts[which], *text, length);
+    *text = self->texts[which];
+    return TD_OK;
+}
+
+td_status td_taken_keep_texts(td_taken *self)
+{
+    TD_CHECK(keep_text(self, 0, &self->options.devices));
+    TD_CHECK(keep_text(self, 1, &self->options.checkpoint));
+    return keep_text(self, 2, &self->options.resume);
+}
+
+td_status td_request_check(td_session *session, const char *program, const td_request *request)
+{
+    td_taken *taken = NULL;
+    TD_CHECK(td_session_enter(session));
+    td_status status = TD_NEW_ZEROED(&taken, 1, "request");
+    if (status == TD_OK) status = td_request_take(taken, session, program, request);
+    if (taken != NULL) td_taken_free(taken);
+    td_session_leave(session);
+    return status;
+}

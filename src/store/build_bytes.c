@@ -1,0 +1,85 @@
+#include "store/build_bytes.h"
+
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "base/size.h"
+#include "store/external.h"
+#include "store/input.h"
+#include "store/packed.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+/* Peak memory of the builder in memory (docs/performance.md): the edge list, and two sets of buckets or the buckets and
+ * the rows. */
+enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
+enum { INSIDE_BYTES = 1 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* in addition, for a graph of any size */
+
+double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
+{
+    uint64_t per_edge = BYTES_PER_EDGE;
+    if (weighted && !build->drop_weights) per_edge += BYTES_PER_WEIGHT;
+    if (build->attach_weights) per_edge += BYTES_PER_WEIGHT / 2;
+    if (build->symmetrize) per_edge *= 2;
+    return (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
+}
+
+uint64_t td_file_bytes(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
+}
+
+static bool compressed(const char *path)
+{
+    td_input *input = NULL;
+    if (td_input_open(&input, path) != TD_OK) return false;
+    bool compressed = td_input_compressed(input);
+    td_input_close(input);
+    return compressed;
+}
+
+/* An edge takes at least four bytes of a text ("1 2" and a line end), a few bits of a compressed one. The length of a
+ * file says nothing if the graph has several files. */
+uint64_t td_most_edges(const char *path, const td_format *format)
+{
+    enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
+    if (format == &td_format_bvgraph || format == &td_format_graphalytics) return UINT64_MAX;
+    return compressed(path) ? td_file_bytes(path) * PER_COMPRESSED_BYTE : td_file_bytes(path) / BYTES;
+}
+
+double td_inside_with_buffers(double inside_bytes, int threads)
+{
+    return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+}
+
+/* Memory to read and build a file, or to load a packed one. */
+static double reading_bytes(const char *path, const td_format *format, const td_build_options *build)
+{
+    td_packed *packed = NULL;
+    if (format != &td_format_tg) return td_inside_bytes(0, td_most_edges(path, format), true, build);
+    if (td_packed_open(&packed, path) != TD_OK) return INFINITY;
+    const td_packed_info *info = td_packed_describe(packed);
+    double bytes = td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, build);
+    td_packed_close(packed);
+    return bytes;
+}
+
+td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads)
+{
+    char enough[TD_NUMBER_BYTES];
+    double needs = td_inside_with_buffers(reading_bytes(path, format, build), threads);
+    if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
+    td_refusal refusal = td_memory_refusal((uint64_t)needs);
+    td_refusal_set(&refusal);
+    return td_fail_add(TD_NO_MEMORY, ": %s is enough to read %s", td_format_least(enough, (uint64_t)needs), path);
+}
+
+/* Includes the memory of the process itself as it was at the first call:
+ * a failed attempt has mapped more, which the next attempt does not need. */
+uint64_t td_outside_bytes(int threads)
+{
+    static uint64_t besides;
+    if (besides == 0) besides = td_machine_besides();
+    return td_external_least(threads) + besides + (1 << 20);
+}

@@ -1,0 +1,21 @@
+/* How much memory building a graph takes, estimated from the file or from the number of edges. */
+#ifndef TD_STORE_BUILD_BYTES_H
+#define TD_STORE_BUILD_BYTES_H
+
+#include "store/builder.h"
+#include "store/formats/format.h"
+
+/* The approximate peak memory of the builder, and with the buffers of so many threads. */
+double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
+double td_inside_with_buffers(double inside_bytes, int threads);
+
+/* Upper limit on the edges of a file, from its length and format. */
+uint64_t td_most_edges(const char *path, const td_format *format);
+
+/* TD_NO_MEMORY after reading a file failed; adds the memory needed to message and refusal. */
+td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads);
+
+uint64_t td_outside_bytes(int threads); /* minimum of memory to build out of memory, the process included */
+uint64_t td_file_bytes(const char *path); /* 0 if there is no such file */
+
+#endif
