@@ -49,16 +49,11 @@ td_status td_graph_partition_info(td_session *session, const td_graph *graph, co
                                   td_partition_info *out)
 {
     td_partition_info found = {0};
-    size_t size;
     TD_CHECK(td_need(graph, "the graph"));
     TD_CHECK(td_need(partition, "the partition"));
     TD_CHECK(td_need(out, "the place for the partition's figures"));
-    TD_CHECK(td_struct_size(out, "td_partition_info", &size));
     TD_CHECK(td_session_enter(session));
     td_status status = measure(session, graph, partition, seed, &found);
     td_session_leave(session);
-    if (status != TD_OK) return status;
-    found.size = size;
-    memcpy(out, &found, size < sizeof found ? size : sizeof found);
-    return TD_OK;
+    return status == TD_OK ? td_struct_give(out, &found, sizeof found, "td_partition_info") : status;
 }

@@ -21,11 +21,7 @@ static double choose_delta(const td_graph *graph)
 static td_status no_room(const td_cpu_job *job)
 {
     td_refusal refusal = td_memory_lack((uint64_t)job->graph->vertices * sizeof(uint64_t));
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-    return td_refuse(&refusal, "no memory left for the buckets of distances; raise --memory");
-=======
-    return td_refuse(&refusal, "no memory left for the buckets of distances; {memory} allows more");
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+    return td_refuse(&refusal, "no memory left for the buckets of distances; raise {memory}");
 }
 
 /* Marks the vertices of valid entries (value unchanged since) as active. */

@@ -72,16 +72,10 @@ td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t b
     void *memory = NULL;
     uint64_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-        return td_fail(TD_NO_MEMORY, "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
-                       device->name, what, count, bytes);
-    TD_CHECK(td_device_operation(device, "allocation"));
-=======
         return td_refuse(&(td_refusal){.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = UINT64_MAX},
                          "%s: %s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
                          device->name, what, count, bytes);
-    TD_CHECK(operation(device, "allocation"));
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+    TD_CHECK(td_device_operation(device, "allocation"));
     TD_CHECK(check_budget(device, total, what));
     TD_CHECK(reserve_block(device));
     td_status status = device->ops->allocate(device, total > 0 ? total : 1, &memory);

@@ -33,15 +33,9 @@ typedef struct td_engine {
     const td_setting *settings; /* keys are "<engine>.<name>" */
     const td_renamed_setting *renamed; /* ends with a NULL name; NULL: none */
     bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
     bool (*applies)(const td_settings *settings, const char *setting); /* whether it has an effect beside the others;
                                                                         * NULL: always */
     td_status (*check)(const td_settings *settings); /* whether they are consistent; NULL: always */
-    const char *example;        /* arguments of "tandem run"; NULL: a default example */
-=======
-    bool (*applies)(const td_settings *settings, const char *setting); /* beside the others; NULL: always */
-    td_status (*check)(const td_settings *settings); /* whether they make sense together; NULL: any do */
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);
     /* Called after a run of the plan; may add to a failure's message. NULL: nothing to add. */

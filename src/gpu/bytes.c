@@ -43,13 +43,8 @@ static td_status check_edges(const td_run_options *options, uint64_t needed, con
     refusal.resource = TD_RESOURCE_DEVICE_EDGES;
     refusal.minimum_known = true;
     return td_refuse(&refusal,
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-                     "the resident engine needs all edges on %s: %s, and --gpu-edges allows %s; --engine stream needs "
+                     "the resident engine needs all edges on %s: %s, and {gpu_edges} allows %s; {engine} stream needs "
                      "a part of them",
-=======
-                     "the resident engine keeps all edges on %s: %s, and {gpu_edges} allows %s; {engine} stream keeps a "
-                     "part of them there",
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                      device->name, td_format_size(a, needed), td_format_size(b, allowed));
 }
 
@@ -60,13 +55,8 @@ static td_status too_large(const td_program *program, const td_gpu_bytes *need, 
     td_refusal refusal = td_device_refusal(device, need->graph + need->program, room);
     refusal.minimum_known = true;
     return td_refuse(&refusal,
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-                     "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; --engine stream "
-                     "keeps the edges in host memory, --engine cpu needs no GPU",
-=======
                      "%s needs %s on %s for the graph and %s for its own arrays, and %s are free%s%s; {engine} stream "
-                     "keeps the edges at the host, {engine} cpu everything",
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                     "keeps the edges in host memory, {engine} cpu needs no GPU",
                      program->info->name, td_format_size(a, need->graph), device->name,
                      td_format_size(b, need->program), td_format_size(c, room), capped ? " under " : "",
                      capped ? td_named("gpu_memory") : "");

@@ -121,13 +121,8 @@ static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, con
     TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
     if (serves(cache, kind, graph)) return TD_OK;
     td_cache_release_layout(cache); /* before the next is made: both may not fit */
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
     if (set->count > 1 && !kind->many)
-        td_warn("the %s engine uses one GPU: of --devices %s, %s", kind->engine, set->devices,
-=======
-    if (set->count > 1)
-        td_warn("the %s engine uses one GPU: of {devices} %s it is %s", kind->engine, set->devices,
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+        td_warn("the %s engine uses one GPU: of {devices} %s, %s", kind->engine, set->devices,
                 set->gpu[0]->name);
     TD_CHECK(new_layout(kind, graph, set, &cache->state));
     cache->release = kind->release;

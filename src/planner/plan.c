@@ -192,13 +192,8 @@ static td_status choose(td_plan *plan, const td_engine *first)
     } else if (options->devices == NULL && plan->graph->edges < LITTLE_WORK) {
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
         if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits on the GPU");
-        else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_word("--devices"));
-=======
-        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits the GPU's memory");
         else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_named("devices"));
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
         return choose_for_room(plan);
     }
     return td_plan_with(plan, &td_cpu_engine);

@@ -119,15 +119,9 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     td_refusal refusal = td_memory_refusal(loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
     td_format_least(least, refusal.needed);
     bool fits = disk.least <= td_memory().limit;
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-    return td_refuse(&refusal, "%s on %s needs at least --memory %s (with its edges in memory%s, estimated); %s "
+    return td_refuse(&refusal, "%s on %s needs at least {memory} %s (with its edges in memory%s, estimated); %s "
                      "given%s%s%s", program->info->name, path, least,
                      emulates(engine, options) ? ", without the emulated GPU's memory" : "",
-=======
-    return td_refuse(&refusal, "%s on %s needs at least {memory} %s, about, with its edges in memory%s, and may use "
-                     "%s%s%s%s", program->info->name, path, least,
-                     emulates(engine, options) ? ", and besides what the emulated GPU holds" : "",
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                      td_format_size(has, td_memory().limit),
                      fits ? "; " : "", fits ? td_named("engine") : "", fits ? " hybrid leaves them on disk" : "");
 }

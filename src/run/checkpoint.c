@@ -357,13 +357,8 @@ static td_status lock_folder(struct td_checkpoints *self)
     self->folder_fd = open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (self->folder_fd < 0) return td_fail_errno(TD_USAGE, errno, "{checkpoint} %s", self->folder);
     bool locked = flock(self->folder_fd, LOCK_EX | LOCK_NB) == 0;
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
     if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems do not support locks */
-    return td_fail(TD_USAGE, "--checkpoint %s: another run is writing its checkpoints there; give another folder",
-=======
-    if (locked || errno != EWOULDBLOCK) return TD_OK; /* some file systems have no locks */
     return td_fail(TD_USAGE, "{checkpoint} %s: another run is writing its checkpoints there; give another folder",
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                    self->folder);
 }
 

@@ -198,11 +198,7 @@ TEST(async_changes_nothing_where_two_share_an_iteration_and_that_is_told)
         double cap;
         const char *engine, *words;
         bool async;
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-    } cases[] = {{0.3, "coop", "--async has no effect", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
-=======
-    } cases[] = {{0.3, "coop", "async changes nothing", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+    } cases[] = {{0.3, "coop", "async has no effect", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
     td_graph *graph = graph_for();
     for (int i = 0; i < 3; i++) {
         char said[256] = "";

@@ -390,11 +390,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     if (reason != NULL) goto done;
     TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
     TD_TRY(set_up(&self));
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-    if (async) td_warn("--async has no effect: iterations shared by GPU and CPU are synchronous");
-=======
-    if (async) td_warn("{async} changes nothing: iterations that the GPU and the CPU share are synchronous");
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+    if (async) td_warn("{async} has no effect: iterations shared by GPU and CPU are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:

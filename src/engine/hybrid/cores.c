@@ -43,11 +43,7 @@ td_status td_hybrid_open_cores(td_hybrid_job *self)
     const td_cpu_job *cpu = &self->cpu;
     self->cores = self->paged != NULL && by_bounds(cpu->kernels, cpu->options);
     if (self->paged != NULL && !self->cores && cpu->kernels->schedule == TD_SCHEDULE_PEEL)
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-        td_info("%s: with --checkpoint, --resume or --iterations it peels level by level, which reads several times as "
-=======
-        td_info("%s: with {checkpoint}, {resume} or {iterations} it goes level by level, which reads several times as "
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+        td_info("%s: with {checkpoint}, {resume} or {iterations} it peels level by level, which reads several times as "
                 "much from disk",
                 cpu->run->program->info->name);
     if (!self->cores) return TD_OK;

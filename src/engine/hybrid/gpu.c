@@ -240,11 +240,7 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-        td_warn("the hybrid engine uses one GPU: of --devices %s, %s", self->set->devices, device->name);
-=======
-        td_warn("the hybrid engine uses one GPU: of {devices} %s it is %s", self->set->devices, device->name);
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+        td_warn("the hybrid engine uses one GPU: of {devices} %s, %s", self->set->devices, device->name);
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
     self->slot_edges = td_hybrid_gpu_slot(hybrid);

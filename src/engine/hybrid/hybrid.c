@@ -14,11 +14,7 @@ enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
 
 const td_setting td_hybrid_settings[] = {
     [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-                 "devices that process pages; auto: the CPU, and a GPU if --devices names one"},
-=======
-                 "who works on pages; auto: cpu, and a GPU if one is among {devices}"},
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                 "devices that process pages; auto: the CPU, and a GPU if {devices} names one"},
     [SET_PAGE] = {"page", TD_SETTING_WHOLE, 0, 0, 1 << 30, NULL,
                   "approximate number of edges in a page; 0: from the memory for pages"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 1000, 1, 1e9, NULL,

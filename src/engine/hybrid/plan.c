@@ -218,13 +218,8 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
                  td_format_size(emulated, need.least_emulated));
     else if (gpu && need.least_gpu > 0) snprintf(beside, sizeof beside, ", the GPU");
     return td_refuse(&refusal,
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-                     "%s on %s needs at least --memory %s (vertices, two pages of edges%s%s and the "
+                     "%s on %s needs at least {memory} %s (vertices, two pages of edges%s%s and the "
                      "process itself, estimated); %s given",
-=======
-                     "%s on %s needs at least {memory} %s, about, for its vertices, two pages of edges%s%s and the "
-                     "process itself, and may use %s",
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
                      program->info->name, graph->name, least,
                      td_checkpoint_bytes(program, graph, options) > 0 ? ", checkpoints" : "", beside, has);
 }

@@ -102,7 +102,7 @@ static td_status check(const td_program *program, const td_run_options *options,
     bool fused = program->cpu[TD_WEIGHT_NONE].fused, gas = info->kind == TD_KIND_GAS;
     if (!gas && info->rule != TD_RULE_PARENTS && info->rule != TD_RULE_FOREST)
         return td_fail(TD_UNSUPPORTED, "%s: the multi engine knows how to join what sweeps on several GPUs found only for "
-                       "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); --engine resident runs it", info->name);
+                       "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); {engine} resident runs it", info->name);
     if (set->partition != TD_PARTITION_SEG && keeps_stored_order(program, options))
         return td_fail(TD_USAGE, "multi.partition=%s: %s needs the graph's own vertex numbers%s; allowed is seg",
                        td_partition_name(set->partition), info->name,
@@ -365,7 +365,7 @@ static td_status plan_multi(td_plan *plan)
     TD_CHECK(td_multi_read_settings(options->settings, &set));
     TD_CHECK(check(plan->program, options, &set));
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
-    if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU --engine resident does the same with less");
+    if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
     TD_CHECK(count_bytes(plan, &set, gpus->count, &need));
     plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) * 2;
     td_plan_on_device(plan, gpus->gpu[0], need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],

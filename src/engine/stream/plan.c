@@ -193,13 +193,8 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
                           .minimum_known = true};
     if (room < least)
         return td_refuse(&refusal,
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
                          "the stream engine needs %d slots of %s%s on the device, minimum %s, and "
-                         "%s are available for edges; raise --gpu-edges or --gpu-memory%s%s", LEAST_SLOTS,
-=======
-                         "the stream engine needs room for %d subgraphs of %s%s on the device, %s at least, and there "
-                         "are %s for edges; raise {gpu_edges} or {gpu_memory}%s%s", LEAST_SLOTS,
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                         "%s are available for edges; raise {gpu_edges} or {gpu_memory}%s%s", LEAST_SLOTS,
                          td_format_size(a, slot), needs ? " and two chunks" : "", td_format_least(b, least),
                          td_format_size(c, room),
                          edges > fewest ? ", or make subgraphs smaller with stream.subgraph, now " : "",
@@ -310,13 +305,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
                           .minimum_known = true};
     if (device_free < out->vertices)
         return td_refuse(&refusal,
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
                          "%s has %s of vertex arrays on the device, with two subgraphs minimum %s, and %s are "
-                         "free; raise --gpu-memory, or use --engine cpu", program->info->name,
-=======
-                         "%s keeps %s of vertices' arrays on the device, with two subgraphs %s at least, and %s are "
-                         "free; raise {gpu_memory}, or use {engine} cpu, which needs none", program->info->name,
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                         "free; raise {gpu_memory}, or use {engine} cpu", program->info->name,
                          td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;

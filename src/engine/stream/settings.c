@@ -185,15 +185,9 @@ td_status td_streaming_check_settings(const td_settings *settings)
     }
     bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
-        return td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are copied to be "
-                       "reordered (see 'tandem help stream')",
-                       compress == 1 ? "compress=on" : order == 1 ? "list_order=stored" : "prefix=0");
-=======
         return td_see("stream", td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are "
-                                        "copied to be put in order",
-                                        compress == 1 ? "compress=on" : lists == 1 ? "list_order=stored" : "prefix=0"));
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                                        "copied to be reordered",
+                                        compress == 1 ? "compress=on" : order == 1 ? "list_order=stored" : "prefix=0"));
     if (prefix < 0 && prefix != -1)
         return td_see("stream", td_fail(TD_USAGE, "stream.prefix=%g: allowed is a share from 0 to 1, or -1", prefix));
     return TD_OK;

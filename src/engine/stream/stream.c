@@ -235,13 +235,8 @@ static bool has_settings(const td_settings *settings)
 static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
-<<<<<<< 9531a2f8a11b7141cbec3d8af055c928ecac35f4
         td_warn("the graph fits on the GPU, so the resident engine runs it and settings of stream have no "
-                "effect; --gpu-edges or --gpu-memory limits the device memory");
-=======
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; {gpu_edges} and {gpu_memory} make room scarce");
->>>>>>> 6fc2c6683e1421b0fc29c0ff049f63ccdc311cb8
+                "effect; {gpu_edges} or {gpu_memory} limits the device memory");
     TD_CHECK(td_plan_delegate(plan, &td_resident_engine,
                                "; the graph fits on the GPU, so the resident engine runs it"));
     plan->reported = &td_stream_engine;
