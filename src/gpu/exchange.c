@@ -51,7 +51,6 @@ void td_gpu_exchange_close(td_gpu_exchange *exchange)
 td_status td_gpu_exchange_declare(td_gpu_mailbox *box, td_gpu_job *job, size_t entry_bytes, bool inbox)
 {
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_gpu_new(job, &box->on_device, 1, sizeof *box->on_device, "fragments"));
     TD_CHECK(td_gpu_new(job, &box->vertices, n, sizeof(uint32_t), "outboxes"));
     TD_CHECK(td_gpu_new(job, &box->values, n, entry_bytes, "outboxes"));
     if (!inbox) return TD_OK;

@@ -7,7 +7,7 @@
 td_status td_gpu_vertex_steps(td_gpu_job *job)
 {
     for (uint32_t step = 0; step < (uint32_t)job->traits->steps; step++) {
-        td_between_args args = {.state = job->state, .step = step};
+        td_between_args args = {.state = job->state, .step = step, .end_vertex = job->graph->vertices};
         TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->between, job->graph->vertices, &args));
     }
     return TD_OK;
@@ -15,7 +15,8 @@ td_status td_gpu_vertex_steps(td_gpu_job *job)
 
 td_status td_gpu_collect_edges(td_gpu_job *job)
 {
-    td_collect_args args = {.state = job->state, .edges = job->arrays.edges};
+    td_collect_args args = {.state = job->state, .edges = job->arrays.edges,
+                            .count = &job->state.control->edge_count, .end_vertex = job->graph->vertices};
     if (args.edges == NULL) return TD_OK;
     return td_gpu_launch(job, job->stream, &job->kernels->collect, job->graph->vertices, &args);
 }

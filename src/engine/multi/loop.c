@@ -78,7 +78,8 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
     td_multi_loop *loop = &self->rounds;
     td_multi_gpu *gpu = &self->gpu[loop->member[member]];
     *args = (td_joint_args){.state = gpu->job.state, .set = td_set_member_of(loop->set, member),
-                            .fragments = self->exchange.box[loop->member[member]].fragments, .changed = gpu->changed,
+                            .fragments = self->exchange.box[loop->member[member]].fragments,
+                            .changed = self->shared ? NULL : gpu->changed,
                             .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
                             .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
                             .lean = self->rounds.mean_degree <= LEAN_DEGREE};
@@ -157,12 +158,14 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
 /* The frontier that the loop left, from queues into bitmaps. The far bitmaps are up to date. */
 static td_status map_frontier(td_multi_job *self)
 {
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
+        TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.next_active));
+    }
     for (int i = 0; i < self->rounds.count; i++) {
         td_gpu_job *job = job_of(self, i);
         uint32_t count = job->control->slot[job->control->at].count;
         td_queue_args args = {.state = job->state, .queue = job->arrays.queue[job->control->rounds % 2], .count = count};
-        TD_CHECK(td_gpu_clear_map(job, job->state.active));
-        TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
         if (count > 0) TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->map_queue, count, &args));
     }
     return TD_OK;

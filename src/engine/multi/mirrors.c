@@ -14,6 +14,7 @@ static char *array_at(const td_multi_gpu *gpu, size_t place)
 static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift)
 {
     TD_CHECK(td_multi_all_wait(self));
+    if (self->shared) return TD_OK;
     TD_EACH_OWNED(self, owner, fragment) {
         uint64_t first = (uint64_t)fragment->first >> shift;
         uint64_t end = ((uint64_t)fragment->end + (UINT64_C(1) << shift) - 1) >> shift;
@@ -109,7 +110,7 @@ static bool lists_are_less(const td_multi_job *self)
 
 td_status td_multi_update_mirrors(td_multi_job *self)
 {
-    if (!self->mirrors_stale) return TD_OK;
+    if (!self->mirrors_stale || self->shared) return TD_OK;
     self->mirrors_stale = false;
     TD_CHECK(list_changed(self));
     TD_CHECK(lists_are_less(self) ? take_lists(self, false)
@@ -127,7 +128,7 @@ td_status td_multi_share_messages(td_multi_job *self)
     const size_t place = offsetof(td_gpu_state, messages), other = offsetof(td_gpu_state, next_messages);
     bool twice = self->gpu[0].job.state.messages != self->gpu[0].job.state.next_messages;
     size_t bytes = self->traits->message_bytes;
-    if (!twice) return td_multi_share_ranges(self, place, bytes);
+    if (!twice || self->shared) return td_multi_share_ranges(self, place, bytes);
     TD_CHECK(list_changed(self));
     bool lists = lists_are_less(self);
     if (lists && self->both_buffers) return take_lists(self, true);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    SET_PARTITION, SET_SEED, SET_DIRECTION, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
+    SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
     SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE,    SET_DELTA, SET_SAMPLES, SETTINGS,
 };
 
@@ -21,6 +21,9 @@ static const td_setting settings[] = {
     [SET_SEED] = {"seed", TD_SETTING_WHOLE, 1, 0, 1e15, NULL, "of partition=random and partition=metis"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
                        "direction of iterations; auto chooses one for each"},
+    [SET_VALUES] = {"values", TD_SETTING_CHOICE, 0, 0, 0, "auto|shared|mirrored",
+                    "values of vertices: shared by GPUs that have the same memory (slices of one), or an array per GPU, "
+                    "with mirrors of other GPUs' vertices; auto: shared where it is possible"},
     [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",
                       "how updates reach other GPUs: auto lets kernels read them in the other GPU's memory where they "
                       "can; copies copies them first"},
@@ -77,7 +80,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(given, "multi", settings, set, NULL));
     *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
-                               .direction = directions[(int)set[SET_DIRECTION]], .copies = set[SET_EXCHANGE] == 1,
+                               .direction = directions[(int)set[SET_DIRECTION]], .values = (td_multi_values)set[SET_VALUES],
+                               .copies = set[SET_EXCHANGE] == 1,
                                .steals = set[SET_STEALING] == 1,
                                .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
@@ -137,14 +141,18 @@ static size_t entry_bytes(const td_gpu_job *job)
     return accum > most ? accum : most;
 }
 
-static td_status declare_frontier(td_multi_gpu *gpu, uint64_t edges)
+/* What a GPU has for itself, whoever has the vertices' arrays. `edges`: the most that one of its launches may process,
+ * those of any fragment. */
+static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
-    uint64_t n = job->graph->vertices, words = td_gpu_words(job);
-    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
-    TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
-    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(job, &gpu->changed, words, sizeof(uint32_t), "changed vertices"));
+    uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
+    bool loops = gpu->loop_edges > 0 && job->traits->fused && job->traits->sum == TD_SUM_MIN;
+    if (!td_gpu_is_gas(job) || job->traits->fused)
+        TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
+    if (!td_gpu_is_gas(job))
+        return td_gpu_new(job, &job->arrays.drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn");
+    if (!job->traits->fused) return TD_OK;
     TD_CHECK(td_gpu_new(job, &gpu->tally, TD_FRAGMENTS, sizeof *gpu->tally, "degrees of the frontier"));
     TD_CHECK(td_gpu_new(job, &gpu->cuts, 1, sizeof *gpu->cuts, "cuts of the frontier"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &job->arrays.late, n, sizeof(uint32_t), "late vertices"));
@@ -153,48 +161,72 @@ static td_status declare_frontier(td_multi_gpu *gpu, uint64_t edges)
         TD_CHECK(td_gpu_new(job, &job->arrays.left, n, sizeof(uint32_t), "vertices left"));
         TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
     }
-    bool loops = gpu->loop_edges > 0 && job->traits->sum == TD_SUM_MIN;
-    uint64_t most = job->prioritised || gpu->loop_edges >= n ? n : gpu->loop_edges + 1; /* a round activates no more vertices than it has
-                                                                                        * edges */
-    for (int i = 0; i < 2 && loops; i++)
+    /* A round activates no more vertices than it has edges; deferred vertices become near all at once. */
+    uint64_t most = job->prioritised || gpu->loop_edges >= n ? n : gpu->loop_edges + 1;
+    for (int i = 0; i < 2 && loops; i++) {
         TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], most, sizeof(uint32_t), "queue of vertices"));
-    if (!job->prioritised) return TD_OK;
-    for (int i = 0; i < 2 && loops; i++)
-        TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
-    return td_gpu_new(job, &job->arrays.far_map, words, sizeof(uint32_t), "deferred vertices");
+        if (job->prioritised)
+            TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
+    }
+    return TD_OK;
 }
 
-static td_status declare_sweep(td_multi_gpu *gpu, bool first, uint64_t edges)
+/* The arrays of all vertices, beside their values. */
+static td_status declare_vertices(td_multi_gpu *gpu, const td_multi_need *need, bool mirrored)
+{
+    td_gpu_job *job = &gpu->job;
+    uint64_t n = job->graph->vertices, words = td_gpu_words(job);
+    bool fused = job->traits->fused;
+    TD_CHECK(td_gpu_new(job, &job->state.active, words, sizeof(uint32_t), "active vertices"));
+    if (fused) TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    if (fused && mirrored) TD_CHECK(td_gpu_new(job, &gpu->changed, words, sizeof(uint32_t), "changed vertices"));
+    if (job->prioritised)
+        TD_CHECK(td_gpu_new(job, &job->arrays.far_map, words, sizeof(uint32_t), "deferred vertices"));
+    if (need->pull && mirrored) {
+        TD_CHECK(td_gpu_new(job, &gpu->mirror_vertices, n, sizeof(uint32_t), "updates of mirrors"));
+        TD_CHECK(td_gpu_new(job, &gpu->mirror_messages, n, job->traits->message_bytes, "updates of mirrors"));
+    }
+    bool sums = need->heads || (fused && job->traits->sum != TD_SUM_MIN);
+    return sums ? td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums") : TD_OK;
+}
+
+/* Of sweeps: the forest, or what another GPU found. */
+static td_status declare_sweep(td_multi_gpu *gpu, bool first, bool mirrored)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices;
-    uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
-    TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
-    TD_CHECK(td_gpu_new(job, &job->arrays.drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
     if (job->traits->edge == NULL)
-        return td_gpu_new(job, &gpu->labels, n, job->traits->value_bytes, "components of another GPU");
+        return mirrored ? td_gpu_new(job, &gpu->labels, n, job->traits->value_bytes, "components of another GPU") : TD_OK;
     if (!first) return TD_OK;
     TD_CHECK(td_gpu_new(job, &job->arrays.edges, n, sizeof(uint64_t), "edges of the forest"));
     return td_gpu_new(job, &job->arrays.labels, n, sizeof(uint32_t), "labels");
 }
 
-/* `edges`: the most that a launch of this GPU may process, those of any fragment. */
-static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
-                                bool inbox, uint64_t edges)
+/* The arrays of a GPU that shares those of the first. */
+static td_status declare_sharing(td_multi_gpu *gpu, const td_multi_gpu *with, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
-    uint64_t n = job->graph->vertices;
+    td_gpu_control *control = NULL;
+    TD_CHECK(td_gpu_new(job, &control, 1, sizeof(td_gpu_control), "counters"));
+    job->state = with->job.state;
+    job->state.control = control;
+    job->arrays.far_map = with->job.arrays.far_map;
+    job->arrays.sums = with->job.arrays.sums;
+    return declare_own(gpu, edges);
+}
+
+/* `with`: the GPU whose arrays this one shares, itself for the first; NULL: arrays are mirrored. */
+static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need,
+                                const td_multi_gpu *with, bool inbox, uint64_t edges, bool first)
+{
+    td_gpu_job *job = &gpu->job;
+    bool mirrored = with == NULL;
+    TD_CHECK(td_gpu_new(job, &box->on_device, 1, sizeof *box->on_device, "fragments"));
+    if (!mirrored && with != gpu) return declare_sharing(gpu, with, edges);
     TD_CHECK(td_gpu_declare_values(job));
-    TD_CHECK(td_gpu_exchange_declare(box, job, entry_bytes(job), inbox));
-    if (!td_gpu_is_gas(job)) return declare_sweep(gpu, first, edges);
-    TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
-    if (need->pull) {
-        TD_CHECK(td_gpu_new(job, &gpu->mirror_vertices, n, sizeof(uint32_t), "updates of mirrors"));
-        TD_CHECK(td_gpu_new(job, &gpu->mirror_messages, n, job->traits->message_bytes, "updates of mirrors"));
-    }
-    if (job->traits->fused) TD_CHECK(declare_frontier(gpu, edges));
-    bool sums = need->heads || (job->traits->fused && job->traits->sum != TD_SUM_MIN);
-    return sums ? td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums") : TD_OK;
+    if (mirrored) TD_CHECK(td_gpu_exchange_declare(box, job, entry_bytes(job), inbox));
+    TD_CHECK(td_gpu_is_gas(job) ? declare_vertices(gpu, need, mirrored) : declare_sweep(gpu, first, mirrored));
+    return declare_own(gpu, edges);
 }
 
 /* Setting up. */
@@ -240,11 +272,14 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     int index = td_multi_index(self, gpu);
     td_gpu_mailbox *box = &self->exchange.box[index];
     td_gpu_job *job = &gpu->job;
+    const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
-    TD_CHECK(declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
+    TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->held), index == 0));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
-    TD_CHECK(td_gpu_exchange_own(box, 1u << index));
+    TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
+    box->fragments.owned = 1u << index;
+    if (with != NULL && with != gpu) return td_stream_synchronize(job->stream);
     TD_CHECK(td_gpu_send_inputs(job));
     TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
     TD_CHECK(td_gpu_clear_map(job, job->arrays.far_map));
@@ -253,10 +288,35 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     return td_stream_synchronize(job->stream);
 }
 
+/* Whether all GPUs have the same memory. */
+static td_status have_same_memory(const td_gpu_set *gpus, bool *same)
+{
+    *same = gpus->count > 1;
+    for (int i = 1; i < gpus->count; i++) {
+        td_link link;
+        td_status status = td_device_link(gpus->gpu[0], gpus->gpu[i], &link);
+        if (status != TD_OK && status != TD_UNSUPPORTED) return status;
+        *same = *same && status == TD_OK && link.same_memory;
+    }
+    return TD_OK;
+}
+
+static td_status choose_values(const td_multi_settings *set, const td_gpu_set *gpus, bool *shared)
+{
+    bool same;
+    TD_CHECK(have_same_memory(gpus, &same));
+    *shared = same && set->values != TD_VALUES_MIRRORED && !set->copies;
+    if (set->values == TD_VALUES_SHARED && !*shared)
+        return td_fail(TD_USAGE, "multi.values=shared: %s have memories of their own; allowed are auto and mirrored",
+                       gpus->devices);
+    return TD_OK;
+}
+
 static td_status set_up(td_multi_job *self, td_run *run)
 {
     TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
     self->loop = self->held->gpu.set->loop;
+    TD_CHECK(choose_values(&self->set, self->held->gpu.set, &self->shared));
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
@@ -266,7 +326,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     TD_CHECK(td_numbering_enter(&self->numbering, run, self->traits->value_bytes, &self->renumbered,
                                 self->options->pool));
     td_multi_need need = td_multi_needs(self);
-    bool inbox = td_gpu_exchange_copies(&self->exchange);
+    bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
     self->loops = td_multi_loops(self);
     return td_multi_open_balance(self);
@@ -348,7 +408,7 @@ static td_status count_bytes(td_plan *plan, const td_multi_settings *set, int co
     uint64_t n = plan->graph->vertices, parts = (uint64_t)count, edges = td_gpu_view_edges(&gpu->job) / parts + 1;
     TD_TRY(td_multi_declare_fragment(&gpu->job.memory, &need, n / parts + 1, (n + 31) / 32, edges, edges, &fragment));
     td_gpu_mailbox box = {0};
-    TD_TRY(declare_arrays(gpu, &box, &need, true, set->copies, edges));
+    TD_TRY(declare_arrays(gpu, &box, &need, NULL, set->copies, edges, true));
     *out = gpu->job.memory;
 done:
     td_free(self);

@@ -2,7 +2,8 @@
  *
  * The graph is cut into one fragment per GPU (layout/partition.h). A GPU has the adjacency lists of its fragment's
  * vertices and one value for every vertex: its own vertices', and mirrors of all others. So that any GPU can process any
- * vertex's list, mirrors are not limited to the targets of a GPU's own edges. An iteration is
+ * vertex's list, mirrors are not limited to the targets of a GPU's own edges. GPUs that have the same memory (slices of
+ * one) share one array instead: mirrors there would only be copies that compete for its cache. An iteration is
  *
  *     measure the active edges of every fragment
  *     decide which GPUs take part and which shares of which fragments they process (decide.h)
@@ -31,7 +32,11 @@ typedef enum td_multi_cost {
     TD_COST_UNIFORM,  /* the same everywhere */
 } td_multi_cost;
 
+/* Values of vertices: one array for all GPUs that have the same memory, or an array per GPU with mirrors. */
+typedef enum td_multi_values { TD_VALUES_AUTO, TD_VALUES_SHARED, TD_VALUES_MIRRORED } td_multi_values;
+
 typedef struct td_multi_settings {
+    td_multi_values values;
     td_partition_kind partition;
     uint64_t seed;
     td_direction direction;
@@ -152,6 +157,7 @@ typedef struct td_multi_job {
     td_multi_balance balance;
     td_multi_loop rounds;
     bool loops;              /* rounds may run without the host */
+    bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
     td_status failed;        /* of a completion */
     td_gpu_frontier now;     /* of all GPUs together */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
@@ -221,6 +227,7 @@ td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs a
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
+td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
 

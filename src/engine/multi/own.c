@@ -47,6 +47,10 @@ static td_status set_owned(td_multi_job *self, int gpu, uint32_t owned)
         td_gpu_exchange_forget(box);
     }
     self->gpu[gpu].processed = 0;
+    if (self->shared) { /* kernels own everything */
+        box->fragments.owned = owned;
+        return TD_OK;
+    }
     return td_gpu_exchange_own(box, owned);
 }
 
@@ -62,6 +66,10 @@ td_status td_multi_move(td_multi_job *self, const int *owner)
     }
     if (!moves) return TD_OK;
     TD_CHECK(td_multi_all_wait(self));
+    if (self->shared) {
+        for (int i = 0; i < self->count; i++) TD_CHECK(set_owned(self, i, owned[i]));
+        return TD_OK;
+    }
     for (int k = 0; k < self->count; k++)
         if (from[k] != owner[k]) TD_CHECK(move_fragment(self, k, &self->gpu[from[k]], &self->gpu[owner[k]]));
     TD_CHECK(td_multi_all_wait(self));

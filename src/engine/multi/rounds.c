@@ -27,18 +27,25 @@ static td_status push_range(td_multi_job *self, const td_multi_part *which)
     return td_gpu_push_part(job, job->stream, &args);
 }
 
-static td_status next_frontier(td_multi_job *self)
+/* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. */
+static td_status retire_frontier(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) {
-        td_gpu_swap(&gpu->job.state.active, &gpu->job.state.next_active);
-        TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->job.state.next_active));
-    }
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
     return TD_OK;
+}
+
+static void next_frontier(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) {
+        bool is_member = self->exchange.box[td_multi_index(self, gpu)].fragments.owned != 0;
+        if (is_member || self->shared) td_gpu_swap(&gpu->job.state.active, &gpu->job.state.next_active);
+    }
 }
 
 static td_status exchange(td_multi_job *self)
 {
     td_gpu_exchange *all = &self->exchange;
+    if (self->shared) return td_multi_all_wait(self);
     if (self->balance.state.group == 1) return TD_OK; /* there is nobody to send to */
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     if (td_gpu_exchange_copies(all)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
@@ -57,6 +64,7 @@ static td_status push(td_multi_job *self)
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     TD_CHECK(exchange(self));
     TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
+    TD_CHECK(retire_frontier(self));
     TD_CHECK(td_multi_wait(self));
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = gpu->job.control->tally.edges;
@@ -70,7 +78,7 @@ static td_status push(td_multi_job *self)
     td_multi_settle(self);
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    TD_CHECK(next_frontier(self));
+    next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -141,8 +149,8 @@ static td_status pull_parts(td_multi_job *self, bool first_hit)
         TD_CHECK(first_hit ? pull_open(self, part) : td_multi_gather_part(self, part));
     }
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
-    if (!first_hit) return td_multi_apply(self);
-    return td_multi_is_stolen(self) ? td_multi_all_wait(self) : TD_OK;
+    if (!first_hit) TD_CHECK(td_multi_apply(self));
+    return td_multi_is_stolen(self) || self->shared ? td_multi_all_wait(self) : TD_OK;
 }
 
 /* The value of active vertices of a first-hit program, which is the same for all. */
@@ -175,12 +183,14 @@ static td_status pull(td_multi_job *self)
     bool first_hit = self->gpu[0].job.state.first_hit;
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
-    if (first_hit) TD_CHECK(read_value(self, &value));
+    bool adopts = first_hit && !self->shared;
+    if (adopts) TD_CHECK(read_value(self, &value));
     TD_CHECK(td_multi_own_again(self));
     TD_CHECK(td_multi_share_active(self));
-    TD_CHECK(first_hit ? adopt_active(self, value) : td_multi_update_mirrors(self));
+    TD_CHECK(adopts ? adopt_active(self, value) : td_multi_update_mirrors(self));
     TD_CHECK(pull_parts(self, first_hit));
     TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
+    TD_CHECK(retire_frontier(self));
     TD_CHECK(td_multi_wait(self));
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
@@ -189,7 +199,7 @@ static td_status pull(td_multi_job *self)
     td_multi_settle(self);
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    TD_CHECK(next_frontier(self));
+    next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -259,7 +269,7 @@ static td_status next_level(td_multi_job *self, uint64_t *lowest)
         self->now.vertices += gpu->vertices;
         self->now.edges += gpu->edges;
         if (control->tally.lowest < *lowest) *lowest = control->tally.lowest;
-        TD_CHECK(td_gpu_clear_map(&gpu->job, gpu->job.state.active));
+        TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
         td_queue_args args = {.state = gpu->job.state, .queue = gpu->job.arrays.queue[0],
                               .count = control->slot[0].count};
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->map_queue, gpu->vertices, &args));
@@ -334,10 +344,12 @@ static td_status next_bucket(td_multi_job *self, bool *more)
                                ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
     }
     TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
+    TD_CHECK(retire_frontier(self));
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) gpu->job.bound = lowest;
     td_multi_add_up(self);
-    return next_frontier(self);
+    next_frontier(self);
+    return TD_OK;
 }
 
 td_status td_multi_priorities(td_multi_job *self)

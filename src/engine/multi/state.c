@@ -18,6 +18,7 @@ static td_status restore(td_multi_job *self, const td_state *from)
         td_stream *stream = gpu->job.stream;
         state->context.iteration = from->iteration;
         state->context.phase = from->phase;
+        if (self->shared && gpu != self->gpu) continue;
         TD_CHECK(td_stream_copy(stream, state->values, from->values, n * self->traits->value_bytes, TD_TO_DEVICE));
         if (state->active != NULL && from->has_active)
             TD_CHECK(td_stream_copy(stream, state->active, from->active, words, TD_TO_DEVICE));
@@ -72,6 +73,7 @@ td_status td_multi_init(td_multi_job *self)
     td_gpu_job *first = td_multi_first(self);
     bool gas = !is_sweep(self);
     if (from != NULL) TD_CHECK(restore(self, from));
+    if (from != NULL) TD_CHECK(td_multi_all_wait(self));
     TD_CHECK(init_fragments(self, from != NULL));
     note_first(self, from != NULL);
     if (from != NULL) TD_EACH_GPU(self, gpu) gpu->job.state.context.global = from->global;

@@ -5,10 +5,25 @@
 
 #include "base/clock.h"
 
+/* What a program does with every vertex after a sweep. GPUs with values of their own all do the same; GPUs that share
+ * them do a range each, one step after another. */
 static td_status steps_of_all(td_multi_job *self)
 {
-    TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_vertex_steps(&gpu->job));
-    return TD_OK;
+    if (!self->shared) {
+        TD_EACH_GPU(self, gpu) TD_CHECK(td_gpu_vertex_steps(&gpu->job));
+        return TD_OK;
+    }
+    for (uint32_t step = 0; step < (uint32_t)self->traits->steps; step++) {
+        TD_CHECK(td_multi_all_wait(self));
+        TD_EACH_OWNED(self, gpu, fragment) {
+            td_between_args args = {.state = gpu->job.state, .step = step, .first_vertex = fragment->first,
+                                    .end_vertex = fragment->end};
+            if (fragment->first < fragment->end)
+                TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->between,
+                                       fragment->end - fragment->first, &args));
+        }
+    }
+    return td_multi_all_wait(self);
 }
 
 /* Components. */
@@ -27,6 +42,7 @@ static td_status join(td_multi_gpu *gpu, td_multi_gpu *other)
 /* Joins the components of all GPUs, pair by pair, on the first one. */
 static td_status join_all(td_multi_job *self)
 {
+    if (self->shared) return TD_OK;
     for (int step = 1; step < self->count; step *= 2) {
         TD_CHECK(td_multi_all_wait(self));
         for (int i = 0; i + step < self->count; i += 2 * step)
@@ -41,6 +57,7 @@ static td_status share_first(td_multi_job *self)
     td_gpu_job *first = td_multi_first(self);
     uint64_t bytes = self->graph->vertices * self->traits->value_bytes;
     TD_CHECK(td_multi_all_wait(self));
+    if (self->shared) return TD_OK;
     TD_EACH_GPU(self, gpu)
         if (&gpu->job != first)
             TD_CHECK(td_stream_copy_peer(gpu->job.stream, gpu->job.device, gpu->job.state.values, first->device,
@@ -70,7 +87,7 @@ static td_status sample_once(td_multi_job *self, uint32_t step, uint32_t share)
                                .share = share, .first_vertex = fragment->first, .end_vertex = fragment->end};
         TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->sample, fragment->end - fragment->first, &args));
     }
-    return step > 0 || share > 0 ? steps_of_all(self) : TD_OK;
+    return step > 0 || share > 0 ? steps_of_all(self) : self->shared ? td_multi_all_wait(self) : TD_OK;
 }
 
 static td_status sample(td_multi_job *self)
@@ -93,6 +110,7 @@ static td_status sample(td_multi_job *self)
 static td_status share_best(td_multi_job *self)
 {
     td_gpu_exchange *exchange = &self->exchange;
+    if (self->shared) return TD_OK; /* all found theirs in the same place */
     TD_EACH_GPU(self, gpu) {
         td_gpu_mailbox *box = &exchange->box[td_multi_index(self, gpu)];
         td_best_args args = {.state = gpu->job.state, .vertices = box->vertices, .keys = box->values,
@@ -128,11 +146,21 @@ static td_status share_best(td_multi_job *self)
 
 static td_status collect_edges(td_multi_job *self)
 {
-    TD_EACH_GPU(self, gpu) { /* the others only make ready for the next round */
-        td_collect_args args = {.state = gpu->job.state, .edges = gpu->job.arrays.edges};
-        TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->collect, self->graph->vertices, &args));
+    td_gpu_job *first = td_multi_first(self);
+    TD_EACH_OWNED(self, gpu, fragment) { /* without shared values the others only make ready for the next round */
+        td_collect_args args = {.state = gpu->job.state, .edges = gpu->job.arrays.edges,
+                                .count = &gpu->job.state.control->edge_count, .end_vertex = self->graph->vertices};
+        if (self->shared) {
+            args.edges = first->arrays.edges;
+            args.count = &first->state.control->edge_count;
+            args.first_vertex = fragment->first;
+            args.end_vertex = fragment->end;
+        }
+        if (args.first_vertex < args.end_vertex)
+            TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->collect,
+                                   args.end_vertex - args.first_vertex, &args));
     }
-    return TD_OK;
+    return self->shared ? td_multi_all_wait(self) : TD_OK;
 }
 
 static td_status sweep_part(td_multi_job *self, const td_multi_part *which)
@@ -162,7 +190,9 @@ static td_status sweep(td_multi_job *self, bool *again)
     TD_CHECK(forest ? collect_edges(self) : join_all(self));
     TD_CHECK(td_multi_wait(self));
     td_multi_settle(self);
-    *again = first->kernels->again(&first->state.context, first->control->tally.total);
+    uint64_t total = first->control->tally.total;
+    for (int i = 1; i < self->count && self->shared; i++) total += self->gpu[i].job.control->tally.total;
+    *again = first->kernels->again(&first->state.context, total);
     TD_EACH_GPU(self, gpu) self->row.edges += gpu->processed = gpu->job.control->tally.edges;
     self->row.active_edges = self->row.edges;
     return td_multi_end_iteration(self, began);

@@ -55,7 +55,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragmen
                             .map = map == TD_MAP_NEXT     ? gpu->job.state.next_active
                                    : map == TD_MAP_ACTIVE ? gpu->job.state.active
                                                           : NULL,
-                            .changed = map == TD_MAP_OPEN ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
+                            .changed = map == TD_MAP_OPEN || self->shared ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
                             .chunk_words = td_multi_chunk_words(fragment),
                             .fragment = (uint32_t)(fragment - self->held->fragment)};
     if (words == 0) return TD_OK;
@@ -72,6 +72,16 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragmen
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
     TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(measure(self, gpu, fragment, map));
+    return TD_OK;
+}
+
+td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map)
+{
+    if (map == NULL || !self->shared) return td_gpu_clear_map(&gpu->job, map);
+    for (td_multi_fragment *f = td_multi_next_owned(self, gpu, NULL); f != NULL; f = td_multi_next_owned(self, gpu, f)) {
+        uint64_t first = f->first / 32, end = ((uint64_t)f->end + 31) / 32;
+        if (first < end) TD_CHECK(td_stream_fill(gpu->job.stream, map + first, 0, (end - first) * sizeof *map));
+    }
     return TD_OK;
 }
 

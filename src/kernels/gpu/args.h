@@ -481,6 +481,7 @@ typedef struct td_choose_args {
 typedef struct td_between_args {
     td_gpu_state state;
     uint32_t step;                /* of program_between */
+    uint32_t first_vertex, end_vertex;
 } td_between_args;
 
 /* Labels of all vertices, or of TD_GPU_DRAWN vertices, which the labels replace. */
@@ -493,6 +494,8 @@ typedef struct td_labels_args {
 typedef struct td_collect_args {
     td_gpu_state state;
     uint64_t *edges;              /* 0: another GPU collects the same edges */
+    uint32_t *count;              /* edges so far */
+    uint32_t first_vertex, end_vertex;
 } td_collect_args;
 
 /* Sweeps over edges kept on the device. */

@@ -149,7 +149,7 @@ TD_KERNEL(choose, td_choose_args)
 TD_KERNEL(between, td_between_args)
 {
     uint64_t total = 0;
-    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads())
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads())
         total += program_between(&a.state.context, (program_value *)a.state.values, v, (int)a.step);
     block_add_u64(&a.state.control->tally.total, total);
 }
@@ -172,9 +172,9 @@ TD_KERNEL(label_all, td_labels_args)
 TD_KERNEL(collect, td_collect_args)
 {
     program_value *values = (program_value *)a.state.values;
-    for (uint32_t v = td_global_thread(); v < a.state.vertices; v += td_global_threads()) {
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
         uint64_t edge = program_edge(&a.state.context, &values[v]);
-        if (edge != UINT64_MAX && a.edges != 0) a.edges[TD_ADD(&a.state.control->edge_count, 1u)] = edge;
+        if (edge != UINT64_MAX && a.edges != 0) a.edges[TD_ADD(a.count, 1u)] = edge;
         program_reset(&a.state.context, &values[v]);
     }
 }
