@@ -414,12 +414,12 @@ TEST(a_copy_between_slices_is_ordered_by_events_too)
 }
 
 /* Loads that another slice's stores were not ordered before. */
-static uint32_t stale_words(const char *topology, int reader)
+static uint32_t stale_words(const char *topology, int writer, int reader)
 {
     uint32_t seen[COUNT], old = 0;
     party p = party_of(4, topology);
     for (int i = 0; i < 4; i++) (void)td_device_enable_peer(p.gpu[i], p.gpu[0]);
-    run(&p, 1, "store_all", NULL, p.in[0]);
+    run(&p, writer, "store_all", NULL, p.in[0]);
     run(&p, reader, "load_all", p.in[0], p.out[reader]);
     CHECK_OK(td_stream_copy(p.stream[reader], seen, p.out[reader], BYTES, TD_TO_HOST));
     CHECK_OK(finish(&p));
@@ -432,23 +432,50 @@ TEST(slices_see_the_writes_of_each_other_at_once)
 {
     needs_the_watch();
     static const char halves[] = "gpus 4\nslices 0-1\nslices 2-3\nlink 0 2 25GB/s 2us\nremote-delay 4\n";
-    CHECK_EQ(stale_words(halves, 0), 0);
-    CHECK(stale_words(halves, 2) > COUNT / 4);
+    CHECK_EQ(stale_words(halves, 1, 0), 0);
+    CHECK_EQ(stale_words(halves, 0, 1), 0);
+    CHECK(stale_words(halves, 1, 2) > COUNT / 4);
 }
 
-/* Launches of two slices that meet at a counter, which the second finds after the first is paused. */
+static void launch_rounds(party *p, uint32_t me)
+{
+    kernel_arguments a = {.in = p->in[me], .out = p->in[1 - me], .wide = p->wide, .count = 20, .choice = me};
+    CHECK_OK(td_stream_launch(p->stream[me], kernel_named("rounds_of_two"), (td_launch){.blocks = 1, .threads = 64}, &a,
+                              sizeof a));
+}
+
+/* Launches of two slices that meet at a counter: the first is paused until the second has come. */
 TEST(launches_of_two_slices_wait_for_each_other)
 {
     needs_the_watch();
     party p = party_open("emu:2@slices");
-    for (uint32_t i = 0; i < 2; i++) {
-        kernel_arguments a = {.in = p.in[i], .out = p.in[1 - i], .wide = p.wide, .count = 20, .choice = i};
-        CHECK_OK(td_stream_launch(p.stream[i], kernel_named("rounds_of_two"), (td_launch){.blocks = 1, .threads = 64}, &a,
-                                  sizeof a));
-    }
+    launch_rounds(&p, 0);
+    launch_rounds(&p, 1);
     CHECK_OK(finish(&p));
     CHECK_EQ(word_of(&p, 0, (const uint32_t *)p.wide), 80);
     CHECK_EQ(word_of(&p, 0, (const uint32_t *)p.wide + 1), 0);
+    party_close(&p);
+}
+
+/* The launch that waits for the other slice occupies its own. */
+TEST(a_copy_between_slices_waits_for_the_kernels_of_its_slice)
+{
+    needs_the_watch();
+    party p = party_of(2, "gpus 2\nslices all\n");
+    td_stream *beside = NULL;
+    char *large = NULL;
+    CHECK_OK(td_stream_open(p.gpu[0], &beside));
+    CHECK_OK(td_device_new(p.gpu[1], &large, 4 * MIB, 1, "memory"));
+    uint64_t began = td_device_clock(p.gpu[0]);
+    launch_rounds(&p, 0);
+    CHECK_OK(td_stream_copy_peer(beside, p.gpu[1], p.out[1], p.gpu[0], p.out[0], BYTES));
+    CHECK_OK(td_stream_fill(p.stream[1], large, 0, 4 * MIB));
+    launch_rounds(&p, 1);
+    CHECK_OK(td_stream_synchronize(beside));
+    CHECK(td_device_clock(p.gpu[0]) - began > 4000 + 4 * MIB / 250 + 4000);
+    CHECK_OK(finish(&p));
+    td_stream_close(beside);
+    td_device_free(p.gpu[1], large);
     party_close(&p);
 }
 
