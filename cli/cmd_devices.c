@@ -306,8 +306,8 @@ const td_command td_cmd_devices = {
         "cpu: the worker threads (--threads).\n"
         "cuda:N: NVIDIA GPU N; cuda:N/S: all S slices of it; cuda:N/S#I: slice I, counted from 0.\n"
         "emu:COUNT: emulated GPUs, which run the same kernels on the CPU: slow, but on any machine; "
-        "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, late, unchecked, "
-        "or a path). Their times are modelled.\n"
+        "emu:COUNT@TOPOLOGY: with the memory, rates and links of a file (pcie3, pcie4, pcie5, dgx1, h200, slices, late, "
+        "unchecked, or a path). Their times are modelled.\n"
         "With --devices, the rates and latencies between all of them and the host are measured too.",
     .examples = "tandem devices\n"
                 "tandem devices --devices cuda:0/8\n"

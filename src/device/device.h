@@ -136,7 +136,7 @@ typedef struct td_device_counts {
 struct td_device {
     const td_device_ops *ops;
     td_device_kind kind;
-    char name[48]; /* "cuda:0", "cuda:0/8#3", "emu:1", "cpu" */
+    char name[48]; /* "cuda:0", "cuda:0/8#3", "emu:1", "emu:0/8#3", "cpu" */
     td_device_properties properties;
     td_loop *loop; /* event loop that delivers its completions */
     uint64_t budget; /* maximum bytes that may be allocated; 0: no limit */

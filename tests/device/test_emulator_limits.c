@@ -29,6 +29,7 @@ TEST(every_topology_that_comes_along_can_be_opened)
     CHECK_OK(open_and_close("emu:8@dgx1"));
     CHECK_OK(open_and_close("emu:1@h200"));
     CHECK_OK(open_and_close("emu:8@late"));
+    CHECK_OK(open_and_close("emu:8@slices"));
     CHECK_OK(open_and_close("emu:64@unchecked"));
 }
 

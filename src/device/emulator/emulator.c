@@ -16,11 +16,18 @@ static td_emulator *emulator_of(const td_device *device) { return td_emulator_of
 
 /* Memory. */
 
+/* Bytes allocated by the device and by slices with the same memory. */
+static uint64_t *taken_of(const td_device *device)
+{
+    td_emu_world *world = emulator_of(device)->world;
+    return &world->taken[world->topology.first_slice[emulator_of(device)->number]];
+}
+
 static td_status no_room(const td_device *device, uint64_t bytes)
 {
-    td_refusal refusal = td_device_refusal(device, emulator_of(device)->taken + bytes, device->properties.memory);
+    td_refusal refusal = td_device_refusal(device, *taken_of(device) + bytes, device->properties.memory);
     return td_refuse(&refusal, "%s: %llu bytes wanted, %llu of %llu taken", device->name, (unsigned long long)bytes,
-                   (unsigned long long)emulator_of(device)->taken, (unsigned long long)device->properties.memory);
+                   (unsigned long long)*taken_of(device), (unsigned long long)device->properties.memory);
 }
 
 /* New device memory is undefined on a GPU; here it is filled with NaNs that are out of range as integers. */
@@ -36,7 +43,7 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
     td_regions *regions = &emulator->world->regions;
     td_emu_cell *cells = NULL;
     char *block = NULL, *memory;
-    if (bytes > device->properties.memory - emulator->taken) return no_room(device, bytes);
+    if (bytes > device->properties.memory - *taken_of(device)) return no_room(device, bytes);
     TD_TRY(td_region_expect(regions));
     TD_TRY(TD_NEW(&block, bytes + 2 * ZONE, "emulated device memory"));
     memory = block + ZONE;
@@ -46,7 +53,7 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
     }
     uintptr_t begin = (uintptr_t)memory;
     td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes, .device = device, .number = emulator->number, .cells = cells});
-    emulator->taken += bytes;
+    *taken_of(device) += bytes;
     TD_FORBID(block, ZONE);
     TD_FORBID(memory + bytes, ZONE);
     *out = memory;
@@ -100,7 +107,7 @@ static void release(td_device *device, void *memory)
     if (memory != NULL && found != NULL && found->device == device)
         check_unused(device, found->begin, found->end, "device memory are freed");
     if (memory == NULL || !td_region_remove(&emulator->world->regions, (uintptr_t)memory, &region)) return;
-    emulator->taken -= region.end - region.begin;
+    *taken_of(device) -= region.end - region.begin;
     char *block = (char *)memory - ZONE;
     TD_ALLOW(block, region.end - region.begin + 2 * ZONE);
     td_free(region.cells);
@@ -228,11 +235,27 @@ static const td_device_ops ops = {
     .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
     .host_worked = host_worked, .host_until = host_until};
 
-static void describe(td_device *device, const td_gpu_model *gpu, int number)
+/* "emu:1", "emu:0/8#3": as GPUs and their slices are named. */
+static void give_name(td_device *device, const td_topology *topology, int number)
+{
+    int first = topology->first_slice[number], gpu = 0;
+    for (int i = 0; i < first; i += topology->slices[i]) gpu++;
+    if (topology->slices[number] == 1) snprintf(device->name, sizeof device->name, "emu:%d", gpu);
+    else snprintf(device->name, sizeof device->name, "emu:%d/%d#%d", gpu, topology->slices[number], number - first);
+}
+
+/* Slices share the GPU's memory evenly, even without a limit, as on CUDA. */
+static uint64_t budget_of(const td_topology *topology, int number, uint64_t gpu_memory)
+{
+    int slices = topology->slices[number];
+    if (slices == 1) return gpu_memory;
+    return (gpu_memory > 0 ? gpu_memory : topology->gpu[number].memory) / (uint64_t)slices;
+}
+
+static void describe(td_device *device, const td_gpu_model *gpu)
 {
     device->ops = &ops;
     device->kind = TD_DEVICE_EMULATOR;
-    snprintf(device->name, sizeof device->name, "emu:%d", number);
     snprintf(device->properties.model, sizeof device->properties.model, "%s", gpu->model);
     device->properties.memory = device->properties.memory_free = gpu->memory;
     device->properties.cache = gpu->cache;
@@ -253,9 +276,10 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
         td_free(device);
         return made;
     }
-    describe(device, gpu, number);
+    describe(device, gpu);
+    give_name(device, &world->topology, number);
     device->loop = options->loop;
-    device->budget = options->gpu_memory;
+    device->budget = budget_of(&world->topology, number, options->gpu_memory);
     device->state = emulator;
     emulator->world = world;
     emulator->number = number;
@@ -267,6 +291,8 @@ static td_status open_one(td_device **out, td_emu_world *world, int number, cons
     emulator->machine.patience = world->topology.patience;
     for (int i = 0; i < TD_EMULATED_DEVICES; i++)
         emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
+    emulator->machine.first_slice = world->topology.first_slice[number];
+    emulator->machine.slices = world->topology.slices[number];
     emulator->machine.seed = options->seed + (uint64_t)number;
     emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
     emulator->machine.arena_bytes =

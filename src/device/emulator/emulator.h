@@ -45,6 +45,7 @@ typedef struct td_emu_entry {
     uint64_t bytes;        /* bytes, or elements */
     void *room;            /* of sorts */
     int from_device, to_device; /* of copies; -1: the host */
+    bool inside;           /* of copies: within the memory of one GPU */
     bool pinned;           /* the host memory of a copy */
     bool digested;         /* the source must not change until it is copied */
     uint64_t digest;
@@ -68,6 +69,7 @@ typedef struct td_emu_world {
     uint64_t turns;    /* number of pauses of launches so far */
     td_regions regions;
     td_topology topology;
+    uint64_t taken[TD_EMULATED_DEVICES]; /* bytes allocated, by the first slice of a GPU */
     td_emu_order order;
     td_emu_stale stale;
     td_loop *loop;
@@ -83,7 +85,6 @@ typedef struct td_emulator {
     td_emu_world *world;
     int number;
     uint32_t streams;    /* opened so far */
-    uint64_t taken;      /* bytes allocated */
     uint64_t kernels_at; /* when its kernels end */
     struct td_emu_stream *paused; /* the stream whose launch waits for other GPUs */
     td_emu_machine machine;

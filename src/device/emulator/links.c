@@ -33,12 +33,11 @@ static route find_route(td_device *device, int from, int to, bool pinned)
 
 uint64_t td_emu_copy_free(const td_emu_stream *stream, const td_emu_entry *entry)
 {
-    if (entry->from_device >= 0 && entry->from_device == entry->to_device)
-        return td_emulator_of(stream->stream.device)->kernels_at;
+    if (entry->inside) return td_emulator_of(stream->stream.device)->kernels_at;
     return *find_route(stream->stream.device, entry->from_device, entry->to_device, entry->pinned).free_at[0];
 }
 
-/* On one device a copy is work like a kernel's: every byte is read and written. */
+/* Within one memory a copy is work like a kernel's: every byte is read and written. */
 static uint64_t begin_inside(td_emu_stream *stream, const td_emu_entry *entry, uint64_t at)
 {
     const td_gpu_model *gpu = &topology_of(stream->stream.device)->gpu[entry->from_device];
@@ -49,7 +48,7 @@ static uint64_t begin_inside(td_emu_stream *stream, const td_emu_entry *entry, u
 uint64_t td_emu_copy_begin(td_emu_stream *stream, const td_emu_entry *entry, uint64_t at)
 {
     double bytes = (double)entry->bytes, piece = smaller(bytes, STAGED_PIECE);
-    if (entry->from_device >= 0 && entry->from_device == entry->to_device) return begin_inside(stream, entry, at);
+    if (entry->inside) return begin_inside(stream, entry, at);
     route w = find_route(stream->stream.device, entry->from_device, entry->to_device, entry->pinned);
     uint64_t up = td_unit_take(w.free_at[0], at, w.latency[0] + bytes / w.rate[0]);
     if (w.legs == 1) return up;
@@ -73,7 +72,7 @@ td_status td_emu_link(td_device *from, td_device *to, td_link *out)
     TD_CHECK(check_together(from, to));
     const td_topology *topology = topology_of(from);
     int a = td_emulator_of(from)->number, b = td_emulator_of(to)->number;
-    if (a == b) {
+    if (td_topology_same_memory(topology, a, b)) {
         const td_gpu_model *gpu = &topology->gpu[a];
         *out = (td_link){gpu->memory_rate / 2 * 1e9, gpu->launch_ns, true, true, true};
         return TD_OK;

@@ -115,6 +115,7 @@ typedef struct td_emu_machine {
                             * endless loop */
     double peer_rate[TD_EMULATED_DEVICES]; /* bytes per ns from the other GPUs; 0: their memory is out of reach */
     bool peer_enabled[TD_EMULATED_DEVICES]; /* kernels may dereference their pointers */
+    int first_slice, slices; /* devices with the same memory: slices of one GPU, or this one alone */
     struct td_emu_order *order;
     struct td_emu_stale *stale;
     td_fiber_stacks stacks;

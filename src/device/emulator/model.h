@@ -30,7 +30,9 @@ typedef struct td_topology {
     uint32_t remote_delay; /* how often a kernel may still read the old value of a word that another GPU changed; 0:
                             * never */
     uint64_t patience; /* accesses of a launch without progress after which it is aborted */
-    td_gpu_model gpu[TD_EMULATED_DEVICES];
+    td_gpu_model gpu[TD_EMULATED_DEVICES]; /* of a slice: its share of what the GPU's slices have in common */
+    int slices[TD_EMULATED_DEVICES];       /* into which its GPU is divided; 1: the GPU is whole */
+    int first_slice[TD_EMULATED_DEVICES];  /* of its GPU; of a whole one: itself */
     double gather_rate;    /* bytes per ns that the host's workers collect */
     double pageable_share; /* of a host link's rate, when the host memory is not pinned */
     int host_link[TD_EMULATED_DEVICES]; /* its number in to_device and to_host; GPUs may share one */
@@ -40,6 +42,11 @@ typedef struct td_topology {
 
 /* Independent GPUs, all alike, for tests: small, with plain figures. */
 void td_topology_default(td_topology *out);
+
+static inline bool td_topology_same_memory(const td_topology *topology, int a, int b)
+{
+    return topology->first_slice[a] == topology->first_slice[b];
+}
 
 /* A topology file, by its name or, with a '/' in it, by its path. */
 td_status td_topology_open(td_topology *out, const char *name);

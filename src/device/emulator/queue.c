@@ -126,8 +126,7 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
 
 static bool needs_kernels(const td_emu_entry *entry)
 {
-    return is_work(entry) && (entry->kind != TD_EMU_COPY ||
-                              (entry->from_device >= 0 && entry->from_device == entry->to_device));
+    return is_work(entry) && (entry->kind != TD_EMU_COPY || entry->inside);
 }
 
 /* When the first entry of the stream would go on. */

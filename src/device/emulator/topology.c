@@ -29,7 +29,8 @@ void td_topology_default(td_topology *out)
     out->gather_rate = 8;
     for (int i = 0; i < TD_EMULATED_DEVICES; i++) {
         out->gpu[i] = plain_gpu;
-        out->host_link[i] = i;
+        out->slices[i] = 1;
+        out->first_slice[i] = out->host_link[i] = i;
         out->to_device[i] = out->to_host[i] = (td_link_model){.rate = 12, .latency_ns = 6000};
     }
 }
@@ -39,6 +40,7 @@ typedef struct reading {
     int line;
     td_topology *topology;
     int first, last; /* the GPUs that lines are about */
+    int slices_line[TD_EMULATED_DEVICES]; /* by the first slice of a GPU: the line that divides it */
     int words;
     char *word[MOST_WORDS];
 } reading;
@@ -171,6 +173,10 @@ static td_status line_gpus(reading *r)
 {
     uint64_t count = 0;
     TD_CHECK(read_whole(r, r->word[1], 1, TD_EMULATED_DEVICES, &count));
+    for (int i = 0; i < TD_EMULATED_DEVICES; i++)
+        if (r->slices_line[i] > 0)
+            return td_fail(TD_FORMAT, "%s:%d: 'gpus' comes behind 'slices' of line %d; it must come first", r->path, r->line,
+                           r->slices_line[i]);
     r->topology->devices = (int)count;
     r->last = r->topology->devices - 1;
     return TD_OK;
@@ -197,6 +203,13 @@ static td_status line_host_link(reading *r)
     return TD_OK;
 }
 
+/* `line` is that of the link, or of the slices. */
+static td_status link_inside(const reading *r, int line, int a, int b)
+{
+    return td_fail(TD_FORMAT, "%s:%d: a link joins %d and %d, which are slices of one GPU: they have the same memory; omit "
+                   "the link", r->path, line, a, b);
+}
+
 /* link GPU GPU RATE LATENCY: the same both ways */
 static td_status line_link(reading *r)
 {
@@ -207,7 +220,29 @@ static td_status line_link(reading *r)
     TD_CHECK(read_byte_rate(r, r->word[3], &link.rate));
     TD_CHECK(read_time(r, r->word[4], &link.latency_ns));
     if (a == b) return wrong(r, "the other end of a link", r->word[2], "it is another GPU");
+    if (td_topology_same_memory(r->topology, a, b)) return link_inside(r, r->line, a, b);
     r->topology->between[a][b] = r->topology->between[b][a] = link;
+    return TD_OK;
+}
+
+/* slices GPUS: these are slices of one GPU */
+static td_status line_slices(reading *r)
+{
+    td_topology *topology = r->topology;
+    int first = 0, last = 0;
+    char name[32];
+    snprintf(name, sizeof name, "%s", r->word[1]); /* read_gpus divides the word */
+    TD_CHECK(read_gpus(r, r->word[1], &first, &last));
+    if (first == last) return wrong(r, r->word[0], name, "a GPU is divided into two slices at least, written 0-7 or all");
+    for (int i = first; i <= last; i++)
+        if (topology->slices[i] > 1)
+            return td_fail(TD_FORMAT, "%s:%d: %d is a slice of two GPUs; line %d made it one of the first", r->path, r->line,
+                           i, r->slices_line[topology->first_slice[i]]);
+    for (int i = first; i <= last; i++) {
+        topology->first_slice[i] = first;
+        topology->slices[i] = last - first + 1;
+    }
+    r->slices_line[first] = r->line;
     return TD_OK;
 }
 
@@ -249,7 +284,7 @@ static const struct {
     td_status (*read)(reading *r);
 } lines[] = {
     {"gpus", 1, 1, line_gpus}, {"gpu", 1, 1, line_select}, {"model", 1, MOST_WORDS - 1, line_model},
-    {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"pageable", 1, 1, line_pageable},
+    {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"slices", 1, 1, line_slices}, {"pageable", 1, 1, line_pageable},
     {"host-gather", 1, 1, line_gather},
     {"check", 1, 1, line_check}, {"patience", 1, 1, line_patience},
     {"remote-delay", 1, 1, line_remote_delay},
@@ -307,6 +342,53 @@ static td_status read_lines(reading *r, FILE *file)
     return ferror(file) ? td_fail_errno(TD_IO, errno, "%s", r->path) : TD_OK;
 }
 
+/* Slices. What belongs to their GPU is the same in all of them. */
+
+static td_status differ(const reading *r, int first, int slice, const char *what)
+{
+    return td_fail(TD_FORMAT, "%s:%d: %d and %d are slices of one GPU and have different values of '%s', which is the "
+                   "GPU's: give it once for all of its slices", r->path, r->slices_line[first], first, slice, what);
+}
+
+static td_status check_slice(const reading *r, int first, int slice)
+{
+    const td_topology *topology = r->topology;
+    const td_gpu_model *one = &topology->gpu[first], *other = &topology->gpu[slice];
+    if (one->memory != other->memory) return differ(r, first, slice, "memory");
+    if (one->cache != other->cache) return differ(r, first, slice, "cache");
+    if (one->memory_rate != other->memory_rate) return differ(r, first, slice, "memory-rate");
+    if (one->atomic_rate != other->atomic_rate) return differ(r, first, slice, "atomic-rate");
+    if (topology->host_link[first] != topology->host_link[slice]) return differ(r, first, slice, "host-link");
+    for (int i = first; i < slice; i++)
+        if (topology->between[i][slice].rate > 0) return link_inside(r, r->slices_line[first], i, slice);
+    return TD_OK;
+}
+
+/* Links that every slice has for itself are one, the GPU's. */
+static void join_host_links(td_topology *topology, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        if (topology->host_link[i] != i) return;
+    for (int i = first; i < end; i++) topology->host_link[i] = first;
+}
+
+/* A slice gets an equal share of the rates of what all slices use, whether the others use theirs or not. */
+static td_status share_gpus(reading *r)
+{
+    td_topology *topology = r->topology;
+    for (int first = 0; first < topology->devices; first += topology->slices[first]) {
+        int slices = topology->slices[first];
+        if (slices == 1) continue;
+        join_host_links(topology, first, first + slices);
+        for (int i = first + 1; i < first + slices; i++) TD_CHECK(check_slice(r, first, i));
+        for (int i = first; i < first + slices; i++) {
+            topology->gpu[i].memory_rate /= slices;
+            topology->gpu[i].atomic_rate /= slices;
+        }
+    }
+    return TD_OK;
+}
+
 static td_status read_file(td_topology *out, const char *path)
 {
     reading r = {.path = path, .topology = out, .first = 0, .last = TD_EMULATED_DEVICES - 1};
@@ -314,7 +396,7 @@ static td_status read_file(td_topology *out, const char *path)
     if (file == NULL) return td_fail_errno(TD_IO, errno, "%s", path);
     td_status status = read_lines(&r, file);
     fclose(file);
-    return status;
+    return status == TD_OK ? share_gpus(&r) : status;
 }
 
 /* The share folder beside the program's own: an installed tree may have been moved. Empty if that is unknown. */

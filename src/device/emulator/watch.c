@@ -400,7 +400,12 @@ static void refuse_peer(const td_region *region, const void *code)
                  region->device->name);
 }
 
-static int own_number(void) { return td_emulator_of(watch.machine->device)->number; }
+/* Slices of one GPU have one memory, whichever of them allocated it. */
+static bool is_peer(const td_region *region)
+{
+    const td_emu_machine *m = watch.machine;
+    return region->device != NULL && (uint32_t)(region->number - m->first_slice) >= (uint32_t)m->slices;
+}
 
 /* Reads come over the link from the other GPU, writes go over the link to it. */
 static void count_peer(const td_region *region, uint64_t bytes, access_kind kind)
@@ -447,7 +452,8 @@ static uint32_t round_of(void) { return watch.machine->joint != NULL ? watch.all
 static void note_change(const td_region *region, uintptr_t at, uint64_t bytes)
 {
     for (uintptr_t word = at & ~(uintptr_t)7; word < at + bytes; word += 8)
-        td_stale_change(watch.machine->stale, stale_key(region, word), (const void *)word, own_number(), round_of());
+        td_stale_change(watch.machine->stale, stale_key(region, word), (const void *)word, watch.machine->first_slice,
+                        round_of());
 }
 
 /* Places that are neither the device's nor the block's: the thread's own stack and numbers, the launch's
@@ -478,7 +484,7 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     td_region *region = region_of(at, bytes);
     if (region == NULL && is_own(at, bytes, kind)) return;
     if (region == NULL) refuse(at, bytes, kind, code);
-    bool peer = region->device != NULL && region->device != watch.machine->device;
+    bool peer = is_peer(region);
     if (peer && !watch.machine->peer_enabled[region->number]) refuse_peer(region, code);
     work->accesses++;
     if (kind >= ATOMIC) work->atomics++;
@@ -585,7 +591,7 @@ static __attribute__((noinline)) void see_stale(const volatile void *place, uint
     uintptr_t at = (uintptr_t)place;
     const td_region *region = watch.on ? td_region_find(m->regions, at, bytes) : NULL;
     if (region == NULL || region->device == NULL) return;
-    td_emu_stale_word *word = td_stale_find(m->stale, stale_key(region, at), own_number());
+    td_emu_stale_word *word = td_stale_find(m->stale, stale_key(region, at), m->first_slice);
     if (word == NULL || is_visible(word->tick)) return;
     if (td_stale_draw(m->stale, word, round_of())) memcpy(value, (const char *)&word->old + at % 8, bytes);
 }

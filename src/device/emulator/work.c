@@ -15,12 +15,20 @@ static const td_gpu_model *gpu_of(const td_device *device)
     return &emulator->world->topology.gpu[emulator->number];
 }
 
+/* Memory that a slice allocated is that of the other slices of its GPU too. */
+static bool is_own_memory(const td_device *device, const td_region *region)
+{
+    const td_emulator *emulator = td_emulator_of(device);
+    if (region == NULL || region->device == NULL) return false;
+    return td_topology_same_memory(&emulator->world->topology, region->number, emulator->number);
+}
+
 td_status td_emu_check_range(const td_device *device, const void *memory, uint64_t bytes, const char *what)
 {
     char words[TD_EMU_WORDS];
     const td_regions *regions = &td_emulator_of(device)->world->regions;
     const td_region *region = td_region_find(regions, (uintptr_t)memory, bytes);
-    if (bytes == 0 || (region != NULL && region->device == device)) return TD_OK;
+    if (bytes == 0 || is_own_memory(device, region)) return TD_OK;
     if (region != NULL && region->device != NULL)
         return td_fail(TD_DEVICE, "%s: %s: %llu bytes of the memory of %s", device->name, what,
                        (unsigned long long)bytes, region->device->name);
@@ -199,6 +207,8 @@ static td_status queue_copy(td_emu_stream *stream, td_emu_entry *what, bool live
     const void *host = what->from_device < 0 ? what->from : what->to_device < 0 ? what->to : NULL;
     const td_region *region = host != NULL ? td_region_find(&world->regions, (uintptr_t)host, what->bytes) : NULL;
     what->pinned = region != NULL && region->device == NULL;
+    what->inside = what->from_device >= 0 && what->to_device >= 0 &&
+                   td_topology_same_memory(&world->topology, what->from_device, what->to_device);
     if (what->from_device >= 0 || what->bytes > CAPTURED || what->pinned) {
         what->digested = what->from_device < 0 && world->order.races && !live;
         if (what->digested) {
@@ -258,7 +268,7 @@ static const char *copy_name(const td_emu_entry *entry)
 {
     if (entry->from_device < 0) return "copy to the device";
     if (entry->to_device < 0) return "copy to the host";
-    return entry->from_device == entry->to_device ? "copy on the device" : "copy between GPUs";
+    return entry->inside ? "copy on the device" : "copy between GPUs";
 }
 
 static td_status check_digest(const td_emu_stream *stream, const td_emu_entry *entry)
