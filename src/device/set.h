@@ -12,6 +12,8 @@ typedef struct td_set_member {
                                       * how often they were released [TD_SET_RELEASED] */
     const volatile uint32_t *broken; /* pinned host memory; not 0: the members do not meet any more */
     uint32_t members, member;        /* how many there are; which one this is */
+    uint32_t blocks;                 /* of all members together, which have the same memory: they meet in one step at
+                                      * `met`; 0: members meet after their own blocks have */
 } td_set_member;
 
 /* Places in `grid`, in cache lines of their own; a release that ends the kernel has the highest bit. */

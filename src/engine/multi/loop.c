@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t members_of(td_multi_job *self)
@@ -102,7 +103,9 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
 static uint32_t blocks_of(const td_multi_job *self, const td_gpu_job *job)
 {
     uint64_t work = self->now.edges + self->now.vertices, processors = (uint64_t)job->device->properties.multiprocessors;
-    uint64_t wanted = GROWTH * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + LEAST_BLOCKS;
+    static int growth = -1, least; /* tuning */
+    if (growth < 0) growth = getenv("TD_GROWTH") ? atoi(getenv("TD_GROWTH")) : GROWTH, least = getenv("TD_LEAST") ? atoi(getenv("TD_LEAST")) : LEAST_BLOCKS;
+    uint64_t wanted = (uint64_t)growth * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + (uint64_t)least;
     return (uint32_t)(wanted < processors ? wanted : processors);
 }
 
@@ -114,6 +117,7 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
     td_stream *streams[TD_FRAGMENTS];
     const td_kernel *kernels[TD_FRAGMENTS];
     td_launch shapes[TD_FRAGMENTS];
+    uint32_t blocks = 0;
     for (int i = 0; i < loop->count; i++) {
         td_gpu_job *job = job_of(self, i);
         uint32_t most, few = blocks_of(self, job);
@@ -125,10 +129,12 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
         if (most == 0)
             return td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a multiprocessor", job->device->name,
                            kernels[i]->name);
+        blocks += few < most ? few : most;
         shapes[i] = (td_launch){.blocks = few < most ? few : most, .threads = TD_GPU_THREADS, .cooperative = true};
         uint64_t rows = most_rounds * sizeof(td_gpu_row);
         TD_CHECK(td_stream_fill(job->stream, job->state.control->rows, 0, rows));
     }
+    for (int i = 0; i < loop->count; i++) args[i].set.blocks = self->shared ? blocks : 0;
     return td_streams_launch_joint(loop->set, streams, kernels, shapes, arguments, sizeof args[0]);
 }
 
@@ -138,6 +144,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
     td_gpu_job *first = job_of(self, 0);
     uint32_t rounds = first->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
+    td_sync_cost_add(&self->balance.loop_sync, self->rounds.count, each, self->balance.decision.longest);
     for (uint32_t r = 0; r < rounds; r++) {
         td_row row = {.direction = first->prioritised ? "near" : "push", .active_vertices = self->now.vertices,
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
@@ -180,6 +187,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     uint32_t left = first->limit - iteration, most = TD_GPU_ROUNDS;
     if (rounds > left) rounds = left;
     if (rounds > most) rounds = most;
+    TD_CHECK(td_multi_choose_group(self));
     TD_CHECK(open_set(self));
     self->rounds.mean_degree = (uint32_t)(td_gpu_view_edges(first) / self->graph->vertices + 1);
     TD_CHECK(td_multi_reset(self));

@@ -11,8 +11,8 @@
 /* What is known before the first iteration. Seconds are refined by measurements; before any, they only have to be of the
  * right magnitude. */
 static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 60e-6, FIRST_SYNC_SECONDS = 10e-6,
-                    CHANGE_SECONDS = 200e-6;
-enum { TIMED_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports */
+                    FIRST_LOOP_SECONDS = 0.3e-6, CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
+enum { TIMED_EDGES = 1 << 22 }; /* smaller iterations are not worth the GPUs' reports */
 
 /* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
 static td_status find_rate(td_multi_job *self, int from, int to, double *rate)
@@ -64,6 +64,7 @@ td_status td_multi_open_balance(td_multi_job *self)
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
     balance->steal_seconds = FIRST_STEAL_SECONDS;
     td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
+    td_sync_cost_begin(&balance->loop_sync, n, FIRST_LOOP_SECONDS);
     TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
     for (balance->least_group = n; balance->least_group > 1; balance->least_group--)
         for (int k = 0, m = balance->least_group - 1; k < n; k++)
@@ -91,7 +92,7 @@ static bool may_move(const td_multi_job *self, td_multi_work work)
     return self->set.moves_owners && work == TD_WORK_PUSH && self->traits->schedule != TD_SCHEDULE_PEEL;
 }
 
-static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
+static td_status decide(td_multi_job *self, td_multi_work work, bool steals, const td_sync_cost *sync)
 {
     td_multi_balance *balance = &self->balance;
     const td_multi_settings *set = &self->set;
@@ -101,8 +102,8 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
     bool given = set->t1 >= 0 && set->t2 >= 0; /* the paper's rule alone */
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
                           .least_group = balance->least_group,
-                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
-                          .change_seconds = CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
+                          .p = td_sync_cost_fit(sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
+                          .change_seconds = self->shared ? SHARED_CHANGE_SECONDS : CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
                           .last_seconds = balance->last_seconds, .steal_frontiers = steals,
                           .steal_ownership = may_move(self, work)};
     TD_CHECK(td_decide(&in, &balance->state, &balance->decision));
@@ -185,7 +186,7 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
-        else add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
+        else if (open || self->balance.load[k] > 0) add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
     }
     return TD_OK;
 }
@@ -302,7 +303,7 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     balance->is_timed = self->set.steals && several && (all >= TIMED_EDGES || self->set.t1 >= 0);
     balance->decision.steal = self->set.steals ? TD_STEAL_SMALL : TD_STEAL_OFF;
     balance->decision.longest = 0;
-    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed));
+    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed, &balance->sync));
     keep_own(self);
     if (balance->decision.steal == TD_STEAL_STOLEN)
         td_allocation_round(self->count, balance->load, balance->decision.share, balance->share);
@@ -322,6 +323,16 @@ uint64_t td_multi_assigned(const td_multi_job *self, int gpu)
     for (int i = 0; i < self->balance.parts; i++)
         if (self->balance.part[i].gpu == gpu) edges += self->balance.part[i].edges;
     return edges;
+}
+
+td_status td_multi_choose_group(td_multi_job *self)
+{
+    uint64_t began = td_clock_ns();
+    if (self->count == 1 || !self->set.moves_owners) return TD_OK;
+    note_loads(self, TD_WORK_PUSH);
+    td_status status = decide(self, TD_WORK_PUSH, false, &self->balance.loop_sync);
+    self->balance.decide_seconds += td_seconds_since(began);
+    return status;
 }
 
 /* What became of it. */

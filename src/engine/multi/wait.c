@@ -31,12 +31,19 @@ static td_status record(td_multi_gpu *gpu)
     return td_stream_record(gpu->job.stream, &gpu->done);
 }
 
+/* The first GPU's stream waits for all others, and they for it: 3n events and waits, not n^2. */
 td_status td_multi_all_wait(td_multi_job *self)
 {
-    TD_EACH_GPU(self, gpu) TD_CHECK(record(gpu));
+    td_multi_gpu *first = self->gpu;
+    if (self->count == 1) return TD_OK;
+    TD_EACH_GPU(self, gpu) {
+        if (gpu == first) continue;
+        TD_CHECK(record(gpu));
+        TD_CHECK(td_stream_wait(first->job.stream, gpu->done));
+    }
+    TD_CHECK(record(first));
     TD_EACH_GPU(self, gpu)
-        TD_EACH_GPU(self, other)
-            if (gpu != other) TD_CHECK(td_stream_wait(gpu->job.stream, other->done));
+        if (gpu != first) TD_CHECK(td_stream_wait(gpu->job.stream, first->done));
     return TD_OK;
 }
 
@@ -46,6 +53,13 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
     state.out_offsets = fragment->out_offsets;
     state.push_offsets = fragment->push.view.offsets != NULL ? fragment->push.view.offsets : fragment->out_offsets;
     return state;
+}
+
+/* Chunks of frontiers are for cuts; a value is for mirrors of first-hit programs. */
+static bool needs_tally(const td_multi_job *self)
+{
+    bool value = self->gpu[0].job.state.first_hit && !self->shared;
+    return self->gpu[0].tally != NULL && (value || self->needs_classes || (self->set.steals && self->balance.state.group != 1));
 }
 
 static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragment *fragment, td_multi_map map)
@@ -59,7 +73,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragmen
                             .chunk_words = td_multi_chunk_words(fragment),
                             .fragment = (uint32_t)(fragment - self->held->fragment)};
     if (words == 0) return TD_OK;
-    if (gpu->tally != NULL) {
+    if (needs_tally(self)) {
         args.tally = &gpu->tally[args.fragment];
         args.value = map == TD_MAP_OPEN ? NULL : &args.tally->value;
         args.other_offsets = fragment->pull.view.offsets;
@@ -78,9 +92,16 @@ td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map)
 {
     if (map == NULL || !self->shared) return td_gpu_clear_map(&gpu->job, map);
-    for (td_multi_fragment *f = td_multi_next_owned(self, gpu, NULL); f != NULL; f = td_multi_next_owned(self, gpu, f)) {
+    td_multi_fragment *f = td_multi_next_owned(self, gpu, NULL);
+    while (f != NULL) { /* fragments beside each other are cleared together */
         uint64_t first = f->first / 32, end = ((uint64_t)f->end + 31) / 32;
+        td_multi_fragment *next = td_multi_next_owned(self, gpu, f);
+        for (; next == f + 1; next = td_multi_next_owned(self, gpu, f)) {
+            f = next;
+            end = ((uint64_t)f->end + 31) / 32;
+        }
         if (first < end) TD_CHECK(td_stream_fill(gpu->job.stream, map + first, 0, (end - first) * sizeof *map));
+        f = next;
     }
     return TD_OK;
 }

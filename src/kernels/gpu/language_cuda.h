@@ -82,7 +82,19 @@ TD_DEVICE void td_set_barrier(const td_set_member *set)
 {
     uint32_t ends = 0;
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && set->blocks != 0) { /* slices of one GPU: its scope is enough */
+        bool first = set->member == 0 && blockIdx.x == 0;
+        uint32_t more = first ? 0x80000000u - (set->blocks - 1) : 1u, before, now;
+        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(set->met), "r"(more) : "memory");
+        for (uint32_t loads = 1;; loads++) {
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(set->met) : "memory");
+            if (((before ^ now) & 0x80000000u) != 0) break;
+            if (loads % TD_SET_LOADS == 0 && *set->broken != 0) {
+                ends = TD_SET_ENDS;
+                break;
+            }
+        }
+    } else if (threadIdx.x == 0) {
         uint32_t *come = set->grid + TD_SET_COME, *released = set->grid + TD_SET_RELEASED, before, past, now;
         asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(past) : "l"(released) : "memory");
         asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(come), "r"(1u) : "memory");
