@@ -21,7 +21,7 @@ TD_KERNEL(slices_plain, ring_arguments)
 {
     if (td_global_thread() == 0) {
         if (a.set.member == 1) a.counts[0] = 1; /* here */
-        else TD_ADD(&a.counts[0], 1u); /* here */
+        else TD_OR(&a.counts[0], 1u); /* here */
     }
     TD_SET_BARRIER(&a.set);
 }

@@ -206,7 +206,7 @@ TEST(each_slice_has_an_equal_budget_of_the_memory)
     td_device_free(p.gpu[1], memory);
     CHECK_STATUS(td_device_new(p.gpu[1], &memory, left + 1, 1, "values"), TD_NO_MEMORY);
     CHECK_CONTAINS(td_last_message(), "emu:0/4#1: values needs 2.0 MiB of device memory");
-    CHECK_CONTAINS(td_last_message(), "of the 2.0 MiB allowed are taken; --gpu-memory allows more");
+    CHECK_CONTAINS(td_last_message(), "8.0 KiB of the 2.0 MiB allowed are taken");
     party_close(&p);
     p = party_open_with(devices, (td_device_options){.gpu_memory = 4 * MIB}); /* the GPU's */
     for (int i = 0; i < 3; i++) CHECK_EQ(p.gpu[i]->budget, MIB);
