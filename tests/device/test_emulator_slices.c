@@ -518,6 +518,26 @@ TEST(slices_launch_jointly_with_atomics_of_the_device)
     }
 }
 
+/* The others' atomics are those of another device. */
+TEST(slices_of_two_gpus_need_atomics_of_the_system)
+{
+    needs_the_watch();
+    party p = party_of(4, "gpus 4\nslices 0-1\nslices 2-3\nlink 0 2 25GB/s 2us\nlink 0 3 25GB/s 2us\n"
+                       "link 1 2 25GB/s 2us\nlink 1 3 25GB/s 2us\n");
+    td_set *set = NULL;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) CHECK_OK(td_device_enable_peer(p.gpu[i], p.gpu[j]));
+    CHECK_OK(td_set_open(&set, p.gpu, p.count));
+    CHECK_OK(launch_jointly(&p, set, 0));
+    CHECK_STATUS(finish(&p), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "an atomic of one device's threads: it changes a word that emu:");
+    bool first = strncmp(td_last_message(), "emu:0/2#", 8) == 0;
+    CHECK_CONTAINS(td_last_message(), first ? "that emu:1/2#" : "that emu:0/2#");
+    (void)finish(&p);
+    td_set_close(set);
+    party_close(&p);
+}
+
 TEST(a_plain_write_of_one_slice_in_a_joint_launch_is_reported)
 {
     needs_the_watch();

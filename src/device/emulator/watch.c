@@ -306,6 +306,13 @@ static const char *name_of_member(uint64_t cell)
     return joint->member[member_of(cell)]->device->name;
 }
 
+/* Whether the thread of a cell is one of this member, or of a slice of the same GPU. */
+static bool is_of_gpu(uint64_t cell)
+{
+    const td_emu_machine *m = watch.machine;
+    return is_of_member(cell) || m->joint->member[member_of(cell)]->first_slice == m->first_slice;
+}
+
 /* The cell `now` of an access of this kind with the change it makes, after the access that `touched` tells of (recent: in
  * this round). An atomic of one device's threads is none for those of another. */
 static __attribute__((noinline)) uint64_t change(uint64_t touched, bool recent, uint64_t now, access_kind kind,
@@ -314,7 +321,7 @@ static __attribute__((noinline)) uint64_t change(uint64_t touched, bool recent, 
     char name[TD_EMU_WORDS];
     uint32_t mine = kind == ATOMIC ? CHANGED : kind == ATOMIC_DEVICE ? CHANGED_FOR_DEVICE : UNCHANGED;
     uint32_t before = recent ? change_of(touched) : UNCHANGED;
-    if (!recent || is_of_member(touched)) return with_change(now, mine > before ? mine : before);
+    if (!recent || is_of_gpu(touched)) return with_change(now, mine > before ? mine : before);
     if (mine != UNCHANGED && before != UNCHANGED && mine + before > 2 * CHANGED)
         td_emu_break(td_code_line(code, name, sizeof name),
                      "an atomic of one device's threads: it changes a word that %s changes too, with no set barrier "
