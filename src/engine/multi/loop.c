@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint32_t members_of(td_multi_job *self)
@@ -71,7 +70,7 @@ static td_status list_frontier(td_multi_job *self)
     return TD_OK;
 }
 
-enum { GROWTH = 4, LEAST_BLOCKS = 4 };
+enum { GROWTH = 4, LEAST_BLOCKS = 8 };
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
 
 static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
@@ -103,9 +102,7 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
 static uint32_t blocks_of(const td_multi_job *self, const td_gpu_job *job)
 {
     uint64_t work = self->now.edges + self->now.vertices, processors = (uint64_t)job->device->properties.multiprocessors;
-    static int growth = -1, least; /* tuning */
-    if (growth < 0) growth = getenv("TD_GROWTH") ? atoi(getenv("TD_GROWTH")) : GROWTH, least = getenv("TD_LEAST") ? atoi(getenv("TD_LEAST")) : LEAST_BLOCKS;
-    uint64_t wanted = (uint64_t)growth * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + (uint64_t)least;
+    uint64_t wanted = GROWTH * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + LEAST_BLOCKS;
     return (uint32_t)(wanted < processors ? wanted : processors);
 }
 
@@ -144,7 +141,6 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
     td_gpu_job *first = job_of(self, 0);
     uint32_t rounds = first->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
-    td_sync_cost_add(&self->balance.loop_sync, self->rounds.count, each, self->balance.decision.longest);
     for (uint32_t r = 0; r < rounds; r++) {
         td_row row = {.direction = first->prioritised ? "near" : "push", .active_vertices = self->now.vertices,
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
@@ -187,7 +183,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     uint32_t left = first->limit - iteration, most = TD_GPU_ROUNDS;
     if (rounds > left) rounds = left;
     if (rounds > most) rounds = most;
-    TD_CHECK(td_multi_choose_group(self));
+    TD_CHECK(td_multi_own_again(self)); /* a meeting of all takes hardly longer than one of few */
     TD_CHECK(open_set(self));
     self->rounds.mean_degree = (uint32_t)(td_gpu_view_edges(first) / self->graph->vertices + 1);
     TD_CHECK(td_multi_reset(self));
@@ -202,6 +198,11 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     for (int i = 0; i < self->rounds.count; i++)
         if (job_of(self, i)->control->far_count[job_of(self, i)->control->far_at] > 0) *far = true;
     self->mirrors_stale = true;
+    if (self->now.vertices == 0) { /* there is nothing to measure */
+        self->now.edges = 0;
+        TD_EACH_GPU(self, gpu) gpu->vertices = gpu->edges = 0;
+        return TD_OK;
+    }
     TD_CHECK(td_multi_reset(self));
     TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
     TD_CHECK(td_multi_wait(self));

@@ -39,7 +39,7 @@ static const td_setting settings[] = {
                 "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
     [SET_T3] = {"t3", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e6, NULL,
                 "seconds of an iteration below which fewer GPUs are considered; -1: by what they can save"},
-    [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 20, 0, 4e9, NULL,
+    [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,

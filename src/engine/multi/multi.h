@@ -95,6 +95,7 @@ typedef struct td_multi_gpu {
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
+    uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
     uint64_t loop_edges;     /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
@@ -116,7 +117,7 @@ typedef struct td_multi_balance {
     double steal_seconds;
     td_reduction_tree tree;
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
-    td_sync_cost sync, loop_sync; /* of rounds that the host launches, and of those in loops */
+    td_sync_cost sync;       /* of rounds that the host launches */
     td_decide_state state;
     td_decision decision;
     uint64_t load[TD_FRAGMENTS], share[TD_FRAGMENTS * TD_FRAGMENTS]; /* edges */
@@ -244,7 +245,6 @@ td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment 
 /* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
 td_status td_multi_open_balance(td_multi_job *self);
 td_status td_multi_divide(td_multi_job *self, td_multi_work work);
-td_status td_multi_choose_group(td_multi_job *self); /* the owners for a loop of rounds */
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its parts */
 void td_multi_settle(td_multi_job *self);
 uint64_t td_multi_assigned(const td_multi_job *self, int gpu); /* edges of its parts */

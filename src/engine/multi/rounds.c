@@ -125,24 +125,9 @@ td_status td_multi_apply(td_multi_job *self)
     return TD_OK;
 }
 
-/* Divides the vertices without a value, whose lists a first-hit pull scans. */
-static td_status divide_open(td_multi_job *self)
-{
-    td_gpu_frontier now = self->now;
-    if (self->set.steals) {
-        TD_CHECK(td_multi_reset(self));
-        TD_CHECK(td_multi_measure(self, TD_MAP_OPEN));
-        TD_CHECK(td_multi_wait(self));
-        td_multi_add_up(self);
-    }
-    TD_CHECK(td_multi_divide(self, TD_WORK_OPEN));
-    self->now = now;
-    return TD_OK;
-}
-
 static td_status pull_parts(td_multi_job *self, bool first_hit)
 {
-    TD_CHECK(first_hit ? divide_open(self) : td_multi_divide(self, TD_WORK_GATHER));
+    TD_CHECK(td_multi_divide(self, first_hit ? TD_WORK_OPEN : TD_WORK_GATHER));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) {
         const td_multi_part *part = &self->balance.part[i];

@@ -11,7 +11,7 @@
 /* What is known before the first iteration. Seconds are refined by measurements; before any, they only have to be of the
  * right magnitude. */
 static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 60e-6, FIRST_SYNC_SECONDS = 10e-6,
-                    FIRST_LOOP_SECONDS = 0.3e-6, CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
+                    CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
 enum { TIMED_EDGES = 1 << 22 }; /* smaller iterations are not worth the GPUs' reports */
 
 /* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
@@ -64,7 +64,6 @@ td_status td_multi_open_balance(td_multi_job *self)
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
     balance->steal_seconds = FIRST_STEAL_SECONDS;
     td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
-    td_sync_cost_begin(&balance->loop_sync, n, FIRST_LOOP_SECONDS);
     TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
     for (balance->least_group = n; balance->least_group > 1; balance->least_group--)
         for (int k = 0, m = balance->least_group - 1; k < n; k++)
@@ -92,7 +91,7 @@ static bool may_move(const td_multi_job *self, td_multi_work work)
     return self->set.moves_owners && work == TD_WORK_PUSH && self->traits->schedule != TD_SCHEDULE_PEEL;
 }
 
-static td_status decide(td_multi_job *self, td_multi_work work, bool steals, const td_sync_cost *sync)
+static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
 {
     td_multi_balance *balance = &self->balance;
     const td_multi_settings *set = &self->set;
@@ -102,7 +101,7 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals, con
     bool given = set->t1 >= 0 && set->t2 >= 0; /* the paper's rule alone */
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
                           .least_group = balance->least_group,
-                          .p = td_sync_cost_fit(sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
+                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
                           .change_seconds = self->shared ? SHARED_CHANGE_SECONDS : CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
                           .last_seconds = balance->last_seconds, .steal_frontiers = steals,
                           .steal_ownership = may_move(self, work)};
@@ -172,10 +171,28 @@ static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontie
     }
 }
 
+/* Where the vertices without a value are, which only cuts need to know. The host's loads are estimates: those of pulls
+ * follow what was measured. */
+static td_status measure_open(td_multi_job *self)
+{
+    TD_CHECK(td_multi_reset(self));
+    TD_CHECK(td_multi_measure(self, TD_MAP_OPEN));
+    TD_CHECK(td_multi_wait(self));
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->held->fragment);
+        uint64_t *share = &self->balance.share[k * self->count], found = owner->job.control->active_edges[k];
+        double factor = self->balance.load[k] > 0 ? (double)found / (double)self->balance.load[k] : 0;
+        for (int j = 0; j < self->count; j++) share[j] = (uint64_t)(factor * (double)share[j]);
+        self->balance.load[k] = found;
+    }
+    return TD_OK;
+}
+
 static td_status cut_frontiers(td_multi_job *self, bool open)
 {
     td_frontier_cuts cuts[TD_FRAGMENTS] = {0};
     bool queued[TD_FRAGMENTS] = {false};
+    if (open && td_multi_is_stolen(self)) TD_CHECK(measure_open(self));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
@@ -249,8 +266,10 @@ static void note_loads(td_multi_job *self, td_multi_work work)
 {
     for (int k = 0; k < self->count; k++) {
         const td_multi_fragment *fragment = &self->held->fragment[k];
+        uint64_t settled = self->gpu[k].settled_edges, all = fragment->pull.edges;
         self->balance.load[k] = work == TD_WORK_GATHER  ? fragment->pull.edges
                                 : work == TD_WORK_SWEEP ? fragment->push.edges
+                                : work == TD_WORK_OPEN  ? (settled < all ? all - settled : 0)
                                                         : self->gpu[k].edges;
     }
 }
@@ -303,7 +322,7 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     balance->is_timed = self->set.steals && several && (all >= TIMED_EDGES || self->set.t1 >= 0);
     balance->decision.steal = self->set.steals ? TD_STEAL_SMALL : TD_STEAL_OFF;
     balance->decision.longest = 0;
-    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed, &balance->sync));
+    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed));
     keep_own(self);
     if (balance->decision.steal == TD_STEAL_STOLEN)
         td_allocation_round(self->count, balance->load, balance->decision.share, balance->share);
@@ -323,16 +342,6 @@ uint64_t td_multi_assigned(const td_multi_job *self, int gpu)
     for (int i = 0; i < self->balance.parts; i++)
         if (self->balance.part[i].gpu == gpu) edges += self->balance.part[i].edges;
     return edges;
-}
-
-td_status td_multi_choose_group(td_multi_job *self)
-{
-    uint64_t began = td_clock_ns();
-    if (self->count == 1 || !self->set.moves_owners) return TD_OK;
-    note_loads(self, TD_WORK_PUSH);
-    td_status status = decide(self, TD_WORK_PUSH, false, &self->balance.loop_sync);
-    self->balance.decide_seconds += td_seconds_since(began);
-    return status;
 }
 
 /* What became of it. */

@@ -62,30 +62,47 @@ static bool needs_tally(const td_multi_job *self)
     return self->gpu[0].tally != NULL && (value || self->needs_classes || (self->set.steals && self->balance.state.group != 1));
 }
 
-static td_status measure(td_multi_job *self, td_multi_gpu *gpu, td_multi_fragment *fragment, td_multi_map map)
+/* The fragments first .. last, which the GPU owns and whose vertices are adjacent. */
+static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int last, td_multi_map map)
 {
-    uint64_t words = ((uint64_t)fragment->end - fragment->first + 31) / 32;
+    td_multi_fragment *fragment = &self->held->fragment[first];
+    uint32_t end = self->held->fragment[last].end;
+    uint64_t words = ((uint64_t)end - fragment->first + 31) / 32;
     td_measure_args args = {.state = td_multi_state(gpu, fragment),
                             .map = map == TD_MAP_NEXT     ? gpu->job.state.next_active
                                    : map == TD_MAP_ACTIVE ? gpu->job.state.active
                                                           : NULL,
-                            .changed = map == TD_MAP_OPEN || self->shared ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = fragment->end,
-                            .chunk_words = td_multi_chunk_words(fragment),
-                            .fragment = (uint32_t)(fragment - self->held->fragment)};
+                            .changed = map == TD_MAP_OPEN || self->shared ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = end,
+                            .fragment = (uint32_t)first, .last_fragment = (uint32_t)last};
     if (words == 0) return TD_OK;
     if (needs_tally(self)) {
-        args.tally = &gpu->tally[args.fragment];
-        args.value = map == TD_MAP_OPEN ? NULL : &args.tally->value;
-        args.other_offsets = fragment->pull.view.offsets;
+        args.tally = gpu->tally;
+        args.value = map != TD_MAP_OPEN;
         args.classes = self->needs_classes;
-        TD_CHECK(td_stream_fill(gpu->job.stream, args.tally, 0, sizeof *args.tally));
+        TD_CHECK(td_stream_fill(gpu->job.stream, gpu->tally + first, 0, (size_t)(last - first + 1) * sizeof *gpu->tally));
+    }
+    for (int k = first; k <= last; k++) {
+        const td_multi_fragment *each = &self->held->fragment[k];
+        args.first[k] = each->first;
+        args.first[k + 1] = each->end;
+        args.offsets[k] = each->push.view.offsets;
+        args.other_offsets[k] = each->pull.view.offsets;
+        args.chunk_words[k] = td_multi_chunk_words(each);
     }
     return td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->measure, words * 32, &args);
 }
 
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
-    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(measure(self, gpu, fragment, map));
+    TD_EACH_MEMBER(self, gpu) {
+        uint32_t owned = self->exchange.box[td_multi_index(self, gpu)].fragments.owned;
+        for (int first = 0, last; first < self->count; first = last + 1) {
+            last = first;
+            if (!(owned >> first & 1u)) continue;
+            while (last + 1 < self->count && (owned >> (last + 1) & 1u)) last++;
+            TD_CHECK(measure(self, gpu, first, last, map));
+        }
+    }
     return TD_OK;
 }
 
@@ -113,6 +130,7 @@ void td_multi_add_up(td_multi_job *self)
         int k = (int)(fragment - self->held->fragment);
         self->gpu[k].vertices = owner->job.control->active_vertices[k];
         self->gpu[k].edges = owner->job.control->active_edges[k];
+        self->gpu[k].settled_edges += self->gpu[k].edges;
         self->now.vertices += self->gpu[k].vertices;
         self->now.edges += self->gpu[k].edges;
     }

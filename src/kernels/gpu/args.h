@@ -355,11 +355,14 @@ typedef struct td_gpu_frontier_tally {
 typedef struct td_measure_args {
     td_gpu_state state;
     const uint32_t *map;          /* the frontier; 0: first-hit programs' vertices without a value */
-    const uint64_t *other_offsets; /* of the lists against the direction of the push, or 0 */
     uint32_t *changed;            /* bitmap that collects the vertices of all frontiers, or 0 */
-    td_gpu_frontier_tally *tally; /* 0: only numbers of vertices and edges */
-    void *value;                  /* first-hit programs: tally->value */
-    uint32_t first_vertex, end_vertex, chunk_words, fragment;
+    td_gpu_frontier_tally *tally; /* by fragment; 0: only numbers of vertices and edges */
+    uint32_t first_vertex, end_vertex; /* of the fragments `fragment` to `last_fragment` */
+    uint32_t fragment, last_fragment;
+    uint32_t first[TD_GPU_FRAGMENTS + 1], chunk_words[TD_GPU_FRAGMENTS];
+    const uint64_t *offsets[TD_GPU_FRAGMENTS]; /* of the lists along the push */
+    const uint64_t *other_offsets[TD_GPU_FRAGMENTS]; /* against it, or 0 */
+    uint8_t value;                /* first-hit programs: also a value of an active vertex */
     uint8_t classes;              /* also the classes and limits of degrees, which takes longer */
 } td_measure_args;
 

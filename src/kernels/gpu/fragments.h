@@ -108,16 +108,17 @@ TD_DEVICE uint32_t degree_class(uint32_t degree)
 }
 
 /* Degrees of an active vertex: by class, and their limits. */
-TD_DEVICE void tally_degree(const td_measure_args *a, uint64_t *classes, uint32_t v, uint32_t degree)
+TD_DEVICE void tally_degree(const td_measure_args *a, uint32_t k, uint32_t v, uint32_t degree)
 {
-    uint32_t other = a->other_offsets != 0 ? degree_in(a->other_offsets, v) : 0, at = degree_class(degree + other);
-    TD_ADD(&classes[at], (uint64_t)1);
-    TD_ADD(&classes[TD_GPU_DEGREES + at], (uint64_t)degree + other);
-    TD_ADD(&classes[2 * TD_GPU_DEGREES], (uint64_t)other);
-    if (~degree > TD_LOAD(&a->tally->not_least)) TD_MAX(&a->tally->not_least, ~degree);
-    if (degree > TD_LOAD(&a->tally->most)) TD_MAX(&a->tally->most, degree);
-    if (~other > TD_LOAD(&a->tally->other_not_least)) TD_MAX(&a->tally->other_not_least, ~other);
-    if (other > TD_LOAD(&a->tally->other_most)) TD_MAX(&a->tally->other_most, other);
+    td_gpu_frontier_tally *tally = &a->tally[k];
+    uint32_t other = a->other_offsets[k] != 0 ? degree_in(a->other_offsets[k], v) : 0, at = degree_class(degree + other);
+    TD_ADD(&tally->vertices[at], (uint64_t)1);
+    TD_ADD(&tally->edges[at], (uint64_t)degree + other);
+    TD_ADD(&tally->other_edges, (uint64_t)other);
+    if (~degree > TD_LOAD(&tally->not_least)) TD_MAX(&tally->not_least, ~degree);
+    if (degree > TD_LOAD(&tally->most)) TD_MAX(&tally->most, degree);
+    if (~other > TD_LOAD(&tally->other_not_least)) TD_MAX(&tally->other_not_least, ~other);
+    if (other > TD_LOAD(&tally->other_most)) TD_MAX(&tally->other_most, other);
 }
 
 /* The word of a frontier that is a bitmap, or that is all vertices without a value. All lanes call. */
@@ -135,40 +136,40 @@ TD_DEVICE uint32_t frontier_word(const td_gpu_state *state, const td_context *c,
 #endif
 }
 
-/* Counts the vertices and edges of an owned fragment's frontier. */
+/* Counts the vertices and edges of owned fragments' frontiers. */
 TD_KERNEL(measure, td_measure_args)
 {
     const td_context c = kernel_context(&a.state);
-    TD_SHARED(uint64_t, classes, 2 * TD_GPU_DEGREES + 1);
-    for (uint32_t i = td_thread(); i < 2 * TD_GPU_DEGREES + 1; i += td_threads()) TD_STORE(&classes[i], (uint64_t)0);
+    TD_SHARED(uint64_t, sums, 2 * TD_GPU_FRAGMENTS);
+    for (uint32_t i = td_thread(); i < 2 * TD_GPU_FRAGMENTS; i += td_threads()) TD_STORE(&sums[i], (uint64_t)0);
     TD_BARRIER();
-    uint64_t vertices = 0, edges = 0;
-    uint32_t last = (a.end_vertex + 31) / 32, first = a.first_vertex / 32;
-    for (uint32_t w = first + td_global_thread() / TD_WARP; w < last; w += td_global_threads() / TD_WARP) {
-        uint32_t word = frontier_word(&a.state, &c, a.map, w, a.end_vertex), v = w * 32 + td_lane();
+    uint32_t last = (a.end_vertex + 31) / 32;
+    for (uint32_t w = a.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
+         w += td_global_threads() / TD_WARP) {
+        uint32_t word = frontier_word(&a.state, &c, a.map, w, a.end_vertex), v = w * 32 + td_lane(), k = a.fragment;
         if (word == 0) continue;
+        while (w * 32 >= a.first[k + 1]) k++;
         bool is = (word >> td_lane() & 1u) != 0;
-        uint32_t degree = is ? degree_in(a.state.push_offsets, v) : 0;
-        vertices += is;
-        edges += degree;
+        uint32_t degree = is ? degree_in(a.offsets[k], v) : 0;
+        warp_add_u64(&sums[2 * k], is);
+        warp_add_u64(&sums[2 * k + 1], degree);
         if (a.changed != 0 && td_lane() == 0) a.changed[w] |= word;
         if (a.tally == 0) continue;
         if (is) {
-            if (a.classes) tally_degree(&a, classes, v, degree);
-            if (PROGRAM_FIRST_HIT && a.value != 0) TD_POKE((program_value *)a.value, ((const program_value *)a.state.values)[v]);
+            if (a.classes) tally_degree(&a, k, v, degree);
+            union { uint64_t bits; program_value value; } active = {0};
+            active.value = ((const program_value *)a.state.values)[v];
+            if (PROGRAM_FIRST_HIT && a.value) TD_STORE(&a.tally[k].value, active.bits);
         }
         TD_WARP_BARRIER(TD_ALL_LANES);
-        warp_add_u64(&a.tally->chunk[(w - first) / a.chunk_words], degree);
+        warp_add_u64(&a.tally[k].chunk[(w - a.first[k] / 32) / a.chunk_words[k]], degree);
     }
     TD_BARRIER();
-    for (uint32_t i = td_thread(); a.classes && i < TD_GPU_DEGREES; i += td_threads()) {
-        if (TD_LOAD(&classes[i]) == 0) continue;
-        TD_ADD(&a.tally->vertices[i], TD_LOAD(&classes[i]));
-        TD_ADD(&a.tally->edges[i], TD_LOAD(&classes[TD_GPU_DEGREES + i]));
+    for (uint32_t i = td_thread(); i < 2 * TD_GPU_FRAGMENTS; i += td_threads()) {
+        uint64_t sum = TD_LOAD(&sums[i]);
+        uint64_t *to = i % 2 == 0 ? a.state.control->active_vertices : a.state.control->active_edges;
+        if (sum != 0) TD_ADD(&to[i / 2], sum);
     }
-    if (a.classes && td_thread() == 0) TD_ADD(&a.tally->other_edges, TD_LOAD(&classes[2 * TD_GPU_DEGREES]));
-    block_add_u64(&a.state.control->active_vertices[a.fragment], vertices);
-    block_add_u64(&a.state.control->active_edges[a.fragment], edges);
 }
 
 /* The chunk in which the sum of active edges reaches `wanted`; *before: the sum before the chunk. */
