@@ -61,8 +61,11 @@ struct td_plan {
     uint64_t process_bytes;     /* besides: code, libraries and stacks, about */
     uint64_t free_bytes;        /* of the budget, or of the machine's memory without one */
     bool fits;
-    char device[48];            /* the GPU that the run uses; empty: none */
-    uint64_t device_graph_bytes, device_program_bytes, device_free_bytes;
+    td_device_uses devices;     /* that compute, each with its memory */
+    uint64_t device_graph_bytes, device_program_bytes; /* of all GPUs */
+    double opened;              /* seconds that the cache had opened GPUs for before the plan */
+    char note[224];             /* a line for when the plan runs, not before: it may be refused; empty: none */
+    bool note_warns, note_told;
     td_counter counters[TD_PLAN_COUNTERS]; /* that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's own */
@@ -86,7 +89,10 @@ td_status td_plan_hand_over(td_plan *plan, const td_engine *engine, const char *
 td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* a zeroed shape, the plan's own */
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);
-/* What the run takes of a GPU; an emulated one's memory is added to what it takes of the host's. */
+/* A line that the plan's first run prints, as a warning or as information. */
+void td_plan_say(td_plan *plan, bool warns, const char *text);
+/* What the run takes of a GPU, once for each: a row of the plan's devices. An emulated one's memory is added to what the
+ * run takes of the host's. The CPU's row, of engines that use it, is the host's memory. */
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative);
 
 /* Plans with the engine that the options name and runs, for tests and benchmarks. */

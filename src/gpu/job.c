@@ -48,6 +48,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 {
     void *seen;
     job->device = job->memory.device = device;
+    job->memory.cache = job->options->cache;
     job->stream = stream;
     device->peak = device->now; /* of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
@@ -340,8 +341,14 @@ void td_gpu_stop_counting(td_gpu_job *job)
     run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
     (void)td_device_counters(job->device, after);
     for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
-    run->device_peak = job->device->peak;
+    run->device_peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
     memcpy(run->device, job->device->name, sizeof run->device);
+    td_device_use *use = td_device_use_of(&run->devices, run->device);
+    use->launches = run->launches;
+    use->row.peak = run->device_peak;
+    use->row.busy_seconds = run->device_seconds;
+    use->row.bytes_in = run->bytes_to_device;
+    use->row.bytes_out = run->bytes_to_host;
 }
 
 static td_status hand_over_values(td_gpu_job *job)

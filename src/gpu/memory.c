@@ -1,5 +1,7 @@
 #include "gpu/memory.h"
 
+#include "gpu/set.h"
+
 #include <inttypes.h>
 
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
@@ -9,5 +11,9 @@ td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *sl
     if (__builtin_mul_overflow(count, bytes, &total) || __builtin_add_overflow(*sum, total, sum))
         return td_fail(TD_NO_MEMORY, "%s: %" PRIu64 " elements of %" PRIu64 " bytes are more than any memory holds",
                        what, count, bytes);
-    return memory->measures ? TD_OK : td_device_new(memory->device, slot, count, bytes, what);
+    if (memory->measures) return TD_OK;
+    td_status status = td_device_new(memory->device, slot, count, bytes, what);
+    while (status == TD_NO_MEMORY && memory->cache != NULL && td_gpu_make_way(memory->cache))
+        status = td_device_new(memory->device, slot, count, bytes, what);
+    return status;
 }

@@ -11,6 +11,7 @@ typedef enum td_gpu_purpose { TD_FOR_EDGES, TD_FOR_LISTS, TD_FOR_PROGRAM, TD_GPU
 
 typedef struct td_gpu_memory {
     td_device *device;
+    struct td_cache *cache;             /* whose layouts make way when the device is full, oldest first; or NULL */
     bool measures;                      /* arrays are added up and not allocated */
     uint64_t bytes[TD_GPU_PURPOSES];    /* declared so far */
     uint64_t host;                      /* most that loading holds at the host at a time, as far as it was noted */

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "run/run.h"
 
-enum { TD_GPUS = 16 };
+enum { TD_GPUS = TD_MOST_GPUS };
 
 typedef struct td_gpu_set {
     char devices[128]; /* as they were asked for */
@@ -43,10 +43,25 @@ typedef struct td_gpu_keeper {
     void (*release)(void *cached); /* what a failed opening left, too */
 } td_gpu_keeper;
 
-/* What the run before cached, if it was the same engine's for the same graph and GPUs; otherwise a new layout. */
+/* The cached layout of the same engine for the same graph and GPUs, if there is one; otherwise a new one. Layouts of
+ * other graphs and engines stay, as long as there is room for them. */
 td_status td_gpu_hold(const td_gpu_keeper *keeper, const td_graph *graph, const td_run_options *options, void *out);
 
-/* After a run, which may have failed. Otherwise its layout stays cached until the account needs the memory. */
+/* After a run, which may have failed. Otherwise its layout stays cached until the account or a GPU needs the memory. */
 void td_gpu_let_go(const td_run_options *options, bool failed);
+
+/* Releases the cached layout that was used longest ago; false: there is none that no run uses. */
+bool td_gpu_make_way(td_cache *cache);
+
+/* An engine that makes or drops lists of the layout in use marks the memory before and notes it afterwards: so the
+ * cache knows how much each layout would give back. */
+typedef struct td_gpu_mark {
+    uint64_t host, device[TD_GPUS];
+} td_gpu_mark;
+td_gpu_mark td_gpu_layout_mark(const td_run_options *options);
+void td_gpu_layout_note(const td_run_options *options, const td_gpu_mark *before);
+
+/* Bytes on the GPU of cached layouts that the run does not use. */
+uint64_t td_gpu_others_bytes(const td_run_options *options, const td_device *device);
 
 #endif

@@ -41,7 +41,7 @@ static void check_every_operation(const char *program, const td_graph *graph, co
         if (status != TD_DEVICE) TEST_FAIL("%s, operation %" PRIu64 ": %s", program, nth, td_last_message());
         CHECK_CONTAINS(td_last_message(), "device lost");
         CHECK(run == NULL);
-        CHECK(kept == NULL || kept->state == NULL); /* nothing of a lost device is used again */
+        CHECK(kept == NULL || kept->layouts[0].state == NULL); /* nothing of a lost device is used again */
         CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
     }
     if (kept != NULL) td_cache_release(kept);

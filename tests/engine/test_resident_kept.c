@@ -23,7 +23,7 @@ static uint64_t digest_of(const char *program, const td_graph *graph, td_cache *
     return summary.digest;
 }
 
-static td_device *device_of(const td_cache *kept) { return ((td_gpu_graph *)kept->state)->device; }
+static td_device *device_of(const td_cache *kept) { return ((td_gpu_graph *)kept->layouts[0].state)->device; }
 
 /* Lists come when a program first needs them: edges, in-edges, weights, both as one. */
 TEST(programs_one_after_another_find_the_same_as_alone)

@@ -78,13 +78,13 @@ static void check_anew(const char *program, const td_graph *graph, td_run_option
     *right = digest_of(run);
     td_run_destroy(run);
     if (options.cache == NULL) return;
-    CHECK(options.cache->state != NULL);
+    CHECK(options.cache->layouts[0].state != NULL);
     run = NULL;
     td_device_fail_at(10);
     td_status status = try_run(&run, program, graph, options, settings);
     td_device_fail_at(0);
     CHECK_STATUS(status, TD_DEVICE);
-    CHECK(options.cache->state == NULL);
+    CHECK(options.cache->layouts[0].state == NULL);
 }
 
 /* The nth operation of the device is its last, for every n until a run gets through. */

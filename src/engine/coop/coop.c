@@ -324,6 +324,17 @@ static td_status leave(td_coop_job *self, bool *alone)
     return TD_OK;
 }
 
+/* The GPU is busy in iterations that it takes part in, but for what the rows tell. */
+static void count_busy(td_run *run)
+{
+    double busy = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_row *row = &run->rows[i];
+        if (row->edges_gpu + row->edges_link > 0) busy += row->seconds - row->gpu_idle_seconds;
+    }
+    td_device_use_of(&run->devices, run->device)->row.busy_seconds = busy > 0 ? busy : 0;
+}
+
 static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began, bool *alone)
 {
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
@@ -337,6 +348,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
+    count_busy(run);
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(hand_over(self));
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
@@ -430,7 +442,7 @@ static td_status plan_coop(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
-        td_info("coop: the two cannot share an iteration of this program; the CPU does it alone");
+        td_plan_say(plan, false, "coop: the two cannot share an iteration of this program; the CPU does it alone");
         return td_plan_hand_over(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
@@ -439,7 +451,7 @@ static td_status plan_coop(td_plan *plan)
     uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
     TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
     if (need->all) {
-        td_info("coop: the graph fits the GPU; the resident engine does it");
+        td_plan_say(plan, false, "coop: the graph fits the GPU; the resident engine does it");
         return td_plan_hand_over(plan, &td_resident_engine,
                                  "; everything fits the GPU, so that the resident engine does it");
     }

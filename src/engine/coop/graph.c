@@ -281,9 +281,11 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.room = shift > 0 ? room - windows_bytes(shift) : room;
     if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress)
         return TD_OK;
+    td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
     free_lists(held);
     held->compress = self->compress;
     td_status status = make_lists(self, &wish, shift, room);
+    td_gpu_layout_note(self->gpu.options, &before);
     if (status == TD_OK) return TD_OK;
     (void)td_stream_synchronize(held->stream);
     free_lists(held);

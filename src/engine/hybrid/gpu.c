@@ -236,7 +236,6 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     hybrid->gpu = self;
     self->hybrid = hybrid;
     TD_CHECK(td_gpu_job_open(&self->job, hybrid->cpu.run, hybrid->cpu.options));
-    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's: both may not fit */
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)
@@ -349,6 +348,7 @@ static void on_landed(void *context, td_status status, uint64_t value)
     uint64_t began = slot->asked > self->free_at ? slot->asked : self->free_at;
     (void)value;
     td_hybrid_learn(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
+    self->busy_ns += now > began ? now - began : 0;
     self->free_at = now;
     self->flights--;
     slot->busy = false;
@@ -425,6 +425,7 @@ td_status td_hybrid_gpu_fly(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t 
     slot->asked = td_device_clock(self->job.device);
     self->flights++;
     hybrid->row.pages_gpu++;
+    hybrid->row.edges_gpu += slot->edges;
     TD_CHECK(send_page(slot, list, first, weight));
     TD_CHECK(pull_page(self, slot, number));
     TD_CHECK(td_gpu_apply(job, slot->stream, job->arrays.sums, page->begin, page->end));

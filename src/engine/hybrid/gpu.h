@@ -28,6 +28,7 @@ typedef struct td_hybrid_gpu {
     uint64_t slot_edges;
     uint32_t flights;
     uint64_t free_at;     /* when the last page was done */
+    uint64_t busy_ns;     /* with pages, so far */
     bool ready;           /* the values are there */
     uint64_t begun;       /* when they began to cross */
     double setup_ns;      /* how long that took */

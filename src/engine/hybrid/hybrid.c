@@ -284,7 +284,10 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     run->seconds = td_seconds_since(self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
-    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
+    if (self.gpu != NULL) {
+        td_gpu_stop_counting(&self.gpu->job);
+        td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self.gpu->busy_ns * 1e-9;
+    }
     td_hybrid_gpu_unpin(self.gpu);
     TD_TRY(td_cpu_hand_over(&self.cpu));
     self.through = true;

@@ -133,9 +133,11 @@ static td_status set_up(td_gpu_job *job, const td_plan *plan)
     TD_CHECK(td_gpu_hold(&td_gpu_graph_keeper, job->graph, job->options, &job->held));
     TD_CHECK(td_gpu_job_start(job, job->held->device, job->held->stream));
     td_gpu_choose_lists(job);
+    td_gpu_mark before = td_gpu_layout_mark(job->options);
     if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job));
     TD_CHECK(fill_state(job));
+    td_gpu_layout_note(job->options, &before);
     TD_CHECK(td_gpu_declare_arrays(job));
     TD_CHECK(td_gpu_fill_arrays(job));
     TD_CHECK(td_gpu_fit_loops(job));

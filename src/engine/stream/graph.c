@@ -449,10 +449,10 @@ td_status td_streaming_hold(td_streaming_job *self, const td_streaming_shape *sh
     if (self->gpu.memory.measures) {
         TD_CHECK(make_lists(self, shape));
     } else if (memcmp(&held->shape, shape, sizeof *shape) != 0) {
+        td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
         free_lists(held);
-        uint64_t before = td_memory().now;
         td_status status = make_lists(self, shape);
-        held->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
+        td_gpu_layout_note(self->gpu.options, &before);
         if (status != TD_OK) {
             (void)td_stream_synchronize(held->stream);
             free_lists(held);

@@ -19,7 +19,7 @@ typedef struct wishes {
     bool changes;       /* are told: stream_changes.c */
     bool pushes, sums;  /* gas: lists are told along, or added up along, all of them */
     uint64_t workers;
-    uint64_t held;      /* bytes that a run before left at the host, for this one or to be given back */
+    uint64_t held;      /* bytes of cached layouts at the host, for this run or to be given back */
     double variant, low, subgraph, prefix, lists, delta, heavy, direction, survivors, compress, words;
 } wishes;
 
@@ -28,13 +28,6 @@ static bool fit_a_word(const td_graph *graph)
 {
     return graph->weights == TD_WEIGHT_NONE ||
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
-}
-
-static uint64_t held_at_host(const td_run_options *options)
-{
-    const td_cache *kept = options->cache;
-    if (kept == NULL || kept->release != td_streaming_release || kept->state == NULL) return 0;
-    return ((const td_streaming_graph *)kept->state)->host_bytes;
 }
 
 static td_status read_wishes(wishes *self, const td_program *program, const td_graph *graph,
@@ -49,7 +42,7 @@ static td_status read_wishes(wishes *self, const td_program *program, const td_g
     self->sums = self->gas && !self->pushes;
     self->keeps_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
-    self->held = held_at_host(options);
+    self->held = options->cache != NULL ? td_cache_bytes(options->cache) : 0;
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "low", &self->low));

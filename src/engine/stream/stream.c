@@ -21,9 +21,13 @@ static td_status find_heads(td_streaming_job *self)
     td_streaming_graph *held = self->held;
     td_gpu_heads found = {0};
     if (held->heads_of != self->pull) {
+        bool measures = self->gpu.memory.measures;
+        td_gpu_mark before = {0};
+        if (!measures) before = td_gpu_layout_mark(self->gpu.options);
         td_gpu_free_head_arrays(held->device, &held->heads);
         TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &held->heads, self->pull->edges, self->gpu.graph->vertices));
-        if (self->gpu.memory.measures) return TD_OK;
+        if (measures) return TD_OK;
+        td_gpu_layout_note(self->gpu.options, &before);
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
         TD_TRY(td_gpu_send_heads(held->stream, &held->heads, &found));
         held->heads_of = self->pull;
@@ -233,8 +237,8 @@ static bool has_settings(const td_settings *settings)
 static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
-        td_warn("everything fits the GPU, so this is a run of the resident engine and settings of stream change "
-                "nothing; --gpu-edges and --gpu-memory make room scarce");
+        td_plan_say(plan, true, "everything fits the GPU, so this is a run of the resident engine and settings of "
+                                "stream change nothing; --gpu-edges and --gpu-memory make room scarce");
     TD_CHECK(td_plan_hand_over(plan, &td_resident_engine,
                                "; everything fits the GPU, so that the resident engine does it"));
     plan->reported = &td_stream_engine;
@@ -304,6 +308,9 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
+    td_device_use *use = td_device_use_of(&run->devices, run->device);
+    use->row.busy_seconds = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) use->row.busy_seconds += run->rows[i].compute_seconds;
     TD_TRY(td_gpu_hand_over(&self.gpu));
     if (options->parents) TD_TRY(find_parents(&self));
 done:

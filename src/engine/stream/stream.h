@@ -67,7 +67,6 @@ typedef struct td_streaming_graph {
     uint64_t light_count;
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
-    uint64_t host_bytes;          /* that the lists and what belongs to them take at the host */
 } td_streaming_graph;
 
 /* Whether there is a list to push along and another to pull along. */
