@@ -72,7 +72,7 @@ TEST(after_a_lost_device_the_next_run_starts_anew)
         td_device_fail_at(nth);
         CHECK_STATUS(try_run(&none, "sssp", graph, options, "resident.direction=pull"), TD_DEVICE);
         td_device_fail_at(0);
-        CHECK(kept.state == NULL);
+        CHECK(kept.layouts[0].state == NULL);
         td_run *again = run_of("sssp", graph, options, "");
         CHECK_EQ(memcmp(first->values, again->values, graph->vertices * sizeof(uint32_t)), 0);
         td_run_destroy(again);
