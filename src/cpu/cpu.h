@@ -4,6 +4,7 @@
 #ifndef TD_CPU_CPU_H
 #define TD_CPU_CPU_H
 
+#include "base/declare.h"
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
@@ -28,13 +29,10 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options);
 /* Whether a run of the program can feel the setting, one of td_cpu_settings (cpu_plan.c). */
 bool td_cpu_uses(const td_program *program, const char *setting);
 
-/* Arrays are declared once: the same function measures an array before a run, for its plan, and allocates it in it. */
-typedef struct td_cpu_memory {
-    bool measures;   /* arrays are added up and not allocated; their slots stay as they are */
-    uint64_t bytes;  /* so far */
-} td_cpu_memory;
-td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
-td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
+/* Arrays are declared once (base/declare.h). */
+typedef td_host_memory td_cpu_memory;
+#define td_cpu_declare td_host_declare
+#define td_cpu_declare_zeroed td_host_declare_zeroed
 
 /* A job as far as it depends on the request, before it has arrays; refused where the settings contradict the rest. */
 td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options);

@@ -88,26 +88,6 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 
 /* Arrays. */
 
-td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *made;
-    memory->bytes += count * bytes; /* a count of vertices or edges: it does not wrap */
-    if (memory->measures) return TD_OK;
-    TD_CHECK(td_new_bytes(&made, count, bytes, what));
-    memcpy(slot, &made, sizeof made);
-    return TD_OK;
-}
-
-td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *made;
-    memory->bytes += count * bytes;
-    if (memory->measures) return TD_OK;
-    TD_CHECK(td_new_zeroed_bytes(&made, count, bytes, what));
-    memcpy(slot, &made, sizeof made);
-    return TD_OK;
-}
-
 static uint64_t most_heavy(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->heavy + 1; }
 
 td_status td_cpu_declare_heavy_list(td_cpu_job *job, td_cpu_memory *memory)

@@ -170,7 +170,7 @@ void td_devices_close(td_device *first);
 
 /* Host memory that the list's first GPU takes while kernels run on it (blocks one by one, or as many `cooperative` as it
  * has room for) and so many bytes of its own memory are taken, about: an emulated one has no other. A real one takes
- * none and is not opened. */
+ * none. No device is opened. */
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
 /* The same of a device that is open. */

@@ -92,7 +92,8 @@ void td_plan_add_why(td_plan *plan, const char *text);
 /* A line that the plan's first run prints, as a warning or as information. */
 void td_plan_say(td_plan *plan, bool warns, const char *text);
 /* What the run takes of a GPU, once for each: a row of the plan's devices. An emulated one's memory is added to what the
- * run takes of the host's. The CPU's row, of engines that use it, is the host's memory. */
+ * run takes of the host's; an engine that measured the host's peak with it sets program_bytes afterwards. The CPU's row,
+ * of engines that use it, is the host's memory. */
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative);
 
 /* Plans with the engine that the options name and runs, for tests and benchmarks. */

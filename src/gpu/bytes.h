@@ -9,13 +9,14 @@ typedef struct td_gpu_choice {
     td_direction direction;
     bool shards;
     uint64_t heavy; /* degree from which a vertex is cut into pieces */
+    td_device *device; /* whose memory is the host's, if it is emulated; NULL: the host's is not asked for */
 } td_gpu_choice;
-static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE};
+static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE, NULL};
 
 /* Bytes on the device: the graph's, those of its edges alone, and the program's. */
 typedef struct td_gpu_bytes {
     uint64_t graph, edges, program;
-    uint64_t host; /* held in the host's memory while loading, at its peak */
+    uint64_t host; /* of the host's memory at its peak, an emulated device's included */
     uint64_t list_edges, edge_bytes; /* of one list; of one edge */
     bool both;                  /* one list of both ways */
 } td_gpu_bytes;

@@ -40,7 +40,7 @@ td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *pro
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, NULL));
     for (uint64_t i = 0; i < inputs; i++) run->inputs[i] = &present;
     fill_job(job, run, options);
-    job->memory.measures = true;
+    job->memory.measures = job->memory.host.measures = true;
     return TD_OK;
 }
 
@@ -377,6 +377,15 @@ static td_status hand_over_edges(td_gpu_job *job)
     TD_CHECK(td_stream_synchronize(job->stream));
     td_sweep_end_forest(run);
     return TD_OK;
+}
+
+void td_gpu_note_results(td_gpu_job *job)
+{
+    bool labels = !td_gpu_is_gas(job) && job->traits->value_bytes != sizeof(uint32_t);
+    uint64_t vertex = labels ? sizeof(uint32_t) : job->traits->value_bytes;
+    if (job->traits->edge != NULL) vertex += sizeof(uint64_t);
+    if (job->options->parents) vertex += sizeof(uint32_t);
+    td_host_note(&job->memory.host, job->graph->vertices * vertex);
 }
 
 td_status td_gpu_hand_over(td_gpu_job *job)

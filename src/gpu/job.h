@@ -128,6 +128,9 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, dou
 void td_gpu_start_counting(td_gpu_job *job);
 void td_gpu_stop_counting(td_gpu_job *job);
 
+/* Measuring: the results at the host, while the arrays on the device are still there. */
+void td_gpu_note_results(td_gpu_job *job);
+
 /* The results into the run's own arrays. */
 td_status td_gpu_hand_over(td_gpu_job *job);
 

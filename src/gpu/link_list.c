@@ -66,17 +66,21 @@ static uint64_t place_subgraphs(const narrowing *self, uint64_t *at)
     return most;
 }
 
-static td_status narrow(td_link_list *list, narrowing *it, td_device *device, td_pool *pool)
+static td_status narrow(td_link_list *list, narrowing *it, uint64_t guess, td_host_memory *memory, td_device *device,
+                        td_pool *pool)
 {
-    uint64_t groups = it->groups_each * list->subgraphs;
+    uint64_t groups = it->groups_each * list->subgraphs, words = guess;
     void *seen;
-    TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
-    TD_CHECK(TD_NEW(&list->narrow_at, list->subgraphs + UINT64_C(1), "subgraphs in fewer bits"));
-    TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
-    list->narrow_most = place_subgraphs(it, list->narrow_at);
-    uint64_t words = list->narrow_at[list->subgraphs];
+    TD_CHECK(td_host_declare(memory, &list->narrow_at, list->subgraphs + UINT64_C(1), sizeof *list->narrow_at,
+                             "subgraphs in fewer bits"));
+    if (!memory->measures) {
+        TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
+        list->narrow_most = place_subgraphs(it, list->narrow_at);
+        words = list->narrow_at[list->subgraphs];
+    }
     if (list->narrow_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    TD_CHECK(td_host_declare_pages(memory, &list->narrow, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    if (memory->measures) return TD_OK;
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
     list->narrow_pinned = td_device_pin(device, list->narrow, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
@@ -98,13 +102,15 @@ uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges)
 }
 
 /* Lists that do not shrink stay NULL. */
-td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool)
+td_status td_link_narrow(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool)
 {
     narrowing it = {.list = list,
                     .groups_each = ((UINT64_C(1) << list->shift) + TD_NARROW_GROUP - 1) / TD_NARROW_GROUP};
+    uint64_t groups = it.groups_each * list->subgraphs;
     if (list->edges == 0) return TD_OK;
-    td_status status = narrow(list, &it, device, pool);
-    td_free(it.words);
+    TD_CHECK(td_host_declare_zeroed(memory, &it.words, groups + 1, sizeof *it.words, "groups of targets"));
+    td_status status = narrow(list, &it, guess, memory, device, pool);
+    td_host_undeclare(memory, &it.words, groups + 1, sizeof *it.words);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TD_GPU_LINK_LIST_H
 #define TD_GPU_LINK_LIST_H
 
+#include "base/declare.h"
 #include "device/device.h"
 #include "kernels/gpu/args.h"
 #include "layout/narrow.h"
@@ -76,8 +77,9 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 /* About the words that the targets take in fewer bits, from a sample of them; 0: they hardly shrink. */
 uint64_t td_link_guess_narrow(const uint32_t *targets, uint64_t edges);
 
-/* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. */
-td_status td_link_narrow(td_link_list *list, td_device *device, td_pool *pool);
+/* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. Where arrays are measured, `guess`
+ * is the number of words: the data decide it. */
+td_status td_link_narrow(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool);
 void td_link_free_narrow(td_device *device, td_link_list *list);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef TD_GPU_MEMORY_H
 #define TD_GPU_MEMORY_H
 
+#include "base/declare.h"
 #include "device/device.h"
 
 /* What an array is for; plans state the graph's arrays (the first two) apart from the program's. */
@@ -13,19 +14,17 @@ typedef struct td_gpu_memory {
     td_device *device;
     struct td_cache *cache;             /* whose layouts make way when the device is full, oldest first; or NULL */
     bool measures;                      /* arrays are added up and not allocated */
+    bool cooperative;                   /* measuring: kernels of the run are launched with all blocks at once */
     uint64_t bytes[TD_GPU_PURPOSES];    /* declared so far */
-    uint64_t host;                      /* most that loading holds at the host at a time, as far as it was noted */
+    td_host_memory host;                /* what is declared at the host beside them; an emulated device's, too */
 } td_gpu_memory;
 
 /* Adds the array up and, unless arrays are measured, puts its address into *slot, which otherwise stays as it is. */
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
                          const char *what);
 
-/* Notes host memory that is held while arrays are filled, and not beside what was noted before. */
-static inline void td_gpu_note_host(td_gpu_memory *memory, uint64_t bytes)
-{
-    if (bytes > memory->host) memory->host = bytes;
-}
+/* Frees an array of the device and takes its bytes back. */
+void td_gpu_undeclare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes);
 
 static inline uint64_t td_gpu_memory_sum(const td_gpu_memory *memory)
 {

@@ -105,7 +105,7 @@ static td_order choose_order(td_coop_job *self, double set)
     return self->kept_order ? TD_ORDER_NONE : TD_ORDER_HOT;
 }
 
-static td_status read_settings(td_coop_job *self)
+td_status td_coop_read_settings(td_coop_job *self)
 {
     double set[SETTINGS];
     const td_settings *settings = self->gpu.options->settings;
@@ -115,7 +115,8 @@ static td_status read_settings(td_coop_job *self)
     self->order = choose_order(self, set[SET_ORDER]);
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_numbers(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-    if (td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
+    bool loud = !self->gpu.memory.measures; /* a plan may be refused */
+    if (loud && td_settings_given(settings, "coop.order") && keeps_numbers(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order: %s keeps the graph's own order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
                                 : ", because its values may depend on vertices' numbers");
@@ -137,7 +138,8 @@ static td_status read_settings(td_coop_job *self)
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what)
 {
     void *memory, *seen;
-    TD_CHECK(td_new_bytes(out, count, bytes, what));
+    TD_CHECK(td_host_declare(&self->gpu.memory.host, out, count, bytes, what));
+    if (self->gpu.memory.measures) return TD_OK;
     memcpy(&memory, out, sizeof memory);
     if (count > 0 && td_device_pin(self->held->device, memory, count * bytes, &seen) == TD_OK)
         self->pins[self->pin_count++] = memory;
@@ -160,12 +162,35 @@ static void fill_state(td_coop_job *self)
     gpu->has_high_degree = self->held->longest >= TD_COOP_HEAVY;
 }
 
-/* Arrays of programs that push: the frontier in blocks at the host, what goes back and forth on both sides. */
+/* Arrays of programs that push at the host: the frontier in blocks, what goes back and forth. */
+static td_status declare_frontier(td_coop_job *self)
+{
+    td_host_memory *host = &self->gpu.memory.host;
+    uint64_t n = self->gpu.graph->vertices, bytes = self->gpu.traits->value_bytes;
+    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
+    TD_CHECK(td_host_declare(host, &self->blocks, self->block_count + 1, sizeof *self->blocks,
+                             "blocks of the frontier"));
+    for (int i = 0; i < TD_POTS; i++)
+        TD_CHECK(td_host_declare(host, &self->before[i], self->block_count + 1, sizeof(uint64_t),
+                                 "blocks of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->told, n, bytes, "values of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
+    if (!self->gpu.prioritised) return TD_OK;
+    return td_host_declare_zeroed(host, &self->pending, td_cpu_words(&self->cpu), sizeof *self->pending,
+                                  "vertices put off");
+}
+
+td_status td_coop_declare_host(td_coop_job *self)
+{
+    return self->gpu.traits->fused ? declare_frontier(self) : td_coop_declare_sums(self);
+}
+
 static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_state *state = &gpu->state;
-    uint64_t n = gpu->graph->vertices, bytes = gpu->traits->value_bytes;
+    uint64_t n = gpu->graph->vertices;
     void *seen;
     TD_CHECK(td_coop_declare_arrays(self));
     TD_CHECK(td_gpu_send_inputs(gpu));
@@ -175,18 +200,12 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, state->active));
     TD_CHECK(td_gpu_clear_map(gpu, state->next_active));
     TD_CHECK(td_stream_synchronize(gpu->stream));
-    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
-    TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
-    for (int i = 0; i < TD_POTS; i++)
-        TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->told, n, bytes, "values of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
+    TD_CHECK(td_coop_declare_host(self));
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
     for (int i = 0; i < 2; i++)
         if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
             self->pins[self->pin_count++] = queues[i];
-    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "vertices put off") : TD_OK;
+    return TD_OK;
 }
 
 /* Workers who never sleep on every core would keep the driver's thread from telling for milliseconds what the GPU has
@@ -388,7 +407,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
         return stand_aside(run, options, "the checkpoint is that of a run that was through");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
-    TD_TRY(read_settings(&self));
+    TD_TRY(td_coop_read_settings(&self));
     if (walks_alone(&self)) {
         aside = "neighbours have near numbers, so a search's frontiers stay small";
         goto done;
@@ -448,17 +467,15 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
     TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
-    uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
-    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
+    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], need));
     if (need->all) {
         td_plan_say(plan, false, "coop: the graph fits the GPU; the resident engine does it");
         return td_plan_hand_over(plan, &td_resident_engine,
                                  "; everything fits the GPU, so that the resident engine does it");
     }
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
+    td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
-    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* at most: vertices come whole */
-    td_plan_on_device(plan, gpus->gpu[0], hot, need->vertices, false);
     return TD_OK;
 }
 

@@ -100,6 +100,7 @@ typedef struct td_coop_job {
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
     uint64_t piece;            /* least edges of a piece of the GPU's */
+    double narrow_guess;       /* measuring: words of an edge in fewer bits, about */
     uint64_t probe_bytes;      /* most that copies are measured with: the program's arrays come there afterwards */
     td_coop_pot pot[TD_POTS];
     bool cpu_in_front;         /* which end of the pots is the CPU's */
@@ -161,21 +162,24 @@ bool td_coop_compresses(const td_run_options *options);
 /* coop_plan.c */
 typedef struct td_coop_bytes {
     uint64_t vertices; /* on the device, besides the hot edges */
-    uint64_t program;  /* of those, the program's */
+    uint64_t hot;      /* on the device, of edges */
+    uint64_t program;  /* of `vertices`, the program's */
     uint64_t room;     /* for those */
     uint64_t edges;    /* of all edges of the list that the device goes along */
-    uint64_t host;     /* held at the host besides the graph */
+    uint64_t host;     /* held at the host besides the graph, at its peak, an emulated device's memory included */
     bool all;          /* it fits whole: it runs as the resident engine does */
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       uint64_t device_free, td_coop_bytes *out);
+                       td_device *device, td_coop_bytes *out);
 
 td_status td_coop_declare_arrays(td_coop_job *self); /* of the run on the device, of either kind of program */
 
+/* coop.c */
+td_status td_coop_read_settings(td_coop_job *self);
+td_status td_coop_declare_host(td_coop_job *self); /* the run's arrays at the host, once its lists and the CPU's job are */
+
 /* coop_graph.c */
 extern const td_gpu_keeper td_coop_keeper;
-/* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest);
 td_status td_coop_hold(td_coop_job *self, uint64_t room);
 void td_coop_release(void *held);
 
@@ -197,7 +201,8 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
 td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* of distances */
 td_status td_coop_pulls(td_coop_job *self);
-td_status td_coop_make_sums(td_coop_job *self); /* its arrays */
+td_status td_coop_declare_sums(td_coop_job *self); /* its arrays at the host; and what they begin with */
+td_status td_coop_make_sums(td_coop_job *self);
 td_status td_coop_settle(td_coop_job *self, int pot, uint64_t from);
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
 

@@ -115,18 +115,31 @@ static td_status measure_copies(td_coop_graph *held, uint64_t most)
     return status;
 }
 
-static td_status send_hot(td_coop_graph *held)
+/* Declares an array of the device and, in a run, fills it. */
+static td_status send(td_coop_job *self, void *slot, const void *host, uint64_t count, uint64_t bytes, const char *what)
 {
-    const td_adjacency *hot = &held->cut->hot;
-    uint64_t edges = hot->offsets[held->split.vertices];
-    size_t weight = held->split.weight_bytes;
-    TD_CHECK(td_gpu_send(held->stream, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
-    if (weight > 0)
-        TD_CHECK(td_gpu_send(held->stream, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights"));
-    return TD_OK;
+    void *to;
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, slot, count, bytes, what));
+    if (self->gpu.memory.measures || count == 0) return TD_OK;
+    memcpy(&to, slot, sizeof to);
+    return td_stream_copy(self->held->stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest)
+/* How many edges are hot is found when the graph is cut: at most as many as there is room for. */
+static td_status send_hot(td_coop_job *self, uint64_t room)
+{
+    td_coop_graph *held = self->held;
+    const td_adjacency *hot = &held->cut->hot;
+    size_t weight = held->split.weight_bytes;
+    uint64_t most = room / (sizeof(uint32_t) + weight);
+    uint64_t edges = most < held->split.edges ? most : held->split.edges;
+    if (!self->gpu.memory.measures) edges = hot->offsets[held->split.vertices];
+    TD_CHECK(send(self, &held->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
+    return weight == 0 ? TD_OK : send(self, &held->hot.weights, hot->weights, edges, weight, "the hot part's weights");
+}
+
+/* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
+static td_status declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bool adds_up, uint64_t hot, uint64_t rest)
 {
     uint64_t n = held->split.vertices, bytes = sizeof(uint64_t);
     TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &held->hot.offsets, n + 1, bytes, "the hot part's offsets"));
@@ -137,12 +150,17 @@ td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *held, bo
     return td_gpu_declare_heads(memory, &held->heads[TD_POT_REST], rest, n);
 }
 
-static td_status send_offsets(td_coop_graph *held, bool adds_up)
+/* Where lists begin takes as much for all edges in one part, but for a tile in each. */
+static td_status send_offsets(td_coop_job *self, bool adds_up)
 {
-    td_gpu_memory memory = {.device = held->device};
-    uint64_t n = held->split.vertices, bytes = (n + 1) * sizeof(uint64_t);
+    td_coop_graph *held = self->held;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t n = held->split.vertices, bytes = (n + 1) * sizeof(uint64_t), edges = held->split.edges;
     const uint64_t *hot = held->cut->hot.offsets, *rest = held->cut->rest.offsets;
-    TD_CHECK(td_coop_declare_offsets(&memory, held, adds_up, hot[n], rest[n]));
+    bool measures = memory->measures;
+    TD_CHECK(declare_offsets(memory, held, adds_up, measures ? edges + TD_GPU_TILE : hot[n], measures ? 0 : rest[n]));
+    if (adds_up) td_host_note(&memory->host, td_gpu_head_host_bytes(edges, n)); /* of both parts, one by one */
+    if (measures) return TD_OK;
     TD_CHECK(td_stream_copy(held->stream, own(held->hot.offsets), hot, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_copy(held->stream, own(held->rest.offsets), rest, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_copy(held->stream, held->out, held->split.out, bytes, TD_TO_DEVICE));
@@ -154,31 +172,52 @@ static td_status send_offsets(td_coop_graph *held, bool adds_up)
 
 /* Windows: lists in fewer bits, for programs that add up along edges without weights. */
 
-static td_status make_windows(td_coop_graph *held, td_link_list *link, const td_adjacency *list, uint32_t shift,
-                              td_pool *pool)
+static td_status make_windows(td_coop_job *self, td_link_list *link, const td_adjacency *list, uint32_t shift,
+                              uint64_t edges)
 {
-    uint64_t edges = list->offsets[held->split.vertices], size = UINT64_C(1) << shift;
+    td_coop_graph *held = self->held;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->narrow_guess * (double)edges);
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-    TD_CHECK(td_link_narrow(link, held->device, pool));
-    if (link->narrow != NULL && link->narrow_most <= size) return TD_OK;
+    TD_CHECK(td_link_narrow(link, guess, &memory->host, held->device, self->gpu.options->pool));
+    if (memory->measures || (link->narrow != NULL && link->narrow_most <= size)) return TD_OK;
     td_link_free_narrow(held->device, link); /* no fewer bits */
     return TD_OK;
 }
 
 /* Windows from `first` on stay on the device. */
-static td_status keep_windows(td_coop_graph *held, const td_link_list *link, uint32_t first, td_coop_narrow *kept)
+static td_status keep_windows(td_coop_job *self, const td_link_list *link, uint32_t first, td_coop_narrow *kept)
 {
     uint64_t base = link->narrow_at[first], words = link->narrow_at[link->subgraphs] - base;
     if (words == 0) return TD_OK;
     kept->first = first;
     kept->end = link->subgraphs;
     kept->base = base;
-    TD_CHECK(td_gpu_send(held->stream, &kept->words, link->narrow + base, words, sizeof(uint32_t),
-                         "edges in fewer bits"));
-    TD_CHECK(td_gpu_send(held->stream, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1),
-                         sizeof(uint64_t), "where they begin"));
-    return td_stream_synchronize(held->stream);
+    TD_CHECK(send(self, &kept->words, link->narrow + base, words, sizeof(uint32_t), "edges in fewer bits"));
+    TD_CHECK(send(self, &kept->at, link->narrow_at + first, link->subgraphs - first + UINT64_C(1), sizeof(uint64_t),
+                  "where they begin"));
+    return td_stream_synchronize(self->held->stream);
+}
+
+/* Measuring: the lists in both their forms, with the hot part's second one until it has crossed. What the device keeps
+ * of them fills the room, unless all of it takes less. */
+static td_status measure_narrow(td_coop_job *self, uint32_t shift, uint64_t room)
+{
+    td_coop_graph *held = self->held;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t all = held->split.edges, most = held->wish.room / sizeof(uint32_t), inside = most < all ? most : all;
+    const td_adjacency none = {0};
+    td_link_list hot;
+    uint32_t *edges;
+    TD_CHECK(make_windows(self, &held->link, &none, shift, all - inside));
+    uint64_t before = memory->host.bytes;
+    TD_CHECK(make_windows(self, &hot, &none, shift, inside));
+    uint64_t windows = TD_COOP_WINDOWS * (UINT64_C(1) << shift);
+    uint64_t words = (uint64_t)(self->narrow_guess * (double)(all + windows)), bytes = words * sizeof(uint32_t);
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &edges, bytes < room ? bytes : room, 1, "edges in fewer bits"));
+    td_host_let_go(&memory->host, memory->host.bytes - before);
+    return TD_OK;
 }
 
 /* As many windows of the rest, from its end, as there is room for. */
@@ -192,22 +231,24 @@ static uint32_t first_kept(const td_link_list *link, uint64_t room)
 }
 
 /* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
-static td_status send_narrow(td_coop_graph *held, uint32_t shift, uint64_t room, td_pool *pool)
+static td_status send_narrow(td_coop_job *self, uint32_t shift, uint64_t room)
 {
+    td_coop_graph *held = self->held;
+    uint64_t n = held->split.vertices;
     td_link_list hot, *link = &held->link;
     td_status status = TD_OK;
-    TD_CHECK(make_windows(held, link, &held->cut->rest, shift, pool));
-    if (link->narrow == NULL) return send_hot(held);
-    TD_TRY(make_windows(held, &hot, &held->cut->hot, shift, pool));
-    if (hot.narrow == NULL) TD_TRY(send_hot(held));
-    else TD_TRY(keep_windows(held, &hot, 0, &held->kept[TD_POT_HOT]));
+    TD_CHECK(make_windows(self, link, &held->cut->rest, shift, held->cut->rest.offsets[n]));
+    if (link->narrow == NULL) return send_hot(self, room);
+    TD_TRY(make_windows(self, &hot, &held->cut->hot, shift, held->cut->hot.offsets[n]));
+    if (hot.narrow == NULL) TD_TRY(send_hot(self, room));
+    else TD_TRY(keep_windows(self, &hot, 0, &held->kept[TD_POT_HOT]));
     uint64_t taken = hot.narrow != NULL ? hot.narrow_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
     taken += TD_COOP_WINDOWS * link->narrow_most;
     if (room > taken * sizeof(uint32_t))
-        TD_TRY(keep_windows(held, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
+        TD_TRY(keep_windows(self, link, first_kept(link, room - taken * sizeof(uint32_t)), &held->kept[TD_POT_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_device_new(held->device, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
-                             "a window in fewer bits"));
+        TD_TRY(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &held->narrow[i], link->narrow_most, sizeof(uint32_t),
+                              "a window in fewer bits"));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(held->stream);
     td_link_free_narrow(held->device, &hot);
@@ -238,17 +279,24 @@ static void make_shadow(td_coop_graph *held)
 static td_status make_lists(td_coop_job *self, const td_split_wish *wish, uint32_t shift, uint64_t room)
 {
     td_coop_graph *held = self->held;
-    TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, self->gpu.options->pool));
+    td_gpu_memory *memory = &self->gpu.memory;
+    memory->device = held->device;
+    memory->cache = self->gpu.options->cache;
+    TD_CHECK(td_split_make(&held->split, held->gpu.graph, wish, &memory->host, self->gpu.options->pool));
     held->numbering = (td_numbering){held->split.vertices, held->split.order, held->split.place};
     held->wish = *wish;
     held->cut = wish->pushes ? &held->split.push : &held->split.pull;
     make_shadow(held);
+    if (memory->measures) {
+        TD_CHECK(send_offsets(self, !wish->pushes));
+        return shift > 0 && self->narrow_guess > 0 ? measure_narrow(self, shift, room) : send_hot(self, room);
+    }
     if (held->split.inside == 0) return TD_OK; /* nothing for the GPU */
     find_longest(held);
     TD_CHECK(pin_rest(held));
-    TD_CHECK(send_offsets(held, !wish->pushes));
-    if (shift > 0) TD_CHECK(send_narrow(held, shift, room, self->gpu.options->pool));
-    else TD_CHECK(send_hot(held));
+    TD_CHECK(send_offsets(self, !wish->pushes));
+    if (shift > 0) TD_CHECK(send_narrow(self, shift, room));
+    else TD_CHECK(send_hot(self, room));
     TD_CHECK(td_stream_synchronize(held->stream));
     return measure_copies(held, self->probe_bytes);
 }
@@ -279,6 +327,7 @@ td_status td_coop_hold(td_coop_job *self, uint64_t room)
     wish.pulls = !k->fused || !self->gpu.prioritised; /* distances by steps only push */
     uint32_t shift = wish.pulls && !wish.pushes && !wish.weighted && self->compress ? window_shift(room) : 0;
     wish.room = shift > 0 ? room - windows_bytes(shift) : room;
+    if (self->gpu.memory.measures) return make_lists(self, &wish, shift, room);
     if (held->split.out != NULL && memcmp(&held->wish, &wish, sizeof wish) == 0 && held->compress == self->compress)
         return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);

@@ -214,8 +214,11 @@ void td_coop_fill_pots(td_coop_job *self)
 td_status td_coop_make_pots(td_coop_job *self)
 {
     uint64_t stretches = (uint64_t)self->cpu.workers * STRETCHES_PER_WORKER + 2;
-    TD_CHECK(td_new_bytes(&self->cpu.coop.partials, stretches, 2 * self->gpu.traits->accum_bytes, "partial sums"));
-    TD_CHECK(TD_NEW(&self->cpu.coop.cut, stretches, "partial sums"));
+    td_host_memory *host = &self->gpu.memory.host;
+    TD_CHECK(td_host_declare(host, &self->cpu.coop.partials, stretches, 2 * self->gpu.traits->accum_bytes,
+                             "partial sums"));
+    TD_CHECK(td_host_declare(host, &self->cpu.coop.cut, stretches, sizeof *self->cpu.coop.cut, "partial sums"));
     if (!in_windows(self)) return TD_OK;
-    return TD_NEW(&self->before[TD_POT_HOT], (self->held->split.edges >> self->held->link.shift) + 3, "windows");
+    return td_host_declare(host, &self->before[TD_POT_HOT],
+                           (self->held->split.edges >> self->held->link.shift) + 3, sizeof(uint64_t), "windows");
 }

@@ -74,13 +74,6 @@ static bool host_has(const wishes *self, uint64_t bytes)
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->held) / 2;
 }
 
-/* What putting lists in order holds for a while (layout/lists.h). */
-static uint64_t ordering_bytes(const wishes *self, const td_graph *graph, td_list_order order)
-{
-    const uint64_t worker = 2 << 20;
-    return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
-}
-
 static td_list_order choose_order(const wishes *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
@@ -89,7 +82,8 @@ static td_list_order choose_order(const wishes *self, const td_graph *graph, uin
     if (!uses_beginnings(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
-    return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
+    uint64_t meanwhile = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
+    return host_has(self, copies + meanwhile) ? order : TD_LISTS_STORED;
 }
 
 /* Every edge crosses in every iteration of a sum, and once when survivors are found: a copy in fewer bits pays. For
@@ -219,38 +213,6 @@ static void choose_lists(const wishes *self, const td_graph *graph, const td_run
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* A copy of the lists in fewer bits. */
-static uint64_t narrow_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
-{
-    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
-    bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
-    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* at most */
-    if (!shape->narrows) return 0;
-    if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
-    uint64_t words = td_link_guess_narrow(first->targets, graph->edges);
-    if (td_streaming_has_two(graph, shape)) words += td_link_guess_narrow(graph->in.targets, graph->edges);
-    return words * sizeof(uint32_t);
-}
-
-/* Host memory besides the graph: copies of lists, what the device gets of them, what extraction goes by. */
-static void count_host(const wishes *self, const td_graph *graph, const td_gpu_bytes *need,
-                       const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
-{
-    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t), list = need->list_edges * need->edge_bytes;
-    bool ordered = shape->order != TD_LISTS_STORED;
-    uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
-    out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
-    uint64_t kept = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
-    kept += narrow_bytes(graph, need, shape);
-    if (shape->light_first) kept += shape->kept_edges * sizeof(td_gpu_edge);
-    uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
-    uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
-    out->making = kept + most;
-    kept += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
-    if (shape->chunks > 0) kept += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
-    out->running = kept;
-}
-
 static td_status read_plan(wishes *self, const td_program *program, const td_graph *graph,
                            const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {
@@ -282,7 +244,6 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->all = uncapped && need.graph + need.program <= device_free;
     out->vertices = need.graph - need.edges + need.program;
     out->on_device = need.edges;
-    out->copying = need.host;
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
@@ -290,7 +251,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->prefix_bytes = uses_beginnings(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->vertices = besides_edges(&taken);
     uint64_t least = out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes;
     td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = device_free,
@@ -314,10 +275,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.lists == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);
-    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + kept_bytes(shape);
-    count_host(&self, graph, &need, shape, lists, out);
     return TD_OK;
 }

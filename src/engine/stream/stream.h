@@ -176,18 +176,15 @@ typedef struct td_streaming_bytes {
     uint64_t edges;     /* of all lists, at the host */
     uint64_t on_device; /* edges there, at most */
     uint64_t edge_bytes;/* of one of them */
-    uint64_t early;     /* of both, what is there before slots, chunks and the program's arrays are */
-    /* Held at the host besides the graph: while lists are copied, before the device has anything; while what goes to
-     * the device is made of them; while the run goes on. */
-    uint64_t copying, making, running;
     bool all;           /* they fit: it runs as the resident engine does */
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. */
+/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's are
+ * part of the host's memory; NULL: the host's is not asked for. */
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                               const td_streaming_shape *shape, td_gpu_memory *out);
+                               const td_streaming_shape *shape, td_device *device, td_gpu_memory *out);
 
 /* stream_graph.c: lists, slots, chunks and what else the shape asks for, unless the run before left them; declares them
  * alone where arrays are measured. */
@@ -237,7 +234,8 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
 /* stream_words.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
-td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
+td_status td_streaming_join_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_host_memory *memory,
+                                    td_pool *pool);
 
 /* stream_decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
