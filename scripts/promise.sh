@@ -117,7 +117,7 @@ for ((i = 0; i < runs; i++)); do
     watch_run "${request[@]}"
     stated=$(($(number graph_bytes) + $(number program_bytes) + $(number process_bytes) + $(number cache_bytes)))
     compare host "$stated" "$resident"
-    stated=$(($(number device_graph_bytes) + $(number device_program_bytes) + $(number device_bytes)))
+    stated=$(($(number device_graph_bytes) + $(number device_program_bytes)))
     case $device in cuda*)
         if [ "$stated" -gt 0 ]; then compare gpu "$stated" $((on_gpu - driver)); fi
         ;;

@@ -98,12 +98,18 @@ void td_gpu_turn_values(td_gpu_job *job)
 
 /* Arrays, launches, counters. */
 
-td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
+                         const char *what)
 {
     if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays on the device than there is room for");
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_PROGRAM, out, count, bytes, what));
+    TD_CHECK(td_gpu_declare(&job->memory, purpose, out, count, bytes, what));
     if (!job->memory.measures) memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
     return TD_OK;
+}
+
+td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    return td_gpu_new_for(job, TD_FOR_PROGRAM, out, count, bytes, what);
 }
 
 td_status td_gpu_reset(td_gpu_job *job)

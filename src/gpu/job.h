@@ -83,6 +83,8 @@ td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *pro
 
 /* Declares an array of this run (gpu/memory.h); its device memory is freed at the run's end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
+td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
+                         const char *what); /* one that is not the program's */
 
 /* An array onto the device, into memory of its own. */
 td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);

@@ -57,14 +57,17 @@ static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
     TD_CHECK(td_gpu_declare_values(job));
     TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(job, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
-    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
-    TD_CHECK(td_gpu_new(job, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
+                            "begins of lists"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
-        TD_CHECK(td_gpu_new(job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
-        if (weight > 0) TD_CHECK(td_gpu_new(job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
+        uint64_t edges = self->slot_edges + 4;
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->targets, edges, sizeof(uint32_t), "page"));
+        if (weight > 0)
+            TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->weights, edges, weight, "weights of a page"));
     }
     return TD_OK;
 }
@@ -124,13 +127,15 @@ static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
     return pieces + pieces / 64 + pages + 2;
 }
 
-uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                    uint64_t slot_edges)
+td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                uint64_t slot_edges, td_gpu_memory *out)
 {
     td_hybrid_gpu self = {.slot_edges = slot_edges};
     td_run run;
-    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused in time */
-    return declare_arrays(&self, most_pieces(graph, slot_edges)) == TD_OK ? td_gpu_memory_sum(&self.job.memory) : 0;
+    TD_CHECK(td_gpu_job_measure(&self.job, &run, program, graph, options));
+    TD_CHECK(declare_arrays(&self, most_pieces(graph, slot_edges)));
+    *out = self.job.memory;
+    return TD_OK;
 }
 
 static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uint64_t edges)
@@ -142,9 +147,11 @@ static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uin
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges)
 {
-    uint64_t emulated = 0, bytes = td_hybrid_gpu_device_bytes(program, graph, options, slot_edges);
+    td_gpu_memory taken;
+    uint64_t emulated = 0;
     const char *devices = td_gpu_wanted(options);
-    if (devices == NULL || td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return 0;
+    if (td_hybrid_gpu_measure(program, graph, options, slot_edges, &taken) != TD_OK) return 0; /* refused in time */
+    if (td_devices_host_bytes(devices, td_gpu_memory_sum(&taken), false, &emulated) != TD_OK) return 0;
     return emulated;
 }
 

@@ -46,8 +46,8 @@ typedef struct td_hybrid_gpu {
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
 uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of the largest page that it takes */
 /* What a run takes on the device, measured by the functions that allocate it; the pages' pieces are a guess. */
-uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                    uint64_t slot_edges);
+td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                uint64_t slot_edges, td_gpu_memory *out);
 /* An emulated one's own memory, which is the host's; 0 of any other. */
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges);

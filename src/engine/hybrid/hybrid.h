@@ -120,6 +120,9 @@ uint64_t td_hybrid_cores_bytes(const td_cpu_kernels *k, const td_run_options *op
 td_status td_hybrid_open_cores(td_hybrid_job *self);
 void td_hybrid_close_cores(td_hybrid_job *self);
 
+/* hybrid_sweep.c: the edges of a forest, as positions and, of a run from disk, as they are. */
+td_status td_hybrid_declare_forest(td_cpu_job *cpu, bool on_disk, td_host_memory *memory);
+
 /* hybrid_plan.c: memory of a run, and what it will read. */
 typedef struct td_hybrid_bytes {
     uint64_t vertices; /* offsets, ids and the program's arrays */
@@ -127,7 +130,7 @@ typedef struct td_hybrid_bytes {
     uint64_t tables;   /* of pages, iterations and workers, about */
     uint64_t gpu;      /* of the host's memory, where a GPU takes part */
     uint64_t emulated; /* of that, an emulated GPU's own */
-    uint64_t device;   /* of the GPU's memory */
+    uint64_t device_graph, device_program; /* of the GPU's memory */
     uint64_t room;     /* left for edges */
     uint64_t edges;    /* of the lists that a pass goes over */
     uint64_t cached;   /* edges held at a time, at most */
