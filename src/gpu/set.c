@@ -75,10 +75,19 @@ td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_
         cache->close = close_set;
         cache->opens++;
         cache->open_seconds += td_seconds_since(began);
-        cache->set_bytes = td_memory().now - held;
+        cache->set_bytes = cache->gpus->opened_bytes = td_memory().now - held;
     }
     *out = cache->gpus;
     return TD_OK;
+}
+
+/* Emulated GPUs have grown by what launches needed. */
+void td_gpu_set_note(const td_run_options *options)
+{
+    td_cache *cache = options->cache;
+    if (cache->gpus == NULL) return;
+    cache->set_bytes = cache->gpus->opened_bytes;
+    for (int i = 0; i < cache->gpus->count; i++) cache->set_bytes += td_device_idle_bytes(cache->gpus->gpu[i]);
 }
 
 void td_gpu_set_drop(const td_run_options *options) { td_cache_release(options->cache); }
@@ -199,6 +208,7 @@ void td_gpu_let_go(const td_run_options *options, bool failed)
 {
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
+    td_gpu_set_note(options);
     for (int i = 0; i < TD_LAYOUTS; i++) {
         td_layout *layout = &cache->layouts[i];
         if (!layout->in_use) continue;

@@ -15,11 +15,15 @@ typedef struct td_gpu_set {
     td_device *first;  /* of all that were opened, the cpu among them */
     int count;
     td_device *gpu[TD_GPUS];
+    uint64_t opened_bytes; /* of the account's memory when it was opened */
 } td_gpu_set;
 
 /* The GPUs that the options name (NULL: the first there is), for the engine named. The cache owns them: they are opened
  * if it has none, or others, whose layouts are released first. */
 td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_gpu_set **out);
+
+/* After a run: how much of the account's memory the GPUs keep. */
+void td_gpu_set_note(const td_run_options *options);
 
 /* After a failure: completions may be under way, and a GPU may be lost. The next run opens the set anew. */
 void td_gpu_set_drop(const td_run_options *options);

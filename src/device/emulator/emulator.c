@@ -176,6 +176,13 @@ static uint64_t stack_bytes(td_device *device, bool cooperative)
     return (blocks + 1) / 2 * USUAL_THREADS * page;
 }
 
+static uint64_t idle_bytes(td_device *device)
+{
+    const td_emu_machine *machine = &emulator_of(device)->machine;
+    uint32_t blocks = machine->blocks_room;
+    return blocks == 0 ? 0 : td_emu_machine_bytes(machine, blocks, machine->threads_room / blocks);
+}
+
 static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
 {
     return began + (uint64_t)((double)bytes / emulator_of(device)->world->topology.gather_rate);
@@ -242,7 +249,7 @@ static const td_device_ops ops = {
     .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
-    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
+    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
     .host_worked = host_worked, .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)

@@ -343,17 +343,6 @@ static td_status leave(td_coop_job *self, bool *alone)
     return TD_OK;
 }
 
-/* The GPU is busy in iterations that it takes part in, but for what the rows tell. */
-static void count_busy(td_run *run)
-{
-    double busy = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
-        if (row->edges_gpu + row->edges_link > 0) busy += row->seconds - row->gpu_idle_seconds;
-    }
-    td_device_use_of(&run->devices, run->device)->row.busy_seconds = busy > 0 ? busy : 0;
-}
-
 static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began, bool *alone)
 {
     self->gpu.run_began = self->cpu.run_began = td_clock_ns();
@@ -367,7 +356,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
-    count_busy(run);
+    td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->gpu_busy_in_all * 1e-9;
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(hand_over(self));
     return options->parents ? td_cpu_parents(run, options) : TD_OK;

@@ -118,6 +118,7 @@ typedef struct td_coop_job {
     bool grown;                /* there has been a frontier that was worth it */
     bool leaves;               /* there is none to be expected: the run is the CPU's */
     uint64_t gpu_free[TD_POTS], cpu_busy, gpu_busy, cpu_began;
+    uint64_t gpu_busy_in_all;  /* of all iterations, ns */
     td_row *row;
     td_status status;          /* of a handler */
     td_failure failure;

@@ -276,6 +276,7 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
     td_stream *stream = self->job.stream;
     td_gpu_job_close(&self->job);
     if (stream != NULL) td_stream_close(stream);
+    td_gpu_set_note(hybrid->cpu.options);
     if (self->flights > 0 || self->status != TD_OK || !hybrid->through) td_gpu_set_drop(hybrid->cpu.options);
     td_free(self->piece_of);
     td_free(self->list_of);
