@@ -185,13 +185,19 @@ static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
     return TD_OK;
 }
 
-/* Words of the targets in fewer bits, where arrays are measured: of lists that are the graph's own from a sample, of
- * others at most. */
+/* Words of the targets in fewer bits, where arrays are measured: of lists as the graph has them from a sample, joined
+ * ones about as much as both, of lists in another order at most. */
 static uint64_t guess_narrow(const td_streaming_job *self, const td_link_list *list, const td_streaming_shape *shape)
 {
-    bool known = !shape->both && shape->order == TD_LISTS_STORED && list->targets != NULL;
+    const td_graph *graph = self->gpu.graph;
+    uint64_t most = (uint64_t)(TD_LINK_WORTH_IT * (double)list->edges);
+    const uint32_t *first = shape->both ? graph->in.targets : list->targets;
     if (!self->gpu.memory.measures) return 0;
-    return known ? td_link_guess_narrow(list->targets, list->edges) : (uint64_t)(TD_LINK_WORTH_IT * (double)list->edges);
+    if (shape->order != TD_LISTS_STORED || first == NULL) return most;
+    uint64_t words = td_link_guess_narrow(first, graph->edges);
+    if (!shape->both) return words;
+    uint64_t more = td_link_guess_narrow(graph->out.targets, graph->edges);
+    return words > 0 && more > 0 ? words + more : most;
 }
 
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
