@@ -91,11 +91,13 @@ static td_layout *oldest_other(td_plan *plan)
     return oldest;
 }
 
-/* Cached layouts that the run does not use make way, oldest first, and then GPUs that it does not use. */
+/* Cached layouts that the run does not use make way, oldest first, and then GPUs that it does not use. A plan for a GPU
+ * that would not fit even so leaves them where they are: another engine's may follow. */
 static void make_room(td_plan *plan)
 {
     td_cache *cache = plan->options.cache;
     td_layout *other;
+    if (plan->engine->needs_gpu && plan->program_bytes > plan->free_bytes) return;
     while (plan->program_bytes > bytes_at_hand(plan) && (other = oldest_other(plan)) != NULL) td_layout_release(other);
     bool idle = !(plan->engine->uses_devices & TD_USES_GPU) && cache->gpus != NULL;
     if (idle && plan->program_bytes > bytes_at_hand(plan)) td_cache_release(cache);

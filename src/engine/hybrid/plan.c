@@ -23,7 +23,7 @@ static const td_cpu_kernels *kernels_of(const td_program *program, const td_pack
 /* The program's arrays and results, by the functions that allocate them. Bitmaps that a schedule makes when it first
  * notifies vertices are among the tables. */
 static td_status measure_arrays(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                uint64_t *bytes)
+                                bool on_disk, uint64_t *bytes)
 {
     const td_program_info *info = program->info;
     td_run run = {.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
@@ -32,7 +32,7 @@ static td_status measure_arrays(const td_program *program, const td_graph *graph
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run.context.parameter, NULL));
     TD_CHECK(td_cpu_job_describe(&job, &run, options));
     TD_CHECK(td_cpu_declare_arrays(&job, &memory));
-    if (info->kind == TD_KIND_SWEEP) TD_CHECK(td_hybrid_declare_forest(&job, graph->paged != NULL, &memory));
+    if (info->kind == TD_KIND_SWEEP) TD_CHECK(td_hybrid_declare_forest(&job, on_disk, &memory));
     if (options->parents) TD_CHECK(td_cpu_declare_parents(&job, &memory));
     bool labels = job.kernels->label != NULL && job.kernels->value_bytes != sizeof(uint32_t);
     *bytes = memory.bytes + (labels ? graph->vertices * sizeof(uint32_t) : 0);
@@ -188,11 +188,13 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     const td_cpu_kernels *k = kernels_of(program, file);
     bool on_disk = graph->paged != NULL, both = looks_at_both(program, k, file);
     bool gpu = takes_gpu(program, k, file, options);
+    uint64_t from_disk; /* the program's arrays where the edges are, and where they would be on disk */
     *out = (td_hybrid_bytes){0};
-    TD_CHECK(measure_arrays(program, graph, options, &out->arrays));
+    TD_CHECK(measure_arrays(program, graph, options, on_disk, &out->arrays));
+    TD_CHECK(measure_arrays(program, graph, options, true, &from_disk));
     out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
-    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options) +
+    out->vertices = td_paged_open_bytes(file) + from_disk + cores + td_run_input_bytes(program, graph, options) +
                     td_checkpoint_bytes(program, graph, options);
     if (on_disk) out->arrays += cores;
     out->edges = pass_bytes(program, k, file, k != program->cpu);
