@@ -49,13 +49,28 @@ static double guess_narrow(const td_graph *graph)
     return words > 0.5 ? words : 0.5;
 }
 
+/* Parents are the CPU's, in a job of its own with the values (td_cpu_parents). */
+static td_status measure_parents(const td_coop_job *self, uint64_t *bytes)
+{
+    td_host_memory memory = {.measures = true};
+    td_cpu_job job = {0};
+    if (!self->gpu.options->parents) return TD_OK;
+    TD_CHECK(td_cpu_job_describe(&job, self->gpu.run, self->gpu.options));
+    TD_CHECK(td_cpu_declare_arrays(&job, &memory));
+    TD_CHECK(td_cpu_declare_parents(&job, &memory));
+    *bytes = memory.bytes;
+    return TD_OK;
+}
+
 /* Results beside the run's arrays, and the numbers of groups where vertices have other ones. */
-static void note_results(td_coop_job *self)
+static td_status note_results(td_coop_job *self)
 {
     const td_program_info *info = self->gpu.run->program->info;
-    uint64_t vertex = self->gpu.traits->value_bytes;
+    uint64_t vertex = self->gpu.traits->value_bytes, parents = 0;
     if (info->vertex_values && self->order != TD_ORDER_NONE) vertex += sizeof(uint32_t);
-    td_host_note(&self->gpu.memory.host, self->gpu.graph->vertices * vertex);
+    TD_CHECK(measure_parents(self, &parents));
+    td_host_note(&self->gpu.memory.host, self->gpu.graph->vertices * vertex + parents);
+    return TD_OK;
 }
 
 /* The CPU's job at the host; it has the same lists in two parts. Inputs get the order of the cut. */
@@ -87,7 +102,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     TD_CHECK(declare_cpu(&self));
     TD_CHECK(td_coop_declare_arrays(&self));
     TD_CHECK(td_coop_declare_host(&self));
-    note_results(&self);
+    TD_CHECK(note_results(&self));
     out->hot = memory->bytes[TD_FOR_EDGES];
     out->program = memory->bytes[TD_FOR_PROGRAM];
     out->vertices = memory->bytes[TD_FOR_LISTS] + out->program;
