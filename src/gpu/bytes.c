@@ -16,7 +16,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     td_gpu_job job;
     td_run run;
     TD_CHECK(td_gpu_job_measure(&job, &run, program, graph, options));
-    job.memory.device = choice->device;
+    td_gpu_measure_on(&job.memory, choice->device);
     job.held = &held;
     job.direction = choice->direction;
     job.shards = choice->shards;

@@ -13,6 +13,12 @@ static void count_emulated(td_gpu_memory *memory)
     td_host_hold(&memory->host, 0);
 }
 
+void td_gpu_measure_on(td_gpu_memory *memory, td_device *device)
+{
+    memory->device = device;
+    count_emulated(memory);
+}
+
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
                          const char *what)
 {

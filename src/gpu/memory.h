@@ -23,6 +23,9 @@ typedef struct td_gpu_memory {
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
                          const char *what);
 
+/* Measuring: on this device, which is open and takes host memory from the begin if it is emulated; NULL: on any. */
+void td_gpu_measure_on(td_gpu_memory *memory, td_device *device);
+
 /* Frees an array of the device and takes its bytes back. */
 void td_gpu_undeclare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes);
 

@@ -221,6 +221,24 @@ TEST(engines_with_a_gpu_take_what_is_stated_of_the_hosts_memory)
     }
 }
 
+/* The undirected view of a directed graph is joined at the host, and held there as long as it is read. */
+TEST(joined_lists_are_part_of_what_is_stated)
+{
+    static const char *const engines[] = {"stream", "coop"};
+    for (int e = 0; e < 2; e++) {
+        td_gen_spec spec = {.kind = "rmat", .seed = SEED, .scale = 13, .degree = 64, .rewire = -1};
+        draw self = {.program = program_of("labels"), .settings = settings_from(e == 0 ? "" : "coop.invoke=always")};
+        int runs = 0;
+        CHECK_OK(td_graph_generate(&self.graph, &spec, &(td_build_options){0}, NULL));
+        self.options = (td_run_options){.engine = engines[e], .devices = "emu:1@unchecked", .settings = &self.settings,
+                                        .gpu_edges = 0.3, .has_iterations = true, .iterations = 1};
+        snprintf(self.text, sizeof self.text, "labels by %s", engines[e]);
+        compare_host(&self, &runs);
+        CHECK_EQ(runs, 1);
+        end_draw(&self);
+    }
+}
+
 /* The allocator rounds arrays up; bitmaps of notified vertices and lists of heavy ones may stay unused. How full buckets
  * get and how many rows the report has is a guess. */
 TEST(the_cpu_engine_takes_what_is_stated)

@@ -95,6 +95,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     const td_gpu_memory *memory = &self.gpu.memory;
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    td_gpu_measure_on(&self.gpu.memory, device);
     run.async = false; /* iterations that two share are synchronous */
     TD_CHECK(td_coop_read_settings(&self));
     self.narrow_guess = self.compress ? guess_narrow(graph) : 0;

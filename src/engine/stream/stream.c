@@ -142,7 +142,7 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     td_streaming_job self = {.held = &held, .tells_changes = td_streaming_tells_changes(program, options->mode)};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
-    self.gpu.memory.device = device;
+    td_gpu_measure_on(&self.gpu.memory, device);
     TD_CHECK(td_streaming_read_settings(&self));
     TD_CHECK(td_streaming_hold(&self, shape));
     TD_CHECK(find_out_offsets(&self));
