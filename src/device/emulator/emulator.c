@@ -167,13 +167,13 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
 }
 
 /* Kernels hardly leave the first page of their stacks, and few launches have all blocks that could run at once: a guess
- * is half of them. */
+ * is three quarters of them. */
 static uint64_t stack_bytes(td_device *device, bool cooperative)
 {
     const uint64_t page = 4096;
     uint32_t blocks = 1;
     if (cooperative) (void)td_emu_occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
-    return (blocks + 1) / 2 * USUAL_THREADS * page;
+    return (3 * (uint64_t)blocks + 3) / 4 * USUAL_THREADS * page;
 }
 
 static uint64_t idle_bytes(td_device *device)
