@@ -57,12 +57,48 @@ td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out)
     TD_CHECK(td_need(plan, "the plan"));
     td_plan_memory found = {.place = "host", .graph = plan->graph_bytes, .program = plan->program_bytes,
                             .emulated = plan->emulated_bytes, .free = plan->free_bytes, .fits = plan->fits};
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     if (row < 0 || row > (plan->device[0] != '\0'))
         return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
     if (row == 1)
         found = (td_plan_memory){.place = plan->device, .graph = plan->device_graph_bytes,
                                  .program = plan->device_program_bytes, .free = plan->device_free_bytes, .fits = true};
     return td_struct_give(out, &found, sizeof found, "td_plan_memory");
+=======
+    TD_CHECK(td_need(out, "the place for the row"));
+    TD_CHECK(td_struct_size(out, "td_plan_memory", &size));
+    const td_device_uses *devices = &plan->devices;
+    int first = devices->count > 0 && strcmp(devices->of[0].name, "cpu") == 0; /* its memory is the host's */
+    if (row < 0 || row > devices->count - first) return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
+    if (row > 0) {
+        const td_device_use *gpu = &devices->of[first + row - 1];
+        found = (td_plan_memory){.place = gpu->name, .graph = gpu->row.graph, .program = gpu->row.program,
+                                 .free = gpu->row.free, .fits = true};
+    }
+    found.size = size;
+    memcpy(out, &found, size < sizeof found ? size : sizeof found);
+    return TD_OK;
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+}
+
+static td_status give_row(const td_device_uses *devices, int row, td_device_row *out)
+{
+    size_t size;
+    TD_CHECK(td_need(out, "the place for the row"));
+    TD_CHECK(td_struct_size(out, "td_device_row", &size));
+    return td_device_uses_row(devices, row, out);
+}
+
+td_status td_plan_device_row(const td_plan *plan, int row, td_device_row *out)
+{
+    TD_CHECK(td_need(plan, "the plan"));
+    return give_row(&plan->devices, row, out);
+}
+
+td_status td_result_device_row(const td_result *result, int row, td_device_row *out)
+{
+    TD_CHECK(td_need(result, "the result"));
+    return give_row(&result->devices, row, out);
 }
 
 static td_status run(td_plan *plan, td_run **out)

@@ -4,6 +4,7 @@
 #ifndef TD_CPU_CPU_H
 #define TD_CPU_CPU_H
 
+#include "base/declare.h"
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
@@ -28,6 +29,7 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options);
 /* Whether the program uses the setting, one of td_cpu_settings (plan.c). */
 bool td_cpu_uses(const td_program *program, const char *setting);
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Arrays are declared once: the same function measures an array for the plan and allocates it in the run. */
 typedef struct td_cpu_memory {
     bool measures;   /* sizes are added up, nothing is allocated; slots stay unchanged */
@@ -35,6 +37,12 @@ typedef struct td_cpu_memory {
 } td_cpu_memory;
 td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
 td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
+=======
+/* Arrays are declared once (base/declare.h). */
+typedef td_host_memory td_cpu_memory;
+#define td_cpu_declare td_host_declare
+#define td_cpu_declare_zeroed td_host_declare_zeroed
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 
 /* Fills in a job as far as the request determines it, without arrays; refuses contradictory settings. */
 td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options);

@@ -92,6 +92,7 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 
 /* Arrays. */
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
 {
     void *made;
@@ -112,6 +113,8 @@ td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t coun
     return TD_OK;
 }
 
+=======
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->high_degree + 1; }
 
 td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory)

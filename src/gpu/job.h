@@ -83,6 +83,8 @@ td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *pro
 
 /* Declares an array of this run (gpu/memory.h); its device memory is freed at the run's end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
+td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
+                         const char *what); /* one that is not the program's */
 
 /* Allocates device memory and copies an array into it. */
 td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
@@ -128,7 +130,14 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, dou
 void td_gpu_start_counting(td_gpu_job *job);
 void td_gpu_stop_counting(td_gpu_job *job);
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Copies the result into the run's arrays. */
+=======
+/* Measuring: the results at the host, while the arrays on the device are still there. */
+void td_gpu_note_results(td_gpu_job *job);
+
+/* The results into the run's own arrays. */
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 td_status td_gpu_copy_result(td_gpu_job *job);
 
 /* Whether the program treats in- and out-edges alike. */

@@ -19,7 +19,11 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     uint64_t workers;
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t cached;    /* host memory of the cached layout, which this run reuses or frees */
+=======
+    uint64_t cached;      /* bytes of cached layouts at the host, for this run or to be given back */
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
 } request;
 
@@ -30,6 +34,7 @@ static bool fit_a_word(const td_graph *graph)
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
 }
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 static uint64_t cached_at_host(const td_run_options *options)
 {
     const td_cache *cache = options->cache;
@@ -37,6 +42,8 @@ static uint64_t cached_at_host(const td_run_options *options)
     return ((const td_streaming_graph *)cache->state)->host_bytes;
 }
 
+=======
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status read_request(request *self, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
 {
@@ -49,7 +56,7 @@ static td_status read_request(request *self, const td_program *program, const td
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
-    self->cached = cached_at_host(options);
+    self->cached = options->cache != NULL ? td_cache_bytes(options->cache) : 0;
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "low", &self->low));
@@ -81,6 +88,7 @@ static bool host_has(const request *self, uint64_t bytes)
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
 }
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Temporary host memory of reordering lists (layout/lists.h). */
 static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_list_order order)
 {
@@ -88,6 +96,8 @@ static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_li
     return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
 }
 
+=======
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
@@ -95,9 +105,15 @@ static td_list_order choose_order(const request *self, const td_graph *graph, ui
     if (self->list_order > 0) return (td_list_order)((int)self->list_order - 1);
     if (!uses_prefix(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     if (self->kernels->samples) order = TD_LISTS_HOT; /* for first-hit programs it saves too little
                                                        * (docs/lab/stream.md) */
     return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
+=======
+    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
+    uint64_t meanwhile = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
+    return host_has(self, copies + meanwhile) ? order : TD_LISTS_STORED;
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 /* Compression pays if every edge crosses in every iteration (accumulating programs), or once to find survivors. For
@@ -227,6 +243,7 @@ static void choose_lists(const request *self, const td_graph *graph, const td_ru
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Host memory of the compressed targets. */
 static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
 {
@@ -259,6 +276,8 @@ static void count_host(const request *self, const td_graph *graph, const td_gpu_
     out->running = running;
 }
 
+=======
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status read_plan(request *self, const td_program *program, const td_graph *graph,
                            const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {
@@ -290,7 +309,6 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->all = uncapped && need.graph + need.program <= device_free;
     out->vertices = need.graph - need.edges + need.program;
     out->on_device = need.edges;
-    out->copying = need.host;
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
@@ -298,7 +316,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->prefix_bytes = uses_prefix(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->vertices = besides_edges(&taken);
     uint64_t least = out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes;
     td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = device_free,
@@ -322,10 +340,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.list_order == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);
-    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + survivor_bytes(shape);
-    count_host(&self, graph, &need, shape, lists, out);
     return TD_OK;
 }

@@ -66,8 +66,12 @@ typedef struct td_streaming_graph {
     td_gpu_edge *light;           /* at the host: the light edges, which become the first survivors */
     uint64_t light_count;
     bool light_pinned;
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
     uint64_t host_bytes;          /* host memory of the lists and their buffers */
+=======
+    double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */
@@ -180,6 +184,7 @@ bool td_streaming_applies(const td_settings *settings, const char *name);
 
 /* plan.c: states the memory of a run and divides the device memory for edges. A refusal states the minimum. */
 typedef struct td_streaming_bytes {
+<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t vertices;  /* device memory besides edges: offsets and the program's arrays */
     uint64_t edges;     /* bytes of all lists in host memory */
     uint64_t on_device; /* maximum bytes of edges on the device */
@@ -189,13 +194,21 @@ typedef struct td_streaming_bytes {
      * run. */
     uint64_t copying, making, running;
     bool all;           /* all edges fit: the resident engine runs the plan */
+=======
+    uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
+    uint64_t edges;     /* of all lists, at the host */
+    uint64_t on_device; /* edges there, at most */
+    uint64_t edge_bytes;/* of one of them */
+    bool all;           /* they fit: it runs as the resident engine does */
+>>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. */
+/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's are
+ * part of the host's memory; NULL: the host's is not asked for. */
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                               const td_streaming_shape *shape, td_gpu_memory *out);
+                               const td_streaming_shape *shape, td_device *device, td_gpu_memory *out);
 
 /* graph.c: makes lists, slots and chunks for the shape unless the cached layout has them; only declares them if arrays
  * are measured. */
@@ -247,7 +260,8 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
 /* pack.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
-td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
+td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_host_memory *memory,
+                                    td_pool *pool);
 
 /* decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
