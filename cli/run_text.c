@@ -129,28 +129,22 @@ static void show_device(const td_result *result, const td_result_facts *facts)
             facts->launches, td_format_size(peak, facts->device_peak));
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-static void show_disk(const td_result_facts *facts)
-=======
-/* A row for each of several devices. */
-static void show_devices(const td_run *run)
+/* One row per device, for runs on several. */
+static void show_devices(const td_result *result)
 {
     char edges[TD_NUMBER_BYTES], stated[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], in[TD_NUMBER_BYTES],
         out[TD_NUMBER_BYTES];
-    if (run->devices.count < 2) return;
+    td_device_row row = {.size = sizeof row};
+    if (td_result_device_row(result, 1, &row) != TD_OK) return;
     td_info("%-10s %12s %12s %12s %12s %12s %12s", "device", "stated", "peak", "edges", "busy s", "bytes in",
             "bytes out");
-    for (int i = 0; i < run->devices.count; i++) {
-        const td_device_row *row = &run->devices.of[i].row;
-        td_info("%-10s %12s %12s %12s %12.6f %12s %12s", run->devices.of[i].name,
-                td_format_size(stated, row->graph + row->program), td_format_size(peak, row->peak),
-                td_format_count(edges, row->edges), row->busy_seconds, td_format_size(in, row->bytes_in),
-                td_format_size(out, row->bytes_out));
-    }
+    for (int i = 0; td_result_device_row(result, i, &row) == TD_OK; i++)
+        td_info("%-10s %12s %12s %12s %12.6f %12s %12s", row.device, td_format_size(stated, row.graph + row.program),
+                td_format_size(peak, row.peak), td_format_count(edges, row.edges), row.busy_seconds,
+                td_format_size(in, row.bytes_in), td_format_size(out, row.bytes_out));
 }
 
-static void show_disk(const td_run *run)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+static void show_disk(const td_result_facts *facts)
 {
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
     if (facts->disk_method == NULL) return;
@@ -176,46 +170,26 @@ static void show_checkpoints(const td_result *result, const td_result_facts *fac
 
 void td_show_run(const td_run_text *of)
 {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     const td_report_facts *report = of->report;
     td_result_facts facts = {.size = sizeof facts};
-    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], reordering[64] = "";
+    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], reordering[64] = "", opening[64] = "";
     double seconds = of->seconds, renumbering = report->renumber.done ? report->renumber.seconds : 0;
     if (td_result_describe(of->result, &facts) != TD_OK) return;
     if (report->renumber.done)
         snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->renumber.seconds);
+    if (facts.open_seconds > 0) snprintf(opening, sizeof opening, ", open GPU %.3f s", facts.open_seconds);
     uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
     uint64_t processed = td_result_edges_processed(of->result);
     show_result(of, facts.program);
     show_end(of, &facts);
-    td_info("load %.3f s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds,
+    td_info("load %.3f s%s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds, opening,
             renumbering + facts.prepare_seconds, reordering, seconds, of->repeats > 1 ? " (median)" : "");
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, processed),
             seconds > 0 ? (double)processed / seconds * 1e-6 : 0, td_format_size(peak, most));
     show_device(of->result, &facts);
+    show_devices(of->result);
     show_disk(&facts);
     show_checkpoints(of->result, &facts);
-=======
-    const td_run *run = report->run;
-    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES];
-    char reordering[64] = "", opening[64] = "";
-    double seconds = report->median;
-    if (report->reorder.name != NULL)
-        snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->reorder.seconds);
-    if (run->open_seconds > 0) snprintf(opening, sizeof opening, ", open GPU %.3f s", run->open_seconds);
-    uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
-    show_result(run, report->summary);
-    show_end(run, report->options);
-    td_info("load %.3f s%s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds, opening,
-            report->reorder.seconds + run->prepare_seconds, reordering, seconds,
-            report->repeats > 1 ? " (median)" : "");
-    td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, run->edges_processed),
-            seconds > 0 ? (double)run->edges_processed / seconds * 1e-6 : 0, td_format_size(peak, most));
-    show_device(run);
-    show_devices(run);
-    show_disk(run);
-    show_checkpoints(run);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 static void print_rows(const td_graph *graph, const uint32_t *vertices, const double *values, uint64_t count,

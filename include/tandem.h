@@ -572,6 +572,7 @@ typedef struct td_result_facts {
     double disk_wait_seconds, disk_ratio; /* nothing else to do; sequential over random read speed */
     double checkpoint_seconds;  /* of writing checkpoints beside the run */
     double checkpoint_waited, checkpoint_waited_last; /* of the run: in all, and for the last one */
+    double open_seconds;        /* of opening GPUs for this run; 0 if they were open */
 } td_result_facts;
 
 TD_API td_status td_result_describe(const td_result *result, td_result_facts *out);

@@ -173,15 +173,9 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
 td_status td_devices_check(const char *list);
 void td_devices_close(td_device *first);
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Approximate host memory of the list's first GPU while kernels run (blocks one by one, or cooperative) and so many
- * bytes of its memory are allocated: an emulated GPU's memory is host memory. A real GPU needs none and is not
+ * bytes of its memory are allocated: an emulated GPU's memory is host memory. A real GPU needs none. No device is
  * opened. */
-=======
-/* Host memory that the list's first GPU takes while kernels run on it (blocks one by one, or as many `cooperative` as it
- * has room for) and so many bytes of its own memory are taken, about: an emulated one has no other. A real one takes
- * none. No device is opened. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
 /* The same for an open device. */

@@ -64,16 +64,13 @@ static td_status check_disk(const td_plan *plan)
                    plan->graph->name, plan->engine->name, disk);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Releases the cached layout of the previous run if this run does not use it. */
-=======
 static bool serves(const td_layout *layout, const td_plan *plan)
 {
     const td_gpu_layout *cached = layout->state;
     return cached != NULL && strcmp(layout->engine, plan->engine->name) == 0 && cached->graph == plan->graph;
 }
 
-/* Bytes that the run finds without anything making way: what is free, and what of the cache it uses itself. */
+/* Bytes that the run can have without releasing layouts: free memory, and the part of the cache that it uses. */
 static uint64_t bytes_at_hand(const td_plan *plan)
 {
     const td_cache *cache = plan->options.cache;
@@ -82,7 +79,7 @@ static uint64_t bytes_at_hand(const td_plan *plan)
     return bytes;
 }
 
-/* Of cached layouts that the run does not use the one used longest ago; NULL: there is none. */
+/* The least recently used of the cached layouts that the run does not use; NULL: none. */
 static td_layout *oldest_other(td_plan *plan)
 {
     td_layout *oldest = NULL;
@@ -94,9 +91,8 @@ static td_layout *oldest_other(td_plan *plan)
     return oldest;
 }
 
-/* Cached layouts that the run does not use make way, oldest first, and then GPUs that it does not use. A plan for a GPU
- * that would not fit even so leaves them where they are: another engine's may follow. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Releases cached layouts that the run does not use, least recently used first, and then GPUs that it does not use. A
+ * plan of a GPU engine that would not fit even then releases nothing: another engine may be planned instead. */
 static void make_room(td_plan *plan)
 {
     td_cache *cache = plan->options.cache;
@@ -152,11 +148,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
                          const td_run_options *options)
 {
     td_plan *plan = NULL;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    uint64_t available = free_memory(); /* before the plan's allocations */
-=======
     uint64_t available = free_memory() + (options->cache != NULL ? td_cache_bytes(options->cache) : 0);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
@@ -203,24 +195,15 @@ uint64_t td_plan_counter(const td_plan *plan, const char *name)
 
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative)
 {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    memcpy(plan->device, device->name, sizeof plan->device);
-    plan->device_graph_bytes = graph;
-    plan->device_program_bytes = program;
-    plan->device_free_bytes = td_device_left(device) + device->now; /* the cached layout can be released */
-    plan->emulated_bytes = td_device_host_bytes(device, graph + program, cooperative);
-    plan->program_bytes += plan->emulated_bytes;
-=======
     uint64_t emulated = td_device_host_bytes(device, graph + program, cooperative);
     td_device_row *row = &td_device_use_of(&plan->devices, device->name)->row;
     row->graph = graph;
     row->program = program;
-    row->free = td_device_left(device) + device->now; /* what is cached there makes way */
+    row->free = td_device_left(device) + device->now; /* cached layouts can be released */
     plan->device_graph_bytes += graph;
     plan->device_program_bytes += program;
     plan->emulated_bytes += emulated;
     plan->program_bytes += emulated;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     plan->process_bytes += td_device_stack_bytes(device, cooperative);
 }
 
@@ -239,8 +222,8 @@ void td_plan_add_why(td_plan *plan, const char *text)
 
 /* Running. */
 
-/* What is left to say of each device once the engine has counted what it alone knows. Of a GPU beside the CPU the rows
- * tell its edges; several GPUs count their own. */
+/* Fills what the engine left open in the devices' rows. Iterations state the edges of one GPU beside the CPU; engines
+ * with several GPUs count the edges of each. */
 static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uint64_t peak)
 {
     td_device_use *cpu = engine->uses_devices & TD_USES_CPU ? td_device_use_of(&run->devices, "cpu") : NULL;
@@ -251,7 +234,7 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
         waited += run->rows[i].cpu_idle_seconds;
     }
     if (cpu == NULL) on_gpu = run->edges_processed;
-    for (int i = 0; i < run->devices.count; i++) {
+    for (int i = 0; i < run->devices.count && run->devices.count - (cpu != NULL) == 1; i++) {
         td_device_use *gpu = &run->devices.of[i];
         if (gpu != cpu && gpu->row.edges == 0 && gpu->launches > 0) gpu->row.edges = on_gpu;
     }

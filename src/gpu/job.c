@@ -101,13 +101,8 @@ void td_gpu_turn_values(td_gpu_job *job)
 td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
                          const char *what)
 {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "too many device arrays in one run");
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_PROGRAM, out, count, bytes, what));
-=======
-    if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "more arrays on the device than there is room for");
     TD_CHECK(td_gpu_declare(&job->memory, purpose, out, count, bytes, what));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     if (!job->memory.measures) memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
     return TD_OK;
 }
@@ -334,32 +329,43 @@ void td_gpu_free_head_arrays(td_device *device, td_gpu_head_arrays *arrays)
 
 /* Counting, and the results. */
 
-void td_gpu_start_counting(td_gpu_job *job)
+void td_gpu_start_row(td_gpu_job *job)
 {
     job->device_began = td_device_clock(job->device);
     job->counts_before = job->device->counts;
+}
+
+void td_gpu_start_counting(td_gpu_job *job)
+{
+    td_gpu_start_row(job);
     job->run->counter_count = td_device_counters(job->device, job->run->counters);
+}
+
+td_device_use *td_gpu_fill_row(td_gpu_job *job)
+{
+    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
+    td_device_use *use = td_device_use_of(&job->run->devices, job->device->name);
+    use->launches = counts->launches - before->launches;
+    use->row.peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
+    use->row.busy_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
+    use->row.bytes_in = counts->bytes_to_device - before->bytes_to_device;
+    use->row.bytes_out = counts->bytes_to_host - before->bytes_to_host;
+    return use;
 }
 
 void td_gpu_stop_counting(td_gpu_job *job)
 {
     td_run *run = job->run;
     td_counter after[TD_COUNTERS];
-    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
-    run->device_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
-    run->launches = counts->launches - before->launches;
-    run->bytes_to_device = counts->bytes_to_device - before->bytes_to_device;
-    run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
+    const td_device_use *use = td_gpu_fill_row(job);
+    run->device_seconds = use->row.busy_seconds;
+    run->launches = use->launches;
+    run->bytes_to_device = use->row.bytes_in;
+    run->bytes_to_host = use->row.bytes_out;
+    run->device_peak = use->row.peak;
     (void)td_device_counters(job->device, after);
     for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
-    run->device_peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
     memcpy(run->device, job->device->name, sizeof run->device);
-    td_device_use *use = td_device_use_of(&run->devices, run->device);
-    use->launches = run->launches;
-    use->row.peak = run->device_peak;
-    use->row.busy_seconds = run->device_seconds;
-    use->row.bytes_in = run->bytes_to_device;
-    use->row.bytes_out = run->bytes_to_host;
 }
 
 static td_status copy_values(td_gpu_job *job)

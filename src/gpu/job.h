@@ -129,15 +129,14 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, dou
 /* Device counters between the two calls belong to the run. */
 void td_gpu_start_counting(td_gpu_job *job);
 void td_gpu_stop_counting(td_gpu_job *job);
+/* Only the row of the job's device: engines with several GPUs call these for each. */
+void td_gpu_start_row(td_gpu_job *job);
+td_device_use *td_gpu_fill_row(td_gpu_job *job);
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Copies the result into the run's arrays. */
-=======
-/* Measuring: the results at the host, while the arrays on the device are still there. */
+/* Measures the host's copy of the result, which exists while the device's arrays still do. */
 void td_gpu_note_results(td_gpu_job *job);
 
-/* The results into the run's own arrays. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Copies the result into the run's arrays. */
 td_status td_gpu_copy_result(td_gpu_job *job);
 
 /* Whether the program treats in- and out-edges alike. */

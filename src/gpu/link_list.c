@@ -70,26 +70,16 @@ static td_status compress(td_link_list *list, compression *it, uint64_t guess, t
 {
     uint64_t groups = it->groups_each * list->subgraphs, words = guess;
     void *seen;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
-    TD_CHECK(TD_NEW(&list->compressed_at, list->subgraphs + UINT64_C(1), "compressed subgraphs"));
-    TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
-    list->compressed_most = place_subgraphs(it, list->compressed_at);
-    uint64_t words = list->compressed_at[list->subgraphs];
-    if (list->compressed_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&list->compressed, words * sizeof(uint32_t), "compressed subgraphs"));
-=======
     TD_CHECK(td_host_declare(memory, &list->compressed_at, list->subgraphs + UINT64_C(1), sizeof *list->compressed_at,
-                             "subgraphs in fewer bits"));
+                             "compressed subgraphs"));
     if (!memory->measures) {
         TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
         list->compressed_most = place_subgraphs(it, list->compressed_at);
         words = list->compressed_at[list->subgraphs];
     }
     if (list->compressed_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_host_declare_pages(memory, &list->compressed, words * sizeof(uint32_t), "subgraphs in fewer bits"));
+    TD_CHECK(td_host_declare_pages(memory, &list->compressed, words * sizeof(uint32_t), "compressed subgraphs"));
     if (memory->measures) return TD_OK;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
     list->compressed_pinned = td_device_pin(device, list->compressed, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
@@ -110,13 +100,8 @@ uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges)
     return (uint64_t)(margin * all);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* list->compressed stays NULL if the targets hardly shrink. */
-td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool)
-=======
-/* Lists that do not shrink stay NULL. */
 td_status td_link_compress(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 {
     compression it = {.list = list,
                     .groups_each = ((UINT64_C(1) << list->shift) + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP};

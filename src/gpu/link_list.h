@@ -78,14 +78,9 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 /* Estimates the compressed size in words from a sample of the targets; 0: they hardly shrink. */
 uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges);
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Compresses the targets of every subgraph, unless they hardly shrink. */
-td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool);
-=======
-/* Compresses the targets of every subgraph; lists that hardly shrink stay as they are. Where arrays are measured, `guess`
- * is the number of words: the data decide it. */
+/* Compresses the targets of every subgraph, unless they hardly shrink. If arrays are measured, `guess` is the number of
+ * words, because it depends on the data. */
 td_status td_link_compress(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 void td_link_free_compressed(td_device *device, td_link_list *list);
 
 #endif

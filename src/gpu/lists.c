@@ -319,18 +319,12 @@ static td_status declare_shards(td_gpu_job *job, uint64_t count)
 {
     td_gpu_graph *layout = job->layout;
     uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    td_gpu_note_host(&job->memory, edges * sizeof(uint16_t));
     TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most,
                             sizeof(td_gpu_shard), "shards"));
-    return td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t), "shards' edges");
-=======
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most, sizeof(td_gpu_shard),
-                            "shards"));
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t), "shards' edges"));
-    td_host_note(&job->memory.host, edges * sizeof(uint16_t)); /* the names, until they have crossed */
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t),
+                            "shards' edges"));
+    td_host_note(&job->memory.host, edges * sizeof(uint16_t)); /* the host's copy, until it has been uploaded */
     return TD_OK;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 static td_status load_shards(td_gpu_job *job, uint64_t room)

@@ -70,12 +70,12 @@ td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_
     td_cache *cache = options->cache;
     if (cache->gpus != NULL && !is_wanted(cache->gpus, options)) td_cache_release(cache);
     if (cache->gpus == NULL) {
-        uint64_t began = td_clock_ns(), layout = td_memory().now;
+        uint64_t began = td_clock_ns(), before = td_memory().now;
         TD_CHECK(open_set(options, engine, &cache->gpus));
         cache->close = close_set;
         cache->opens++;
         cache->open_seconds += td_seconds_since(began);
-        cache->set_bytes = cache->gpus->opened_bytes = td_memory().now - layout;
+        cache->set_bytes = cache->gpus->opened_bytes = td_memory().now - before;
     }
     *out = cache->gpus;
     return TD_OK;
@@ -161,23 +161,11 @@ static void graph_gone(td_graph_watch *watch)
 
 static td_status make_layout(const td_gpu_layout_kind *kind, const td_graph *graph, td_cache *cache, td_layout **out)
 {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    td_cache *cache = options->cache;
-    td_gpu_set *set;
-    td_kept_take(&cache->kept); /* the run uses the layout or releases it */
-    td_graph_watch_end(&cache->watch);
-    TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
-    if (serves(cache, kind, graph)) return TD_OK;
-    td_cache_release_layout(cache); /* before the next is made: both may not fit */
-    if (set->count > 1 && !kind->many)
-        td_warn("the %s engine uses one GPU: of {devices} %s, %s", kind->engine, set->devices,
-=======
     td_gpu_set *set = cache->gpus;
     td_layout *layout = free_place(cache);
     if (layout == NULL) return td_fail(TD_INTERNAL, "%d layouts are in use at once", TD_LAYOUTS);
-    if (set->count > 1)
-        td_warn("the %s engine uses one GPU: of --devices %s it is %s", kind->engine, set->devices,
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    if (set->count > 1 && !kind->many)
+        td_warn("the %s engine uses one GPU: of {devices} %s, %s", kind->engine, set->devices,
                 set->gpu[0]->name);
     *layout = (td_layout){.cache = cache, .engine = kind->engine};
     TD_CHECK(new_state(kind, graph, set, &layout->state));
@@ -214,24 +202,13 @@ td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *
     return status;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Called when memory is short and no run uses the layout. */
-static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)kept - offsetof(td_cache, kept))); }
-=======
-/* Memory is short, and no run uses the layout. */
 static void evict(td_kept *kept) { release_idle((td_layout *)((char *)kept - offsetof(td_layout, kept))); }
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 
 void td_gpu_layout_release(const td_run_options *options, bool failed)
 {
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (cache->state == NULL) return;
-    td_graph_watch_end(&cache->watch); /* a run that another engine took over did not acquire the layout */
-    td_graph_watch_begin(&cache->watch, ((const td_gpu_layout *)cache->state)->graph, graph_gone);
-    td_kept_offer(&cache->kept, evict);
-=======
     td_gpu_set_note(options);
     for (int i = 0; i < TD_LAYOUTS; i++) {
         td_layout *layout = &cache->layouts[i];
@@ -242,7 +219,7 @@ void td_gpu_layout_release(const td_run_options *options, bool failed)
     }
 }
 
-/* How much memory there is, layouts that have gone included. */
+/* Memory in use, and that of layouts released so far: releasing one does not change a mark. */
 static uint64_t host_mark(const td_cache *cache) { return td_memory().now + cache->gone_host; }
 static uint64_t device_mark(const td_cache *cache, int i) { return cache->gpus->gpu[i]->now + cache->gone_device[i]; }
 
@@ -260,7 +237,7 @@ void td_gpu_layout_note(const td_run_options *options, const td_gpu_mark *before
     for (int l = 0; l < TD_LAYOUTS; l++) {
         td_layout *layout = &cache->layouts[l];
         if (!layout->in_use) continue;
-        layout->host_bytes += host_mark(cache) - before->host; /* less, where lists were dropped: sums wrap back */
+        layout->host_bytes += host_mark(cache) - before->host; /* dropped lists: the difference wraps and the sum is right */
         for (int i = 0; i < cache->gpus->count; i++)
             layout->device_bytes[i] += device_mark(cache, i) - before->device[i];
     }
@@ -274,5 +251,4 @@ uint64_t td_gpu_others_bytes(const td_run_options *options, const td_device *dev
         for (int l = 0; cache->gpus->gpu[i] == device && l < TD_LAYOUTS; l++)
             bytes += cache->layouts[l].in_use ? 0 : cache->layouts[l].device_bytes[i];
     return bytes;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }

@@ -22,14 +22,10 @@ typedef struct td_gpu_set {
  * they are the same; otherwise the old layout is released first. */
 td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_gpu_set **out);
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Drops the set after a failure: completions may be in flight, and a GPU may be lost. The next run opens it again. */
-=======
-/* After a run: how much of the account's memory the GPUs keep. */
+/* Call after a run: notes how much of the account's memory the open GPUs keep. */
 void td_gpu_set_note(const td_run_options *options);
 
-/* After a failure: completions may be under way, and a GPU may be lost. The next run opens the set anew. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Drops the set after a failure: completions may be in flight, and a GPU may be lost. The next run opens it again. */
 void td_gpu_set_drop(const td_run_options *options);
 
 /* Bytes of the set's first GPU that a run may use: free memory and the cached layout's. 0: no GPU. */
@@ -52,20 +48,13 @@ typedef struct td_gpu_layout_kind {
     bool many;                     /* the engine uses all GPUs of the set, not only the first */
 } td_gpu_layout_kind;
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Returns the cached layout if it is of the same engine, graph and GPUs; otherwise releases it and makes a new one. */
+/* Returns the cached layout of the same engine, graph and GPUs if there is one; otherwise makes a new one. Layouts of
+ * other graphs and engines stay as long as there is room for them. */
 td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options,
                                 void *out);
 
-/* Call after a run. After a failure the layout is released; otherwise it stays cached until the account needs the
- * memory. */
-=======
-/* The cached layout of the same engine for the same graph and GPUs, if there is one; otherwise a new one. Layouts of
- * other graphs and engines stay, as long as there is room for them. */
-td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void *out);
-
-/* After a run, which may have failed. Otherwise its layout stays cached until the account or a GPU needs the memory. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Call after a run. After a failure all layouts are released; otherwise the run's layout stays cached until the account
+ * or a GPU needs the memory. */
 void td_gpu_layout_release(const td_run_options *options, bool failed);
 
 /* Releases the cached layout that was used longest ago; false: there is none that no run uses. */

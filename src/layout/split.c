@@ -303,18 +303,12 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes),
-                       pool));
-    TD_TRY(cut(&split, push, request->extract, &split.push, pool));
-=======
-    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes), memory,
-                       pool));
+                       memory, pool));
     TD_TRY(cut(&split, push, request->extract, &split.push, memory, pool));
     if (joined) td_lists_unjoin(graph, request->weighted, &both, memory);
     joined = false;
     TD_TRY(sort_parts(&split, &split.push, memory, pool));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     if (split.same) split.pull = split.push;
     else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, memory, pool));
     if (!split.same) TD_TRY(sort_parts(&split, &split.pull, memory, pool));

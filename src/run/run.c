@@ -219,13 +219,10 @@ td_device_use *td_device_use_of(td_device_uses *uses, const char *name)
 
 td_status td_device_uses_row(const td_device_uses *uses, int row, td_device_row *out)
 {
-    size_t size = out->size;
     if (row < 0 || row >= uses->count)
         return td_fail(TD_NOT_FOUND, "there is no device row %d; there are %d", row, uses->count);
-    td_device_row found = uses->of[row].row;
-    found.size = size;
-    found.device = uses->of[row].name;
-    memcpy(out, &found, size < sizeof found ? size : sizeof found);
+    *out = uses->of[row].row;
+    out->device = uses->of[row].name;
     return TD_OK;
 }
 

@@ -49,23 +49,10 @@ _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Cached between the runs of a session: its GPUs, opened once, and an engine's layout of one graph (gpu/set.h). */
-typedef struct td_cache {
-    struct td_gpu_set *gpus;
-    void (*close)(struct td_gpu_set *gpus);
-    void *state;
-    void (*release)(void *state);
-    const char *engine;   /* engine of the layout */
-    td_graph_watch watch; /* releases the layout before its graph is destroyed */
-    td_kept kept;         /* listed while no run uses the layout: it may be released when memory is short */
-    uint32_t opens; /* times that GPUs were opened */
-    uint32_t plans; /* plans made; estimates of several engines for one plan count once */
-=======
-/* A device's part in a run: what the plan states of its memory, and what the run took and did there. */
+/* A device's part in a run: the memory that the plan states, and what the run used and did there. */
 enum { TD_MOST_GPUS = 16, TD_DEVICE_ROWS = TD_MOST_GPUS + 1 }; /* and the CPU */
 typedef struct td_device_use {
-    td_device_row row;     /* as the API gives it, but for the name and the size */
+    td_device_row row;     /* the API's row, without name and size */
     char name[48];         /* "cpu", "cuda:0" */
     uint64_t launches;
 } td_device_use;
@@ -75,38 +62,37 @@ typedef struct td_device_uses {
 } td_device_uses;
 /* The row of a device, added if there is none. */
 td_device_use *td_device_use_of(td_device_uses *uses, const char *name);
-/* Row `row` for a caller of the API, whose struct says how large it is. */
+/* Row `row` with its name, for the API. */
 td_status td_device_uses_row(const td_device_uses *uses, int row, td_device_row *out);
 
-/* What an engine has prepared of a graph, on the session's GPUs and at the host (gpu/set.h). */
+/* An engine's layout of a graph, on the session's GPUs and at the host (gpu/set.h). */
 typedef struct td_layout {
     struct td_cache *cache;
     void *state;          /* NULL: the place is free */
     void (*release)(void *state);
-    const char *engine;   /* that prepared it */
-    td_graph_watch watch; /* of that graph: the layout is released before it goes */
-    td_kept kept;         /* listed while no run uses the layout: it may go when memory is short */
+    const char *engine;   /* engine of the layout */
+    td_graph_watch watch; /* releases the layout before its graph is destroyed */
+    td_kept kept;         /* listed while no run uses the layout: it may be released when memory is short */
     bool in_use;
-    uint64_t used;        /* when a run used it last, by the cache's count */
-    uint64_t host_bytes;  /* of the account's memory, an emulated GPU's included */
-    uint64_t device_bytes[TD_MOST_GPUS]; /* on each GPU of the set */
+    uint64_t used;        /* the cache's count of uses when a run last used it */
+    uint64_t host_bytes;  /* bytes of the account's memory, including an emulated GPU's */
+    uint64_t device_bytes[TD_MOST_GPUS]; /* bytes on each GPU of the set */
 } td_layout;
 
-/* What a session keeps between runs: its GPUs, opened once, and layouts of several graphs and engines, of which the
- * one used longest ago is released first. */
+/* Cached between the runs of a session: its GPUs, opened once, and layouts of several graphs and engines, of which the
+ * least recently used is released first. */
 enum { TD_LAYOUTS = 8 };
 typedef struct td_cache {
     struct td_gpu_set *gpus;
     void (*close)(struct td_gpu_set *gpus);
-    uint64_t set_bytes;   /* of the account's memory that the open GPUs take themselves: emulated ones do */
+    uint64_t set_bytes;   /* bytes of the account's memory that the open GPUs need themselves: emulated ones do */
     td_layout layouts[TD_LAYOUTS];
-    td_graph_user user;   /* of them all: a run on the GPUs */
-    uint64_t uses;        /* of layouts, so far */
-    uint64_t gone_host, gone_device[TD_MOST_GPUS]; /* bytes of layouts released so far */
-    uint32_t opens; /* of GPUs, so far */
-    double open_seconds; /* that they took, so far */
-    uint32_t plans; /* made so far, estimates of several engines for one plan not counted */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    td_graph_user user;   /* all layouts: a run on the GPUs */
+    uint64_t uses;        /* times that a layout was acquired */
+    uint64_t gone_host, gone_device[TD_MOST_GPUS]; /* bytes of all layouts released so far */
+    uint32_t opens; /* times that GPUs were opened */
+    double open_seconds; /* time spent opening them */
+    uint32_t plans; /* plans made; estimates of several engines for one plan count once */
 } td_cache;
 void td_cache_release(td_cache *cache);
 void td_cache_release_layouts(td_cache *cache); /* the GPUs stay open */
@@ -215,21 +201,13 @@ typedef struct td_run {
     td_counter counters[TD_COUNTERS];        /* further counters of the device (the emulator's) */
     int counter_count;
     td_run_disk disk;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint32_t device_opens, plans; /* of the session so far */
+    double open_seconds;          /* time to open GPUs for this run's plan */
+    td_device_uses devices;
     uint64_t array_bytes; /* host memory of the run's arrays, without the graph */
     struct td_checkpoints *checkpoints; /* during the run: its checkpoints, or NULL */
     struct td_state *resumed;           /* during the run: the state that the engine resumes, or NULL */
     bool stop;                          /* the observer asked the run to stop at the next checkpoint */
-=======
-    uint32_t device_opens, plans; /* by the session, so far */
-    double open_seconds;          /* of opening GPUs for this run's plan */
-    td_device_uses devices;
-    uint64_t array_bytes; /* held for the program during the run, besides the graph */
-    struct td_checkpoints *checkpoints; /* while it runs: those it writes, or NULL */
-    struct td_state *resumed;           /* and the state that the engine is to begin with, or NULL */
-    bool stop;                          /* whoever watches wants it to end where it can go on */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     td_checkpoint_stats checkpoint_stats;
 } td_run;
 

@@ -165,13 +165,8 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Kernels use little more than the first page of their stacks, and few launches reach full occupancy: the estimate is
- * half. */
-=======
-/* Kernels hardly leave the first page of their stacks, and few launches have all blocks that could run at once: a guess
- * is three quarters of them. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+ * three quarters. */
 static uint64_t stack_bytes(td_device *device, bool cooperative)
 {
     const uint64_t page = 4096;
@@ -254,12 +249,8 @@ static const td_device_ops ops = {
     .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads,
-    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
-=======
-    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads, .link_counts = td_emu_link_counts,
+    .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
     .host_worked = host_worked, .host_until = host_until};
 
 static void describe(td_device *device, const td_gpu_model *gpu, int number)

@@ -117,14 +117,9 @@ td_status td_coop_read_settings(td_coop_job *self)
     self->order = choose_order(self, set[SET_ORDER]);
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order has no effect: %s keeps the graph's order%s", info->name,
-=======
     bool loud = !self->gpu.memory.measures; /* a plan may be refused */
     if (loud && td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
-        td_warn("coop.order: %s keeps the graph's own order%s", info->name,
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+        td_warn("coop.order has no effect: %s keeps the graph's order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
                                 : ", because its values may depend on vertex numbers");
     self->on_demand = set[SET_ON_DEMAND] == 0;
@@ -169,11 +164,7 @@ static void fill_state(td_coop_job *self)
     gpu->has_high_degree = self->layout->longest >= TD_COOP_HIGH_DEGREE;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Arrays of programs that push: blocks of the frontier at the host; on both sides, the vertices and values that are
- * exchanged. */
-=======
-/* Arrays of programs that push at the host: the frontier in blocks, what goes back and forth. */
+/* Host arrays of programs that push: blocks of the frontier, and the vertices and values that are exchanged. */
 static td_status declare_frontier(td_coop_job *self)
 {
     td_host_memory *host = &self->gpu.memory.host;
@@ -186,10 +177,10 @@ static td_status declare_frontier(td_coop_job *self)
                                  "blocks of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
     TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "their values"));
+    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
     if (!self->gpu.prioritised) return TD_OK;
     return td_host_declare_zeroed(host, &self->pending, td_cpu_words(&self->cpu), sizeof *self->pending,
-                                  "vertices put off");
+                                  "deferred vertices");
 }
 
 td_status td_coop_declare_host(td_coop_job *self)
@@ -197,7 +188,7 @@ td_status td_coop_declare_host(td_coop_job *self)
     return self->gpu.traits->fused ? declare_frontier(self) : td_coop_declare_sums(self);
 }
 
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Makes the arrays of programs that push, on both sides, and their first values. */
 static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -212,26 +203,12 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, state->active));
     TD_CHECK(td_gpu_clear_map(gpu, state->next_active));
     TD_CHECK(td_stream_synchronize(gpu->stream));
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
-    TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
-    for (int i = 0; i < TD_COOP_DEQUES; i++)
-        TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
-=======
     TD_CHECK(td_coop_declare_host(self));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
     for (int i = 0; i < 2; i++)
         if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
             self->pins[self->pin_count++] = queues[i];
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "deferred vertices") : TD_OK;
-=======
     return TD_OK;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 /* Spinning workers on every core delay the driver's callback thread by milliseconds, so one core is left free. */
@@ -475,37 +452,21 @@ static td_status plan_coop(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-        td_info("coop: iterations of this program cannot be divided; the CPU runs it alone");
+        td_plan_say(plan, false, "coop: iterations of this program cannot be divided; the CPU runs it alone");
         return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so the CPU runs it");
-=======
-        td_plan_say(plan, false, "coop: the two cannot share an iteration of this program; the CPU does it alone");
-        return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so that the CPU does it");
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
     TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
     TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], need));
     if (need->all) {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-        td_info("coop: the graph fits on the GPU; the resident engine runs it");
-=======
-        td_plan_say(plan, false, "coop: the graph fits the GPU; the resident engine does it");
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+        td_plan_say(plan, false, "coop: the graph fits on the GPU; the resident engine runs it");
         return td_plan_delegate(plan, &td_resident_engine,
                                  "; the graph fits on the GPU, so the resident engine runs it");
     }
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; shared iterations are synchronous");
-    plan->program_bytes = need->host;
-    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* upper bound: lists are not divided */
-    td_plan_on_device(plan, gpus->gpu[0], hot, need->vertices, false);
-=======
-    if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; iterations that two share are synchronous");
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     return TD_OK;
 }
 

@@ -100,15 +100,10 @@ typedef struct td_coop_job {
     td_coop_invoke invoke;
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t piece;            /* minimum edges of a GPU piece */
+    double compressed_guess;   /* if arrays are measured: estimated words per edge of compressed targets */
     uint64_t probe_bytes;      /* maximum size of the copy that measures the link; the program's arrays use that memory
                                 * later */
-=======
-    uint64_t piece;            /* least edges of a piece of the GPU's */
-    double narrow_guess;       /* measuring: words of an edge in fewer bits, about */
-    uint64_t probe_bytes;      /* most that copies are measured with: the program's arrays come there afterwards */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     td_coop_deque deque[TD_COOP_DEQUES];
     bool cpu_in_front;         /* the CPU takes from the front, the GPU from the back */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
@@ -171,42 +166,25 @@ bool td_coop_compresses(const td_run_options *options);
 
 /* plan.c */
 typedef struct td_coop_bytes {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t vertices; /* device memory besides hot edges */
+    uint64_t hot;      /* device memory of edges */
     uint64_t program;  /* part of `vertices`: the program's arrays */
     uint64_t room;     /* device memory for hot edges */
     uint64_t edges;    /* bytes of all edges of the list that the GPU processes */
-    uint64_t host;     /* host memory besides the graph */
+    uint64_t host;     /* peak host memory besides the graph, including an emulated GPU's memory */
     bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
-=======
-    uint64_t vertices; /* on the device, besides the hot edges */
-    uint64_t hot;      /* on the device, of edges */
-    uint64_t program;  /* of `vertices`, the program's */
-    uint64_t room;     /* for those */
-    uint64_t edges;    /* of all edges of the list that the device goes along */
-    uint64_t host;     /* held at the host besides the graph, at its peak, an emulated device's memory included */
-    bool all;          /* it fits whole: it runs as the resident engine does */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        td_device *device, td_coop_bytes *out);
 
 td_status td_coop_declare_arrays(td_coop_job *self); /* device arrays of the run */
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* graph.c */
-extern const td_gpu_layout_kind td_coop_layout_kind;
-/* Declares the device's arrays of both parts besides edges; hot and rest: their numbers of edges. */
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
-                                  uint64_t rest);
-=======
 /* coop.c */
 td_status td_coop_read_settings(td_coop_job *self);
-td_status td_coop_declare_host(td_coop_job *self); /* the run's arrays at the host, once its lists and the CPU's job are */
+td_status td_coop_declare_host(td_coop_job *self); /* host arrays of the run; call after lists and the CPU's job exist */
 
-/* coop_graph.c */
+/* graph.c */
 extern const td_gpu_layout_kind td_coop_layout_kind;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 td_status td_coop_prepare(td_coop_job *self, uint64_t room);
 void td_coop_release(void *layout);
 
@@ -229,12 +207,8 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
 td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* delta-stepping */
 td_status td_coop_pulls(td_coop_job *self);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-td_status td_coop_make_sums(td_coop_job *self); /* arrays of td_coop_pulls */
-=======
-td_status td_coop_declare_sums(td_coop_job *self); /* its arrays at the host; and what they begin with */
-td_status td_coop_make_sums(td_coop_job *self);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+td_status td_coop_declare_sums(td_coop_job *self); /* host arrays of td_coop_pulls */
+td_status td_coop_make_sums(td_coop_job *self);    /* all arrays of td_coop_pulls, with their first values */
 td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from);
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
 

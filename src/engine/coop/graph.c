@@ -118,20 +118,6 @@ static td_status measure_copies(td_coop_graph *layout, uint64_t most)
 /* Declares an array of the device and, in a run, fills it. */
 static td_status send(td_coop_job *self, void *slot, const void *host, uint64_t count, uint64_t bytes, const char *what)
 {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    const td_adjacency *hot = &layout->cut->hot;
-    uint64_t edges = hot->offsets[layout->split.vertices];
-    size_t weight = layout->split.weight_bytes;
-    TD_CHECK(td_gpu_send(layout->stream, &layout->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
-    if (weight > 0)
-        TD_CHECK(td_gpu_send(layout->stream, &layout->hot.weights, hot->weights, edges, weight,
-                             "the hot part's weights"));
-    return TD_OK;
-}
-
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
-                                  uint64_t rest)
-=======
     void *to;
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, slot, count, bytes, what));
     if (self->gpu.memory.measures || count == 0) return TD_OK;
@@ -139,7 +125,7 @@ td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, 
     return td_stream_copy(self->layout->stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
-/* How many edges are hot is found when the graph is cut: at most as many as there is room for. */
+/* The number of hot edges is known only after the split: measuring assumes as many as fit. */
 static td_status send_hot(td_coop_job *self, uint64_t room)
 {
     td_coop_graph *layout = self->layout;
@@ -152,9 +138,9 @@ static td_status send_hot(td_coop_job *self, uint64_t room)
     return weight == 0 ? TD_OK : send(self, &layout->hot.weights, hot->weights, edges, weight, "the hot part's weights");
 }
 
-/* Declares what the device has of the two parts' lists besides edges, of which there are so many. */
-static td_status declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot, uint64_t rest)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Declares the device's arrays of both parts besides edges; hot and rest: their numbers of edges. */
+static td_status declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
+                                 uint64_t rest)
 {
     uint64_t n = layout->split.vertices, bytes = sizeof(uint64_t);
     TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->hot.offsets, n + 1, bytes, "the hot part's offsets"));
@@ -192,55 +178,37 @@ static td_status make_windows(td_coop_job *self, td_link_list *link, const td_ad
 {
     td_coop_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->narrow_guess * (double)edges);
+    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->compressed_guess * (double)edges);
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(td_link_compress(link, layout->device, pool));
-    if (link->compressed != NULL && link->compressed_most <= size) return TD_OK;
+    TD_CHECK(td_link_compress(link, guess, &memory->host, layout->device, self->gpu.options->pool));
+    if (memory->measures || (link->compressed != NULL && link->compressed_most <= size)) return TD_OK;
     td_link_free_compressed(layout->device, link); /* the targets do not shrink */
     return TD_OK;
 }
 
 /* Uploads the windows from `first` on. */
-static td_status upload_windows(td_coop_graph *layout, const td_link_list *link, uint32_t first,
-                                td_coop_windows *resident)
-=======
-    TD_CHECK(td_link_compress(link, guess, &memory->host, layout->device, self->gpu.options->pool));
-    if (memory->measures || (link->compressed != NULL && link->compressed_most <= size)) return TD_OK;
-    td_link_free_compressed(layout->device, link); /* no fewer bits */
-    return TD_OK;
-}
-
-/* Windows from `first` on stay on the device. */
 static td_status upload_windows(td_coop_job *self, const td_link_list *link, uint32_t first, td_coop_windows *resident)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 {
     uint64_t base = link->compressed_at[first], words = link->compressed_at[link->subgraphs] - base;
     if (words == 0) return TD_OK;
     resident->first = first;
     resident->end = link->subgraphs;
     resident->base = base;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(td_gpu_send(layout->stream, &resident->words, link->compressed + base, words, sizeof(uint32_t),
-                         "compressed targets"));
-    TD_CHECK(td_gpu_send(layout->stream, &resident->at, link->compressed_at + first,
-                         link->subgraphs - first + UINT64_C(1), sizeof(uint64_t), "starts of windows"));
-    return td_stream_synchronize(layout->stream);
-=======
-    TD_CHECK(send(self, &resident->words, link->compressed + base, words, sizeof(uint32_t), "edges in fewer bits"));
-    TD_CHECK(send(self, &resident->at, link->compressed_at + first, link->subgraphs - first + UINT64_C(1), sizeof(uint64_t),
-                  "where they begin"));
+    TD_CHECK(send(self, &resident->words, link->compressed + base, words, sizeof(uint32_t), "compressed targets"));
+    TD_CHECK(send(self, &resident->at, link->compressed_at + first, link->subgraphs - first + UINT64_C(1),
+                  sizeof(uint64_t), "starts of windows"));
     return td_stream_synchronize(self->layout->stream);
 }
 
-/* Measuring: the lists in both their forms, with the hot part's second one until it has crossed. What the device keeps
- * of them fills the room, unless all of it takes less. */
-static td_status measure_narrow(td_coop_job *self, uint32_t shift, uint64_t room)
+/* Measures both parts, compressed and not; the compressed hot part leaves the host when it has been uploaded. On the
+ * device, compressed edges fill the room, unless all of them take less. */
+static td_status measure_compressed(td_coop_job *self, uint32_t shift, uint64_t room)
 {
     td_coop_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    uint64_t all = layout->split.edges, most = layout->request.room / sizeof(uint32_t), inside = most < all ? most : all;
+    uint64_t all = layout->split.edges, most = layout->request.room / sizeof(uint32_t);
+    uint64_t inside = most < all ? most : all;
     const td_adjacency none = {0};
     td_link_list hot;
     uint32_t *edges;
@@ -248,11 +216,10 @@ static td_status measure_narrow(td_coop_job *self, uint32_t shift, uint64_t room
     uint64_t before = memory->host.bytes;
     TD_CHECK(make_windows(self, &hot, &none, shift, inside));
     uint64_t windows = TD_COOP_WINDOWS * (UINT64_C(1) << shift);
-    uint64_t words = (uint64_t)(self->narrow_guess * (double)(all + windows)), bytes = words * sizeof(uint32_t);
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &edges, bytes < room ? bytes : room, 1, "edges in fewer bits"));
+    uint64_t words = (uint64_t)(self->compressed_guess * (double)(all + windows)), bytes = words * sizeof(uint32_t);
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &edges, bytes < room ? bytes : room, 1, "compressed targets"));
     td_host_let_go(&memory->host, memory->host.bytes - before);
     return TD_OK;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 /* First of as many windows at the end of the rest as fit. */
@@ -265,47 +232,27 @@ static uint32_t first_resident(const td_link_list *link, uint64_t room)
     return first;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Uploads the compressed hot part and, in the memory that this saves, windows of the rest. */
-static td_status send_compressed(td_coop_graph *layout, uint32_t shift, uint64_t room, td_pool *pool)
-=======
-/* The hot part in fewer bits, and in the room that this leaves windows of the rest. */
 static td_status send_compressed(td_coop_job *self, uint32_t shift, uint64_t room)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 {
     td_coop_graph *layout = self->layout;
     uint64_t n = layout->split.vertices;
     td_link_list hot, *link = &layout->link;
     td_status status = TD_OK;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(make_windows(layout, link, &layout->cut->rest, shift, pool));
-    if (link->compressed == NULL) return send_hot(layout);
-    TD_TRY(make_windows(layout, &hot, &layout->cut->hot, shift, pool));
-    if (hot.compressed == NULL) TD_TRY(send_hot(layout));
-    else TD_TRY(upload_windows(layout, &hot, 0, &layout->resident[TD_COOP_HOT]));
-    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1))
-                                            : hot.edges;
-    taken += TD_COOP_WINDOWS * link->compressed_most;
-    if (room > taken * sizeof(uint32_t))
-        TD_TRY(upload_windows(layout, link, first_resident(link, room - taken * sizeof(uint32_t)),
-                              &layout->resident[TD_COOP_REST]));
-    for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_device_new(layout->device, &layout->window[i], link->compressed_most, sizeof(uint32_t),
-                             "compressed window"));
-=======
     TD_CHECK(make_windows(self, link, &layout->cut->rest, shift, layout->cut->rest.offsets[n]));
     if (link->compressed == NULL) return send_hot(self, room);
     TD_TRY(make_windows(self, &hot, &layout->cut->hot, shift, layout->cut->hot.offsets[n]));
     if (hot.compressed == NULL) TD_TRY(send_hot(self, room));
     else TD_TRY(upload_windows(self, &hot, 0, &layout->resident[TD_COOP_HOT]));
-    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1)) : hot.edges;
+    uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1))
+                                            : hot.edges;
     taken += TD_COOP_WINDOWS * link->compressed_most;
     if (room > taken * sizeof(uint32_t))
-        TD_TRY(upload_windows(self, link, first_resident(link, room - taken * sizeof(uint32_t)), &layout->resident[TD_COOP_REST]));
+        TD_TRY(upload_windows(self, link, first_resident(link, room - taken * sizeof(uint32_t)),
+                              &layout->resident[TD_COOP_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->window[i], link->compressed_most, sizeof(uint32_t),
-                              "a window in fewer bits"));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+        TD_TRY(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->window[i], link->compressed_most,
+                              sizeof(uint32_t), "compressed window"));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_link_free_compressed(layout->device, &hot);
@@ -344,15 +291,12 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
     layout->request = *request;
     layout->cut = request->pushes ? &layout->split.push : &layout->split.pull;
     make_shadow(layout);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (layout->split.inside == 0) return TD_OK; /* no hot part */
-=======
     if (memory->measures) {
         TD_CHECK(send_offsets(self, !request->pushes));
-        return shift > 0 && self->narrow_guess > 0 ? measure_narrow(self, shift, room) : send_hot(self, room);
+        bool compresses = shift > 0 && self->compressed_guess > 0;
+        return compresses ? measure_compressed(self, shift, room) : send_hot(self, room);
     }
-    if (layout->split.inside == 0) return TD_OK; /* nothing for the GPU */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    if (layout->split.inside == 0) return TD_OK; /* no hot part */
     find_longest(layout);
     TD_CHECK(pin_rest(layout));
     TD_CHECK(send_offsets(self, !request->pushes));
@@ -388,13 +332,9 @@ td_status td_coop_prepare(td_coop_job *self, uint64_t room)
     request.pulls = !k->fused || !self->gpu.prioritised; /* delta-stepping only pushes */
     uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
     request.room = shift > 0 ? room - windows_bytes(shift) : room;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
+    if (self->gpu.memory.measures) return make_lists(self, &request, shift, room);
     if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 &&
         layout->compress == self->compress)
-=======
-    if (self->gpu.memory.measures) return make_lists(self, &request, shift, room);
-    if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 && layout->compress == self->compress)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
         return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
     free_lists(layout);

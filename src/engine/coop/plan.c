@@ -10,19 +10,7 @@ bool td_coop_cooperates(const td_program *program)
     return !k->fused || (k->sum == TD_SUM_MIN && k->schedule != TD_SCHEDULE_PEEL);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-static uint64_t values_bytes(const td_cpu_kernels *k, uint64_t n)
-{
-    uint64_t bytes = n * k->value_bytes;
-    if (!k->sends_value) bytes += 2 * n * k->message_bytes;
-    else if (!k->fused) bytes += n * k->value_bytes;
-    return bytes;
-}
-
 /* Accumulating programs: sums along the hot part, along the rest, and from the host. */
-=======
-/* Of programs that add up: sums along the hot part, along the rest, and those that the host made. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status declare_sums(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -52,43 +40,13 @@ td_status td_coop_declare_arrays(td_coop_job *self)
     return gpu->traits->fused ? declare_frontier(self) : declare_sums(self);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Device memory besides hot edges. The number of hot edges is known only after the split; list starts take the same for
- * all edges in one part, but for a tile in each. */
-static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                         uint64_t edges, td_coop_bytes *out)
-{
-    td_coop_graph layout = {.split = {.vertices = graph->vertices, .edges = edges}};
-    td_coop_job self = {.layout = &layout};
-    td_run run;
-    TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
-    run.async = false; /* shared iterations are synchronous */
-    TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &layout, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
-    TD_CHECK(td_coop_declare_arrays(&self));
-    out->vertices = td_gpu_memory_sum(&self.gpu.memory);
-    out->program = self.gpu.memory.bytes[TD_FOR_PROGRAM];
-=======
-/* Words of an edge in fewer bits. How many follows from the order that the cut gives the vertices: the graph's own says
- * about as much, and half a word is what lists without locality take. */
+/* Estimates the words per edge of compressed targets. They depend on the split's order; the graph's order gives about
+ * the same, and lists without locality take half of the bits. */
 static double guess_compressed(const td_graph *graph)
 {
     if (graph->in.targets == NULL || graph->edges == 0) return TD_LINK_WORTH_IT;
     double words = (double)td_link_guess_compressed(graph->in.targets, graph->edges) / (double)graph->edges;
     return words > 0.5 ? words : 0.5;
-}
-
-/* Parents are the CPU's, in a job of its own with the values (td_cpu_parents). */
-static td_status measure_parents(const td_coop_job *self, uint64_t *bytes)
-{
-    td_host_memory memory = {.measures = true};
-    td_cpu_job job = {0};
-    if (!self->gpu.options->parents) return TD_OK;
-    TD_CHECK(td_cpu_job_describe(&job, self->gpu.run, self->gpu.options));
-    TD_CHECK(td_cpu_declare_arrays(&job, &memory));
-    TD_CHECK(td_cpu_declare_parents(&job, &memory));
-    *bytes = memory.bytes;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
-    return TD_OK;
 }
 
 /* Results beside the run's arrays, and the numbers of groups where vertices have other ones. */
@@ -97,19 +55,13 @@ static td_status note_results(td_coop_job *self)
     const td_program_info *info = self->gpu.run->program->info;
     uint64_t vertex = self->gpu.traits->value_bytes, parents = 0;
     if (info->vertex_values && self->order != TD_ORDER_NONE) vertex += sizeof(uint32_t);
-    TD_CHECK(measure_parents(self, &parents));
+    if (self->gpu.options->parents) TD_CHECK(td_cpu_measure_parents(self->gpu.run, self->gpu.options, &parents));
     td_host_note(&self->gpu.memory.host, self->gpu.graph->vertices * vertex + parents);
     return TD_OK;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Estimates the compressed targets of the rest. Their size depends on the split's order; the graph's order gives about
- * the same, and lists without locality take half of the bits. */
-static uint64_t guess_compressed(const td_graph *graph, uint64_t edges, uint64_t rest)
-=======
-/* The CPU's job at the host; it has the same lists in two parts. Inputs get the order of the cut. */
+/* Host arrays of the CPU's job, which uses the same lists in two parts. Inputs are permuted to the split's order. */
 static td_status declare_cpu(td_coop_job *self)
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 {
     td_run *run = self->gpu.run;
     uint64_t inputs = 0;
@@ -133,7 +85,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     td_gpu_measure_on(&self.gpu.memory, device);
     run.async = false; /* iterations that two share are synchronous */
     TD_CHECK(td_coop_read_settings(&self));
-    self.narrow_guess = self.compress ? guess_compressed(graph) : 0;
+    self.compressed_guess = self.compress ? guess_compressed(graph) : 0;
     TD_CHECK(td_coop_prepare(&self, room));
     TD_CHECK(declare_cpu(&self));
     TD_CHECK(td_coop_declare_arrays(&self));
@@ -152,23 +104,13 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
 {
     uint64_t device_free = td_device_left(device) + device->now;
     double cap = options->gpu_edges;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (cap > 0) {
-        uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
-        if (most < out->room) out->room = most;
-    }
-    uint64_t hot = out->room < out->edges ? out->room : out->edges;
-    if (compressed) out->host += guess_compressed(graph, out->edges, out->edges - hot);
-    /* The resident engine may need two lists where this one needs one. */
-=======
     td_gpu_bytes whole;
     TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
     TD_CHECK(measure(program, graph, options, device, 0, out));
     uint64_t most = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
     out->room = device_free > out->vertices ? device_free - out->vertices : 0;
     if (most < out->room) out->room = most;
-    /* The resident engine may keep two lists where this one keeps one. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    /* The resident engine may need two lists where this one needs one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
     return out->all ? TD_OK : measure(program, graph, options, device, out->room, out);

@@ -245,9 +245,6 @@ td_status td_coop_declare_sums(td_coop_job *self)
     return td_coop_make_deques(self);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* End of the vertices that have hot edges. */
-=======
 td_status td_coop_make_sums(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
@@ -260,8 +257,7 @@ td_status td_coop_make_sums(td_coop_job *self)
     return TD_OK;
 }
 
-/* Behind the last vertex that has hot edges. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* End of the vertices that have hot edges. */
 static uint64_t hot_end(const td_coop_job *self)
 {
     const uint64_t *offsets = self->layout->cut->hot.offsets;

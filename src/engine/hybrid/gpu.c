@@ -57,18 +57,11 @@ static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
     TD_CHECK(td_gpu_declare_values(job));
     TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(td_gpu_new(job, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
-    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "list starts"));
-    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
-    TD_CHECK(td_gpu_new(job, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
-=======
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
-                            "begins of lists"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "begins of lists"));
+                            "list starts"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
         uint64_t edges = self->slot_edges + 4;
@@ -138,15 +131,10 @@ td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph
 {
     td_hybrid_gpu self = {.slot_edges = slot_edges};
     td_run run;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused elsewhere */
-    return declare_arrays(&self, most_pieces(graph, slot_edges)) == TD_OK ? td_gpu_memory_sum(&self.job.memory) : 0;
-=======
     TD_CHECK(td_gpu_job_measure(&self.job, &run, program, graph, options));
     TD_CHECK(declare_arrays(&self, most_pieces(graph, slot_edges)));
     *out = self.job.memory;
     return TD_OK;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uint64_t edges)
@@ -255,10 +243,6 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     hybrid->gpu = self;
     self->hybrid = hybrid;
     TD_CHECK(td_gpu_job_open(&self->job, hybrid->cpu.run, hybrid->cpu.options));
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's layout: both may not fit */
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)

@@ -27,24 +27,14 @@ typedef struct td_hybrid_gpu {
     td_hybrid_slot slots[TD_HYBRID_SLOTS];
     uint64_t slot_edges;
     uint32_t flights;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t free_at;     /* end of the last page */
+    uint64_t busy_ns;     /* time spent on pages so far */
     bool ready;           /* the values have been copied */
     uint64_t begun;       /* start of that copy */
     double setup_ns;      /* duration of that copy */
     double link_rate;     /* edges per ns over the link, measured when the run began */
     double end_ns;        /* time to copy the counters back */
     uint64_t *piece_of;   /* first piece, and first list, of every page */
-=======
-    uint64_t free_at;     /* when the last page was done */
-    uint64_t busy_ns;     /* with pages, so far */
-    bool ready;           /* the values are there */
-    uint64_t begun;       /* when they began to cross */
-    double setup_ns;      /* how long that took */
-    double link_rate;     /* edges a ns that can cross, as far as was seen when the run began */
-    double end_ns;        /* and how long what was counted took to come back */
-    uint64_t *piece_of;   /* of every page: its first piece; and its first list */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     uint64_t *list_of;
     uint32_t *heads, *lists, *before; /* td_gpu_segments of all pages */
     void *pinned[16];     /* pinned lists of a graph in memory, values, buffers of pages */
@@ -54,19 +44,11 @@ typedef struct td_hybrid_gpu {
 } td_hybrid_gpu;
 
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of a slot */
 /* Device memory of a run, measured by the functions that allocate it; the number of pieces is estimated. */
-uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                    uint64_t slot_edges);
-/* Host memory of an emulated GPU; 0 for a real one. */
-=======
-uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of the largest page that it takes */
-/* What a run takes on the device, measured by the functions that allocate it; the pages' pieces are a guess. */
 td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                 uint64_t slot_edges, td_gpu_memory *out);
-/* An emulated one's own memory, which is the host's; 0 of any other. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Host memory of an emulated GPU; 0 for a real one. */
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges);
 /* Host memory that the GPU needs, including an emulated GPU's and the buffers of pages from disk. */

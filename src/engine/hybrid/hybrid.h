@@ -123,7 +123,9 @@ uint64_t td_hybrid_cores_bytes(const td_cpu_kernels *k, const td_run_options *op
 td_status td_hybrid_open_cores(td_hybrid_job *self);
 void td_hybrid_close_cores(td_hybrid_job *self);
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
+/* sweep.c: declares the edges of a forest: their positions and, for a run from disk, the edges themselves. */
+td_status td_hybrid_declare_forest(td_cpu_job *cpu, bool on_disk, td_host_memory *memory);
+
 /* plan.c: memory and disk reads of a run. */
 typedef struct td_hybrid_bytes {
     uint64_t vertices; /* offsets, ids and the program's arrays */
@@ -131,32 +133,13 @@ typedef struct td_hybrid_bytes {
     uint64_t tables;   /* tables of pages, iterations and workers, estimated */
     uint64_t gpu;      /* host memory of a GPU that takes part */
     uint64_t emulated; /* part of `gpu`: an emulated GPU's memory */
-    uint64_t device;   /* device memory */
+    uint64_t device_graph, device_program; /* device memory */
     uint64_t room;     /* memory left for edges */
     uint64_t edges;    /* bytes of the lists of a pass */
     uint64_t cached;   /* maximum bytes of edges in memory */
     uint64_t reads;    /* maximum bytes read per iteration */
     uint64_t later;    /* estimate for later iterations of programs that visit all edges in each; otherwise `reads` */
     uint64_t least;    /* minimum memory, including the process; with a GPU only if the user asked for one */
-=======
-/* hybrid_sweep.c: the edges of a forest, as positions and, of a run from disk, as they are. */
-td_status td_hybrid_declare_forest(td_cpu_job *cpu, bool on_disk, td_host_memory *memory);
-
-/* hybrid_plan.c: memory of a run, and what it will read. */
-typedef struct td_hybrid_bytes {
-    uint64_t vertices; /* offsets, ids and the program's arrays */
-    uint64_t arrays;   /* of those, the program's, inputs not counted */
-    uint64_t tables;   /* of pages, iterations and workers, about */
-    uint64_t gpu;      /* of the host's memory, where a GPU takes part */
-    uint64_t emulated; /* of that, an emulated GPU's own */
-    uint64_t device_graph, device_program; /* of the GPU's memory */
-    uint64_t room;     /* left for edges */
-    uint64_t edges;    /* of the lists that a pass goes over */
-    uint64_t cached;   /* edges held at a time, at most */
-    uint64_t reads;    /* from disk in an iteration, at most */
-    uint64_t later;    /* about, in one after the first, of programs that go over all edges in each; else as reads */
-    uint64_t least;    /* memory that is enough, the process itself included; with a GPU only if it was asked for */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     uint64_t least_with_gpu;
     uint64_t least_gpu, least_emulated; /* part of `least`: the GPU's, and an emulated GPU's memory */
 } td_hybrid_bytes;

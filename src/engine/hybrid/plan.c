@@ -1,10 +1,5 @@
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* States the memory and the disk reads of a run. The sizes follow src/cpu (by pages) and paged.c; tests compare them
- * with runs. */
-=======
-/* What a run of the hybrid engine will hold and read, before it does. Arrays are measured by the functions that allocate
- * them; pages and their tables follow paged.c, and tests compare them with what runs really took. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* States the memory and the disk reads of a run. Arrays are measured by the functions that allocate them; pages and
+ * their tables follow paged.c, and tests compare them with runs. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -169,15 +164,9 @@ static void count_least(td_hybrid_bytes *out, const td_program *program, const t
     out->least = asked ? out->least_with_gpu : least_of(out, file, page, 0);
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
 /* Host memory of the GPU. For a graph on disk, a GPU that leaves too little for pages is not used, unless the user
  * asked for it. */
-static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
-=======
-/* What the GPU takes of the host's memory. From disk one that leaves too little for pages is left out, unless it was
- * asked for. */
 static td_status count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
                       const td_run_options *options, bool on_disk)
 {
     uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
@@ -201,17 +190,11 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     const td_cpu_kernels *k = kernels_of(program, file);
     bool on_disk = graph->paged != NULL, both = uses_both_lists(program, k, file);
     bool gpu = takes_gpu(program, k, file, options);
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
-                                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
-    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
-=======
-    uint64_t from_disk; /* the program's arrays where the edges are, and where they would be on disk */
+    uint64_t from_disk; /* the program's arrays of a run from disk, even if the edges are in memory */
     *out = (td_hybrid_bytes){0};
     TD_CHECK(measure_arrays(program, graph, options, on_disk, &out->arrays));
     TD_CHECK(measure_arrays(program, graph, options, true, &from_disk));
-    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; vertices that are shared out by edges */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
     out->vertices = td_paged_open_bytes(file) + from_disk + cores + td_run_input_bytes(program, graph, options) +
                     td_checkpoint_bytes(program, graph, options);

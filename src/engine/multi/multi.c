@@ -3,9 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/size.h"
 #include "cpu/cpu.h"
-#include "gpu/bytes.h"
 
 #include <string.h>
 
@@ -87,39 +85,9 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     return TD_OK;
 }
 
-/* What of the request the settings contradict. */
-
-static bool keeps_stored_order(const td_program *program, const td_run_options *options)
-{
-    const td_program_info *info = program->info;
-    bool under_way = options->has_iterations || options->checkpoint != NULL || options->resume != NULL;
-    return !info->renumbers || (info->vertex_values && under_way);
-}
-
-static td_status check(const td_program *program, const td_run_options *options, const td_multi_settings *set)
-{
-    const td_program_info *info = program->info;
-    bool fused = program->cpu[TD_WEIGHT_NONE].fused, gas = info->kind == TD_KIND_GAS;
-    if (!gas && info->rule != TD_RULE_PARENTS && info->rule != TD_RULE_FOREST)
-        return td_fail(TD_UNSUPPORTED, "%s: the multi engine knows how to join what sweeps on several GPUs found only for "
-                       "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); {engine} resident runs it", info->name);
-    if (set->partition != TD_PARTITION_SEG && keeps_stored_order(program, options))
-        return td_fail(TD_USAGE, "multi.partition=%s: %s needs the graph's own vertex numbers%s; allowed is seg",
-                       td_partition_name(set->partition), info->name,
-                       info->renumbers ? " under an iteration limit and with checkpoints" : "");
-    if (set->direction == TD_DIRECTION_PUSH && gas && !fused)
-        return td_fail(TD_USAGE,
-                       "multi.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
-                       info->name);
-    if (set->delta > 0 && (options->has_iterations || set->direction != TD_DIRECTION_AUTO))
-        return td_fail(TD_USAGE, "multi.delta is the width of a bucket of sssp's distances, which an iteration limit and "
-                                 "multi.direction replace by rounds");
-    return TD_OK;
-}
-
 /* Arrays. */
 
-static void fill_job(td_gpu_job *job, const td_multi_settings *set)
+void td_multi_fill_job(td_gpu_job *job, const td_multi_settings *set)
 {
     job->direction = set->direction;
     job->high_degree = (uint32_t)set->high_degree;
@@ -129,7 +97,7 @@ static void fill_job(td_gpu_job *job, const td_multi_settings *set)
     job->prioritised = td_gpu_prioritises(job);
 }
 
-static size_t entry_bytes(const td_gpu_job *job)
+size_t td_multi_entry_bytes(const td_gpu_job *job)
 {
     if (!td_gpu_is_gas(job)) return job->traits->edge != NULL ? 2 * sizeof(uint64_t) : sizeof(uint32_t);
     size_t accum = job->traits->sum == TD_SUM_MIN ? 0 : job->traits->accum_bytes, most = job->traits->value_bytes;
@@ -178,14 +146,13 @@ static td_status declare_sweep(td_multi_gpu *gpu, bool first, uint64_t edges)
     return td_gpu_new(job, &job->arrays.labels, n, sizeof(uint32_t), "labels");
 }
 
-/* `edges`: the most that a launch of this GPU may process, those of any fragment. */
-static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
-                                bool inbox, uint64_t edges)
+td_status td_multi_declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
+                                  bool inbox, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices;
     TD_CHECK(td_gpu_declare_values(job));
-    TD_CHECK(td_gpu_exchange_declare(box, job, entry_bytes(job), inbox));
+    TD_CHECK(td_gpu_exchange_declare(box, job, td_multi_entry_bytes(job), inbox));
     if (!td_gpu_is_gas(job)) return declare_sweep(gpu, first, edges);
     TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
     if (need->pull) {
@@ -207,7 +174,7 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         td_multi_gpu *gpu = &self->gpu[i];
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
         TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
-        fill_job(&gpu->job, &self->set);
+        td_multi_fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
         gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
@@ -241,7 +208,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     td_gpu_mailbox *box = &self->exchange.box[index];
     td_gpu_job *job = &gpu->job;
     fill_state(self, job);
-    TD_CHECK(declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
+    TD_CHECK(td_multi_declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, 1u << index));
@@ -258,7 +225,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
     self->loop = self->held->gpu.set->loop;
     TD_CHECK(open_jobs(self, run));
-    self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
+    self->exchange.entry_bytes = td_multi_entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
     TD_CHECK(td_multi_load(self));
     const td_partition *partition = &self->held->partition;
@@ -314,11 +281,13 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     run->prepare_seconds += td_seconds_since(began);
     uint64_t run_began = td_clock_ns();
     TD_EACH_GPU(self, gpu) gpu->job.run_began = run_began;
+    TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
     TD_TRY(run_schedule(self));
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(run_began);
     td_gpu_stop_counting(td_multi_first(self));
+    TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);
     TD_TRY(td_multi_hand_over(self));
     if (options->parents) TD_TRY(td_cpu_parents(run, options));
@@ -327,51 +296,6 @@ done:
     tear_down(self, status != TD_OK);
     td_free(self);
     return status;
-}
-
-/* The plan. */
-
-/* Edges of a fragment's lists before they are cut: those of ranges with equal edges differ by less than a list. */
-static td_status count_bytes(td_plan *plan, const td_multi_settings *set, int count, td_gpu_memory *out)
-{
-    td_run run;
-    td_multi_job *self;
-    td_status status = TD_OK;
-    td_multi_fragment fragment = {0};
-    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
-    self->count = count;
-    td_multi_gpu *gpu = &self->gpu[0];
-    TD_TRY(td_gpu_job_measure(&gpu->job, &run, plan->program, plan->graph, &plan->options));
-    fill_job(&gpu->job, set);
-    gpu->loop_edges = set->loop_edges;
-    td_multi_need need = td_multi_needs(self);
-    uint64_t n = plan->graph->vertices, parts = (uint64_t)count, edges = td_gpu_view_edges(&gpu->job) / parts + 1;
-    TD_TRY(td_multi_declare_fragment(&gpu->job.memory, &need, n / parts + 1, (n + 31) / 32, edges, edges, &fragment));
-    td_gpu_mailbox box = {0};
-    TD_TRY(declare_arrays(gpu, &box, &need, true, set->copies, edges));
-    *out = gpu->job.memory;
-done:
-    td_free(self);
-    return status;
-}
-
-static td_status plan_multi(td_plan *plan)
-{
-    const td_run_options *options = &plan->options;
-    td_multi_settings set;
-    td_gpu_memory need;
-    td_gpu_set *gpus;
-    TD_CHECK(td_gpu_check_vertices(plan->graph, "multi"));
-    TD_CHECK(td_multi_read_settings(options->settings, &set));
-    TD_CHECK(check(plan->program, options, &set));
-    TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
-    if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
-    TD_CHECK(count_bytes(plan, &set, gpus->count, &need));
-    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) * 2;
-    td_plan_on_device(plan, gpus->gpu[0], need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],
-                      need.bytes[TD_FOR_PROGRAM], false);
-    td_plan_count(plan, "gpus", (uint64_t)gpus->count);
-    return TD_OK;
 }
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
@@ -390,7 +314,7 @@ const td_engine td_multi_engine = {
     .settings = settings,
     .uses = uses,
     .applies = applies,
-    .plan = plan_multi,
+    .plan = td_multi_plan,
     .run = run_multi,
     .columns = columns,
 };

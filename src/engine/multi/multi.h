@@ -93,6 +93,7 @@ typedef struct td_multi_gpu {
     uint32_t left;           /* peeling */
     uint64_t loop_edges;     /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
+    uint64_t all_processed;  /* edges of this run */
     uint64_t processed_at;   /* by the devices' clock: when it was through with them */
 } td_multi_gpu;
 
@@ -210,8 +211,20 @@ typedef struct td_multi_need {
 } td_multi_need;
 td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
+/* How the lists that a run needs are cut. */
+td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
+                                int parts);
 td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
                                     uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
+
+/* multi.c: a GPU's arrays. `edges`: the most that a launch of this GPU may process, those of any fragment. */
+void td_multi_fill_job(td_gpu_job *job, const td_multi_settings *set);
+size_t td_multi_entry_bytes(const td_gpu_job *job); /* of a value that GPUs exchange */
+td_status td_multi_declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
+                                  bool inbox, uint64_t edges);
+
+/* plan.c */
+td_status td_multi_plan(td_plan *plan);
 
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */

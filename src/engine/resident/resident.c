@@ -197,19 +197,6 @@ done:
     return status;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Peak host memory without an emulated GPU's memory, which the plan adds: the buffers of loading, before the program's
- * arrays exist, or the result. */
-static uint64_t host_peak(const td_plan *plan, td_device *device, const td_gpu_bytes *need, bool cooperative)
-{
-    uint64_t whole = td_device_host_bytes(device, need->graph + need->program, cooperative);
-    uint64_t loading = need->host + td_device_host_bytes(device, need->graph, false);
-    uint64_t running = (uint64_t)plan->graph->vertices * sizeof(double) + whole;
-    return (loading > running ? loading : running) - whole;
-}
-
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -222,12 +209,7 @@ static td_status plan_resident(td_plan *plan)
     choice.device = gpus->gpu[0];
     TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
-    plan->program_bytes = host_peak(plan, gpus->gpu[0], &need, cooperative);
-=======
-    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* rounds inside one launch */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     plan->program_bytes = need.host;
     return TD_OK;

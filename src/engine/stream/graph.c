@@ -108,22 +108,13 @@ static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_lis
     td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
                          (void *)(uintptr_t)list->weights};
     td_adjacency made = {0};
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_TRY(TD_NEW(&made.targets, list->edges, "reordered lists"));
-    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "reordered lists"));
-    TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, self->gpu.options->pool));
-    td_free(list->own_targets);
-    td_free(list->own_weights);
-    take_made(list, &made);
-=======
-    TD_TRY(td_host_declare(host, &made.targets, edges, sizeof(uint32_t), "lists in order"));
-    if (weight > 0) TD_TRY(td_host_declare(host, &made.weights, edges, weight, "lists in order"));
+    TD_TRY(td_host_declare(host, &made.targets, edges, sizeof(uint32_t), "reordered lists"));
+    if (weight > 0) TD_TRY(td_host_declare(host, &made.weights, edges, weight, "reordered lists"));
     td_host_note(host, td_lists_order_bytes(graph, edges, order, td_pool_threads(pool)));
     if (!host->measures) TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, pool));
     if (owned) td_host_undeclare(host, &list->own_targets, edges, sizeof(uint32_t));
     if (owned && weight > 0) td_host_undeclare(host, &list->own_weights, edges, weight);
     if (!host->measures) take_made(list, &made);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 done:
     td_lists_free(&made);
     return status;
@@ -321,12 +312,8 @@ static td_status declare_slot(td_gpu_memory *memory, td_slot *slot, uint64_t wor
     return td_gpu_declare(memory, TD_FOR_EDGES, &slot->weights, edges, weight, "a subgraph's weights");
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Measures uncompressed slots: compressed ones, whose number only the run knows, take no more in total. */
-=======
-/* Slots for lists as they are take the most: those for lists in fewer bits, of which the run knows how many, take no
- * more together, and less where all lists then fit. */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+/* Uncompressed slots take the most. Compressed ones, whose number only the run knows, take no more in total, and less if
+ * all compressed lists fit. */
 static td_status measure_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
     const td_link_list *list = &self->layout->lists[0];
@@ -377,13 +364,8 @@ static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *s
         TD_CHECK(td_host_declare(&memory->host, &layout->table[i], TD_STREAMING_EXTRACTS + 1, sizeof *layout->table[i],
                                  "extracts"));
         if (memory->measures) continue;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-        TD_CHECK(td_new_pages(&layout->staging[i], bytes, "useful edges"));
         td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would first-touch all of it on this NUMA
                                                                     * node */
-=======
-        td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would touch all of it here */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
         layout->chunk_pinned[i] = td_device_pin(layout->device, layout->staging[i], bytes, &seen) == TD_OK;
     }
     return TD_OK;

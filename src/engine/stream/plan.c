@@ -19,11 +19,7 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     uint64_t workers;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    uint64_t cached;    /* host memory of the cached layout, which this run reuses or frees */
-=======
-    uint64_t cached;      /* bytes of cached layouts at the host, for this run or to be given back */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
 } request;
 
@@ -34,16 +30,6 @@ static bool fit_a_word(const td_graph *graph)
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-static uint64_t cached_at_host(const td_run_options *options)
-{
-    const td_cache *cache = options->cache;
-    if (cache == NULL || cache->release != td_streaming_release || cache->state == NULL) return 0;
-    return ((const td_streaming_graph *)cache->state)->host_bytes;
-}
-
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status read_request(request *self, const td_program *program, const td_graph *graph,
                              const td_run_options *options)
 {
@@ -88,16 +74,6 @@ static bool host_has(const request *self, uint64_t bytes)
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Temporary host memory of reordering lists (layout/lists.h). */
-static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_list_order order)
-{
-    const uint64_t worker = 2 << 20;
-    return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
-}
-
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
@@ -105,15 +81,10 @@ static td_list_order choose_order(const request *self, const td_graph *graph, ui
     if (self->list_order > 0) return (td_list_order)((int)self->list_order - 1);
     if (!uses_prefix(self) || self->prefix == 0) return TD_LISTS_STORED;
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     if (self->kernels->samples) order = TD_LISTS_HOT; /* for first-hit programs it saves too little
                                                        * (docs/lab/stream.md) */
-    return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
-=======
-    if (self->kernels->samples) order = TD_LISTS_HOT; /* of first hits it spares too little (docs/lab/stream.md) */
-    uint64_t meanwhile = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
-    return host_has(self, copies + meanwhile) ? order : TD_LISTS_STORED;
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+    uint64_t temporary = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
+    return host_has(self, copies + temporary) ? order : TD_LISTS_STORED;
 }
 
 /* Compression pays if every edge crosses in every iteration (accumulating programs), or once to find survivors. For
@@ -243,41 +214,6 @@ static void choose_lists(const request *self, const td_graph *graph, const td_ru
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Host memory of the compressed targets. */
-static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
-{
-    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
-    bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
-    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* upper bound */
-    if (!shape->compresses) return 0;
-    if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
-    uint64_t pack = td_link_guess_compressed(first->targets, graph->edges);
-    if (td_streaming_has_two(graph, shape)) pack += td_link_guess_compressed(graph->in.targets, graph->edges);
-    return pack * sizeof(uint32_t);
-}
-
-/* Host memory besides the graph: copies of lists, buffers for the device's arrays, arrays for extraction. */
-static void count_host(const request *self, const td_graph *graph, const td_gpu_bytes *need,
-                       const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
-{
-    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t), list = need->list_edges * need->edge_bytes;
-    bool ordered = shape->order != TD_LISTS_STORED;
-    uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
-    out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
-    uint64_t running = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
-    running += compressed_bytes(graph, need, shape);
-    if (shape->light_first) running += shape->survivor_edges * sizeof(td_gpu_edge);
-    uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
-    uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
-    out->making = running + most;
-    running += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
-    if (shape->chunks > 0) running += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
-    out->running = running;
-}
-
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status read_plan(request *self, const td_program *program, const td_graph *graph,
                            const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {

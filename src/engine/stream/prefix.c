@@ -104,14 +104,9 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     uint64_t n = graph->vertices, *offsets = NULL, room = bytes / td_link_edge_bytes(list), edges;
     gathering gather = {.list = list};
     uint32_t most;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    if (self->gpu.memory.measures) return declare_prefix(self, list, room);
+    if (self->gpu.memory.measures) return measure_prefix(self, list, room);
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most,
                                      &edges));
-=======
-    if (self->gpu.memory.measures) return measure_prefix(self, list, room);
-    TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most, &edges));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     if (most == 0) return TD_OK;
     TD_TRY(TD_NEW(&offsets, n + 1, "resident prefix"));
     offsets[0] = 0;
@@ -195,12 +190,8 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
-=======
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "edges left out"));
     td_host_note(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&skip, n + 1, "skipped edges"));
     skip[0] = 0;

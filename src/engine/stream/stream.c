@@ -133,16 +133,7 @@ static td_status make_arrays(td_streaming_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, self->rest));
     TD_CHECK(td_gpu_clear_map(gpu, self->heavy));
     if (self->pushes_changes) TD_CHECK(td_streaming_start_changes(self));
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-    TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->mode, most + 1, "transfer modes"));
-    TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
-    TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
-    return self->layout->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
-=======
     return declare_host_arrays(self);
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 }
 
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -260,35 +251,14 @@ static bool has_settings(const td_settings *settings)
 static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-        td_warn("the graph fits on the GPU, so the resident engine runs it and settings of stream have no "
-                "effect; {gpu_edges} or {gpu_memory} limits the device memory");
-=======
-        td_plan_say(plan, true, "everything fits the GPU, so this is a run of the resident engine and settings of "
-                                "stream change nothing; --gpu-edges and --gpu-memory make room scarce");
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+        td_plan_say(plan, true, "the graph fits on the GPU, so the resident engine runs it and settings of stream have "
+                                "no effect; {gpu_edges} or {gpu_memory} limits the device memory");
     TD_CHECK(td_plan_delegate(plan, &td_resident_engine,
                                "; the graph fits on the GPU, so the resident engine runs it"));
     plan->reported = &td_stream_engine;
     return TD_OK;
 }
 
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
-/* Peak host memory without an emulated GPU's memory, which the plan adds. While lists are made, that GPU has allocated
- * nothing, or only the lists' arrays. */
-static uint64_t host_peak(const td_plan *plan, td_device *device, const td_streaming_bytes *need, bool cooperative)
-{
-    uint64_t result = (uint64_t)plan->graph->vertices * sizeof(double);
-    uint64_t whole = td_device_host_bytes(device, need->on_device + need->vertices, cooperative);
-    uint64_t lists = td_device_host_bytes(device, need->early, false);
-    uint64_t peak = need->running + result + whole;
-    if (need->making + lists > peak) peak = need->making + lists;
-    if (need->copying > peak) peak = need->copying;
-    return peak - whole;
-}
-
-=======
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 static td_status plan_stream(td_plan *plan)
 {
     const td_run_options *options = &plan->options;

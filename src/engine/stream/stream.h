@@ -66,12 +66,7 @@ typedef struct td_streaming_graph {
     td_gpu_edge *light;           /* at the host: the light edges, which become the first survivors */
     uint64_t light_count;
     bool light_pinned;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
-    uint64_t host_bytes;          /* host memory of the lists and their buffers */
-=======
-    double copy_rate, extract_rate; /* bytes a ns, measured when it was opened */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */
@@ -184,23 +179,11 @@ bool td_streaming_applies(const td_settings *settings, const char *name);
 
 /* plan.c: states the memory of a run and divides the device memory for edges. A refusal states the minimum. */
 typedef struct td_streaming_bytes {
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     uint64_t vertices;  /* device memory besides edges: offsets and the program's arrays */
     uint64_t edges;     /* bytes of all lists in host memory */
     uint64_t on_device; /* maximum bytes of edges on the device */
     uint64_t edge_bytes; /* bytes of one edge */
-    uint64_t early;     /* device memory that is allocated before slots, chunks and the program's arrays */
-    /* Host memory besides the graph: while lists are copied; while the device's arrays are made from them; during the
-     * run. */
-    uint64_t copying, making, running;
     bool all;           /* all edges fit: the resident engine runs the plan */
-=======
-    uint64_t vertices;  /* on the device, besides edges: offsets and the program's arrays */
-    uint64_t edges;     /* of all lists, at the host */
-    uint64_t on_device; /* edges there, at most */
-    uint64_t edge_bytes;/* of one of them */
-    bool all;           /* they fit: it runs as the resident engine does */
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);

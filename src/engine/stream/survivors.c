@@ -128,25 +128,16 @@ static td_status pick_light(td_streaming_job *self, picking *light, uint64_t roo
 td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *layout = self->layout;
-<<<<<<< e5d1157dfb9668bce73f3bff43cb6b70577d0c9f
     picking light = {.graph = self->gpu.graph, .list = &layout->lists[0],
                      .edge_bits = self->gpu.run->context.edge_bits};
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->survivors, shape->survivor_edges,
                             sizeof(td_gpu_edge), "survivors"));
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch,
                             td_streaming_scratch_edges(shape->survivor_edges), sizeof(td_gpu_edge), "buffer of survivors"));
-    if (!shape->light_first || self->gpu.memory.measures) return TD_OK;
-=======
-    picking light = {.graph = self->gpu.graph, .list = &layout->lists[0], .edge_bits = self->gpu.run->context.edge_bits};
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->survivors, shape->survivor_edges, sizeof(td_gpu_edge),
-                            "edges that may matter"));
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch, td_streaming_scratch_edges(shape->survivor_edges),
-                            sizeof(td_gpu_edge), "edges put aside"));
     if (!shape->light_first) return TD_OK;
     if (self->gpu.memory.measures) /* as many as there is room for */
-        return td_host_declare_pages(&self->gpu.memory.host, &layout->light, shape->survivor_edges * sizeof *layout->light,
-                                     "light edges");
->>>>>>> d1d0986c19a13dee4d4054e3c329e7e7be53dbbc
+        return td_host_declare_pages(&self->gpu.memory.host, &layout->light,
+                                     shape->survivor_edges * sizeof *layout->light, "light edges");
     td_status status = pick_light(self, &light, shape->survivor_edges);
     td_free(light.counts);
     return status;
