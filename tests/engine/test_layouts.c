@@ -65,6 +65,38 @@ TEST(layouts_of_several_graphs_and_engines_stay_side_by_side)
     td_cache_release(&cache);
 }
 
+/* The multi engine's layout is on all GPUs of the set: the cache knows its bytes on each, and it makes way like any. */
+TEST(layouts_of_several_gpus_stay_beside_others_and_make_way)
+{
+    enum { GPUS = 3 };
+    td_cache cache = {0};
+    td_graph *graph = graph_number(0), *other = graph_number(2);
+    td_run_options multi = options_on(&cache, "multi"), resident = options_on(&cache, "resident");
+    multi.devices = resident.devices = "emu:3@unchecked";
+    run_once(graph, multi);
+    run_once(graph, resident);
+    run_once(other, multi);
+    const td_layout *layout = layout_of(&cache, "multi", graph);
+    CHECK(layout != NULL && layout_of(&cache, "resident", graph) != NULL && layout_of(&cache, "multi", other) != NULL);
+    for (int i = 0; i < GPUS; i++) CHECK(layout->device_bytes[i] > graph->edges / GPUS);
+    uint64_t sent = cache.gpus->gpu[1]->counts.bytes_to_device;
+    run_once(graph, multi);
+    CHECK(layout_of(&cache, "multi", graph) == layout);
+    CHECK(cache.gpus->gpu[1]->counts.bytes_to_device - sent < graph->edges / GPUS * sizeof(uint32_t)); /* no list again */
+    uint64_t before[GPUS], bytes[GPUS];
+    for (int i = 0; i < GPUS; i++) {
+        before[i] = cache.gpus->gpu[i]->now;
+        bytes[i] = layout->device_bytes[i];
+    }
+    td_graph_destroy(graph);
+    CHECK(layout_of(&cache, "multi", other) != NULL && layout_of(&cache, "multi", graph) == NULL);
+    for (int i = 1; i < GPUS; i++) CHECK_EQ(before[i] - cache.gpus->gpu[i]->now, bytes[i]); /* resident used the first */
+    while (td_gpu_make_way(&cache)) continue;
+    for (int i = 0; i < GPUS; i++) CHECK_EQ(cache.gpus->gpu[i]->now, 0);
+    td_graph_destroy(other);
+    td_cache_release(&cache);
+}
+
 /* What a run took is its own, whatever other layouts are there. */
 TEST(a_runs_peak_leaves_other_layouts_out)
 {

@@ -130,6 +130,48 @@ TEST(the_stream_engine_takes_what_is_stated_to_the_byte)
     CHECK(runs >= 30);
 }
 
+/* Every GPU has its own row: fragments of ranges have sizes that the plan finds, those of other partitions about the
+ * mean. */
+static void compare_rows(draw *self, bool exact)
+{
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    uint64_t edges = 0;
+    CHECK_OK(td_plan_make(&plan, "multi", self->program, self->graph, &self->options));
+    CHECK_OK(td_plan_execute(plan, &run));
+    CHECK_EQ(plan->devices.count, 3);
+    CHECK_EQ(run->devices.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const td_device_row *row = &run->devices.of[i].row;
+        figures of = {row->graph + row->program, row->peak};
+        double stated = (double)of.stated, taken = (double)of.taken;
+        if (exact ? of.taken != of.stated : taken > 1.2 * stated || taken < 0.8 * stated) fail(self, of);
+        edges += row->edges;
+    }
+    if (edges != run->edges_processed)
+        TEST_FAIL("%s: GPUs processed %" PRIu64 " edges of %" PRIu64, self->text, edges, run->edges_processed);
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+}
+
+TEST(the_multi_engine_takes_on_every_gpu_what_is_stated)
+{
+    static const char *const settings[] = {"", "multi.exchange=copies", "multi.loop_edges=0", "multi.stealing=off",
+                                           "multi.partition=random"};
+    draw self = {0};
+    for (int i = 0; i < 40; i++) {
+        draw_run(&self, "multi", settings[pick(&self, 4)]);
+        self.options.devices = "emu:3@unchecked";
+        compare_rows(&self, true);
+        end_draw(&self);
+    }
+    draw_run(&self, "multi", settings[4]);
+    self.program = program_of("labels");
+    self.options = (td_run_options){.engine = "multi", .devices = "emu:3@unchecked", .settings = &self.settings};
+    compare_rows(&self, false);
+    end_draw(&self);
+}
+
 /* How many edges the hot part has is found when the graph is cut: it ends with a whole vertex. */
 TEST(the_coop_engine_takes_no_more_than_is_stated_and_hardly_less)
 {
@@ -205,15 +247,16 @@ static void compare_host(draw *self, int *runs)
 
 TEST(engines_with_a_gpu_take_what_is_stated_of_the_hosts_memory)
 {
-    static const char *const engines[] = {"resident", "stream", "coop"};
-    static const char *const settings[] = {"", "", "coop.invoke=always"};
+    static const char *const engines[] = {"resident", "stream", "coop", "multi"};
+    static const char *const settings[] = {"", "", "coop.invoke=always", ""};
     static const double caps[] = {0.25, 0.5, 0.75};
-    for (int e = 0; e < 3; e++) {
+    for (int e = 0; e < 4; e++) {
         draw self = {.count = 1000};
         int runs = 0;
         for (int i = 0; i < 40; i++) {
             draw_run(&self, engines[e], settings[e]);
-            if (e > 0) self.options.gpu_edges = caps[pick(&self, 3)];
+            if (e == 1 || e == 2) self.options.gpu_edges = caps[pick(&self, 3)];
+            if (e == 3) self.options.devices = "emu:3@unchecked";
             compare_host(&self, &runs);
             end_draw(&self);
         }

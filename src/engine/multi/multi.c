@@ -87,7 +87,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
 
 /* Arrays. */
 
-void td_multi_fill_job(td_gpu_job *job, const td_multi_settings *set)
+static void fill_job(td_gpu_job *job, const td_multi_settings *set)
 {
     job->direction = set->direction;
     job->high_degree = (uint32_t)set->high_degree;
@@ -97,7 +97,7 @@ void td_multi_fill_job(td_gpu_job *job, const td_multi_settings *set)
     job->prioritised = td_gpu_prioritises(job);
 }
 
-size_t td_multi_entry_bytes(const td_gpu_job *job)
+static size_t entry_bytes(const td_gpu_job *job)
 {
     if (!td_gpu_is_gas(job)) return job->traits->edge != NULL ? 2 * sizeof(uint64_t) : sizeof(uint32_t);
     size_t accum = job->traits->sum == TD_SUM_MIN ? 0 : job->traits->accum_bytes, most = job->traits->value_bytes;
@@ -146,13 +146,14 @@ static td_status declare_sweep(td_multi_gpu *gpu, bool first, uint64_t edges)
     return td_gpu_new(job, &job->arrays.labels, n, sizeof(uint32_t), "labels");
 }
 
-td_status td_multi_declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
-                                  bool inbox, uint64_t edges)
+/* `edges`: the most that a launch of this GPU may process, those of any fragment. */
+static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
+                                bool inbox, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices;
     TD_CHECK(td_gpu_declare_values(job));
-    TD_CHECK(td_gpu_exchange_declare(box, job, td_multi_entry_bytes(job), inbox));
+    TD_CHECK(td_gpu_exchange_declare(box, job, entry_bytes(job), inbox));
     if (!td_gpu_is_gas(job)) return declare_sweep(gpu, first, edges);
     TD_CHECK(td_gpu_new(job, &job->state.active, td_gpu_words(job), sizeof(uint32_t), "active vertices"));
     if (need->pull) {
@@ -174,7 +175,7 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         td_multi_gpu *gpu = &self->gpu[i];
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
         TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
-        td_multi_fill_job(&gpu->job, &self->set);
+        fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
         gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
@@ -208,7 +209,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     td_gpu_mailbox *box = &self->exchange.box[index];
     td_gpu_job *job = &gpu->job;
     fill_state(self, job);
-    TD_CHECK(td_multi_declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
+    TD_CHECK(declare_arrays(gpu, box, need, index == 0, inbox, most_edges(self->held)));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, 1u << index));
@@ -225,7 +226,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
     self->loop = self->held->gpu.set->loop;
     TD_CHECK(open_jobs(self, run));
-    self->exchange.entry_bytes = td_multi_entry_bytes(td_multi_first(self));
+    self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
     TD_CHECK(td_multi_load(self));
     const td_partition *partition = &self->held->partition;
@@ -296,6 +297,24 @@ done:
     tear_down(self, status != TD_OK);
     td_free(self);
     return status;
+}
+
+/* For the plan. */
+
+void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set)
+{
+    fill_job(&gpu->job, set);
+    gpu->loop_edges = set->loop_edges;
+}
+
+td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges)
+{
+    bool inbox = td_gpu_exchange_copies(&self->exchange);
+    TD_EACH_GPU(self, gpu) {
+        int i = td_multi_index(self, gpu);
+        TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, i == 0, inbox, edges));
+    }
+    return TD_OK;
 }
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}

@@ -217,11 +217,9 @@ td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need
 td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
                                     uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
 
-/* multi.c: a GPU's arrays. `edges`: the most that a launch of this GPU may process, those of any fragment. */
-void td_multi_fill_job(td_gpu_job *job, const td_multi_settings *set);
-size_t td_multi_entry_bytes(const td_gpu_job *job); /* of a value that GPUs exchange */
-td_status td_multi_declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td_multi_need *need, bool first,
-                                  bool inbox, uint64_t edges);
+/* multi.c: for the plan. Arrays of all GPUs besides fragments; `edges`: of the largest fragment. */
+void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set);
+td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges);
 
 /* plan.c */
 td_status td_multi_plan(td_plan *plan);

@@ -161,8 +161,7 @@ static td_status measure(td_plan *plan, td_multi_job *self, td_run *run, const t
     for (int i = 0; i < self->count; i++) {
         td_multi_gpu *gpu = &self->gpu[i];
         TD_CHECK(td_gpu_job_measure(&gpu->job, run, plan->program, plan->graph, &plan->options));
-        td_multi_fill_job(&gpu->job, &self->set);
-        gpu->loop_edges = self->set.loop_edges;
+        td_multi_describe_job(gpu, &self->set);
         gpu->job.device = gpus->gpu[i];
         self->exchange.box[i].job = &gpu->job;
     }
@@ -170,12 +169,8 @@ static td_status measure(td_plan *plan, td_multi_job *self, td_run *run, const t
     td_multi_need need = td_multi_needs(self);
     TD_CHECK(choose_ranges(plan, self, &need, &of));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
-    bool inbox = td_gpu_exchange_copies(&self->exchange);
     TD_CHECK(measure_fragments(self, &need, &of));
-    TD_EACH_GPU(self, gpu) {
-        int i = td_multi_index(self, gpu);
-        TD_CHECK(td_multi_declare_arrays(gpu, &self->exchange.box[i], &need, i == 0, inbox, of.most));
-    }
+    TD_CHECK(td_multi_measure_arrays(self, &need, of.most));
     *cooperative = td_multi_loops(self);
     count_emulated(self, *cooperative);
     return note_results(self);
