@@ -197,5 +197,5 @@ td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool co
     if (gpu == names.count || names.items[gpu].kind != TD_DEVICE_EMULATOR) return TD_OK;
     const char *topology = names.items[gpu].topology;
     td_status status = td_emulator_host_bytes(topology[0] != '\0' ? topology : NULL, device_bytes, cooperative, out);
-    return status == TD_OK ? TD_OK : td_fail_context(status, "--devices %.200s", list);
+    return status == TD_OK ? TD_OK : td_fail_context(status, "{devices} %.200s", list);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/names.h"
 #include "gpu/set.h"
 #include "run/checkpoint.h"
 #include "run/groups.h"
@@ -45,7 +46,7 @@ static void clear(td_plan *plan)
     plan->devices.count = 0;
 }
 
-/* The plan is this engine's, which has stated nothing yet. */
+/* Gives the plan to an engine; statements of the previous one are dropped. */
 static void give_to(td_plan *plan, const td_engine *engine)
 {
     clear(plan);
@@ -156,7 +157,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
     plan->graph = td_graph_seen_by(program, graph);
     plan->options = *options;
     if (options->cache == NULL) plan->options.cache = &plan->own_cache;
-    plan->free_bytes = available; /* before there was a plan; what is cached serves it or makes way */
+    plan->free_bytes = available; /* before the plan's allocations; cached layouts serve the run or are released */
     plan->opened = plan->options.cache->open_seconds;
     td_status status = engine != NULL ? td_plan_with(plan, engine) : TD_OK;
     plan->options.cache->plans++;
@@ -209,9 +210,10 @@ void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_
 
 void td_plan_say(td_plan *plan, bool warns, const char *text)
 {
-    snprintf(plan->note, sizeof plan->note, "%s", text);
+    char named[sizeof plan->note];
+    snprintf(plan->note, sizeof plan->note, "%s", td_names_in(text, named, sizeof named));
     plan->note_warns = warns;
-    plan->note_told = false;
+    plan->note_printed = false;
 }
 
 void td_plan_add_why(td_plan *plan, const char *text)
@@ -244,17 +246,17 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
     cpu->row.busy_seconds = run->seconds > waited ? run->seconds - waited : 0;
 }
 
-/* The plan's own line, once. */
-static void tell_note(const td_plan *plan)
+/* Prints the plan's message once. */
+static void print_note(const td_plan *plan)
 {
-    bool *told = &((td_plan *)(uintptr_t)plan)->note_told; /* all that a run changes of its plan */
-    if (plan->note[0] == '\0' || *told) return;
-    *told = true;
+    bool *printed = &((td_plan *)(uintptr_t)plan)->note_printed; /* all that a run changes of its plan */
+    if (plan->note[0] == '\0' || *printed) return;
+    *printed = true;
     if (plan->note_warns) td_warn("%s", plan->note);
     else td_info("%s", plan->note);
 }
 
-/* The account's memory that is held for others than the run: layouts that serve it are its own. */
+/* Bytes of the account's memory that are not the run's: layouts that it uses count as its own. */
 static uint64_t held_for_others(const td_plan *plan)
 {
     const td_cache *cache = plan->options.cache;
@@ -274,7 +276,7 @@ static td_status run_plan(const td_plan *plan, td_run **out)
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
-    tell_note(plan);
+    print_note(plan);
     TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
     TD_TRY(td_run_name_groups(run, plan->options.pool));
     TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));

@@ -71,7 +71,7 @@ struct td_plan {
     uint64_t device_graph_bytes, device_program_bytes; /* sums over the GPUs */
     double opened;              /* seconds that the cache had spent opening GPUs before the plan */
     char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
-    bool note_warns, note_told;
+    bool note_warns, note_printed;
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's decisions */

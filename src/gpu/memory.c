@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* An emulated device's memory is the host's. */
+/* An emulated device's memory is host memory. */
 static void count_emulated(td_gpu_memory *memory)
 {
     if (!memory->measures || memory->device == NULL) return;

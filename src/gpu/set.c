@@ -81,7 +81,7 @@ td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_
     return TD_OK;
 }
 
-/* Emulated GPUs have grown by what launches needed. */
+/* Launches have allocated memory of emulated GPUs. */
 void td_gpu_set_note(const td_run_options *options)
 {
     td_cache *cache = options->cache;
@@ -101,7 +101,7 @@ uint64_t td_gpu_set_room(const td_run_options *options, const char *engine)
 
 /* Caching. */
 
-/* The layout goes, and with it its part of what a run under way has seen on the GPUs: their peaks are the run's. */
+/* Releases a layout that no run uses, and subtracts its bytes from the GPUs' peaks, which are those of the current run. */
 static void release_idle(td_layout *layout)
 {
     td_gpu_set *set = layout->cache->gpus;
@@ -143,7 +143,7 @@ static td_layout *find_layout(td_cache *cache, const td_gpu_layout_kind *kind, c
     return NULL;
 }
 
-/* A free place, or that of the layout used longest ago. */
+/* A free place, or that of the least recently used layout. */
 static td_layout *free_place(td_cache *cache)
 {
     for (;;) {

@@ -15,7 +15,7 @@ typedef struct td_gpu_set {
     td_device *first;  /* list of all opened devices, including the cpu */
     int count;
     td_device *gpu[TD_GPUS];
-    uint64_t opened_bytes; /* of the account's memory when it was opened */
+    uint64_t opened_bytes; /* bytes of the account's memory that opening it took */
 } td_gpu_set;
 
 /* Opens the GPUs that the options name (NULL: the first GPU), for the engine. The cache owns them: they are reused if
@@ -57,7 +57,7 @@ td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *
  * or a GPU needs the memory. */
 void td_gpu_layout_release(const td_run_options *options, bool failed);
 
-/* Releases the cached layout that was used longest ago; false: there is none that no run uses. */
+/* Releases the least recently used cached layout; false: every layout is in use. */
 bool td_gpu_make_way(td_cache *cache);
 
 /* An engine that makes or drops lists of the layout in use marks the memory before and notes it afterwards: so the

@@ -226,7 +226,7 @@ td_status td_device_uses_row(const td_device_uses *uses, int row, td_device_row 
     return TD_OK;
 }
 
-/* What a session keeps. */
+/* Caching. */
 
 void td_layout_release(td_layout *layout)
 {

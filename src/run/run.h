@@ -97,7 +97,7 @@ typedef struct td_cache {
 void td_cache_release(td_cache *cache);
 void td_cache_release_layouts(td_cache *cache); /* the GPUs stay open */
 void td_layout_release(td_layout *layout);
-/* The layout used longest ago that no run uses; NULL: there is none. */
+/* The least recently used layout that no run uses; NULL: none. */
 td_layout *td_cache_oldest(td_cache *cache);
 /* Bytes of the account's memory that its layouts and open GPUs take. */
 uint64_t td_cache_bytes(const td_cache *cache);

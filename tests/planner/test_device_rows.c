@@ -147,7 +147,7 @@ static int warnings;
 static void count_warnings(void *context, td_log_level level, const char *line)
 {
     (void)context;
-    warnings += level == TD_LOG_WARN && strstr(line, "everything fits the GPU") != NULL;
+    warnings += level == TD_LOG_WARN && strstr(line, "the graph fits on the GPU") != NULL;
 }
 
 /* A plan may be refused, or never run: what it has to say waits. */

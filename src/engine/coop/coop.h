@@ -121,7 +121,7 @@ typedef struct td_coop_job {
     bool grown;                /* some frontier was large enough for the GPU */
     bool leaves;               /* no such frontier is expected: the CPU runs alone */
     uint64_t gpu_free[TD_COOP_DEQUES], cpu_busy, gpu_busy, cpu_began;
-    uint64_t gpu_busy_in_all;  /* of all iterations, ns */
+    uint64_t gpu_busy_in_all;  /* ns of all iterations */
     td_row *row;
     td_status status;          /* first failure of a handler */
     td_failure failure;

@@ -151,7 +151,7 @@ static td_status declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, b
     return td_gpu_declare_heads(memory, &layout->heads[TD_COOP_REST], rest, n);
 }
 
-/* Where lists begin takes as much for all edges in one part, but for a tile in each. */
+/* Measures as if all edges were in one part: list starts take the same, but for a tile in each. */
 static td_status send_offsets(td_coop_job *self, bool accumulates)
 {
     td_coop_graph *layout = self->layout;

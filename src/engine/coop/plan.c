@@ -49,7 +49,7 @@ static double guess_compressed(const td_graph *graph)
     return words > 0.5 ? words : 0.5;
 }
 
-/* Results beside the run's arrays, and the numbers of groups where vertices have other ones. */
+/* Results exist beside the run's arrays; with them the names of groups if the split has its own numbers. */
 static td_status note_results(td_coop_job *self)
 {
     const td_program_info *info = self->gpu.run->program->info;
@@ -73,7 +73,7 @@ static td_status declare_cpu(td_coop_job *self)
     return td_cpu_declare_arrays(&self->cpu, &self->gpu.memory.host);
 }
 
-/* A run with so much room for edges on the device, by the functions that allocate its arrays. */
+/* Measures a run with `room` bytes of edges on the device, by the functions that allocate its arrays. */
 static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                          td_device *device, uint64_t room, td_coop_bytes *out)
 {
@@ -83,7 +83,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
     td_gpu_measure_on(&self.gpu.memory, device);
-    run.async = false; /* iterations that two share are synchronous */
+    run.async = false; /* shared iterations are synchronous */
     TD_CHECK(td_coop_read_settings(&self));
     self.compressed_guess = self.compress ? guess_compressed(graph) : 0;
     TD_CHECK(td_coop_prepare(&self, room));

@@ -97,7 +97,7 @@ static void take_made(td_link_list *list, td_adjacency *made)
     *made = (td_adjacency){0};
 }
 
-/* `owned`: the lists have been joined, and these go. */
+/* `owned`: the lists are the layout's own (joined) and are freed. */
 static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_list_order order, bool owned)
 {
     td_status status = TD_OK;
@@ -185,8 +185,8 @@ static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
     return TD_OK;
 }
 
-/* Words of the targets in fewer bits, where arrays are measured: of lists as the graph has them from a sample, joined
- * ones about as much as both, of lists in another order at most. */
+/* Estimates the words of compressed targets for a plan: of the graph's lists from a sample, of joined lists as the sum of
+ * both samples, of reordered lists as the upper bound. */
 static uint64_t guess_compressed(const td_streaming_job *self, const td_link_list *list, const td_streaming_shape *shape)
 {
     const td_graph *graph = self->gpu.graph;

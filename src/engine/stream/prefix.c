@@ -72,7 +72,7 @@ static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint
                           "resident prefix");
 }
 
-/* With what is gathered at the host until it has crossed; extraction goes by the offsets from then on. */
+/* Measures the prefix, with the host's copy until it has been uploaded; extraction keeps the offsets. */
 static td_status measure_prefix(td_streaming_job *self, td_link_list *list, uint64_t edges)
 {
     td_host_memory *host = &self->gpu.memory.host;

@@ -188,8 +188,8 @@ typedef struct td_streaming_bytes {
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's are
- * part of the host's memory; NULL: the host's is not asked for. */
+/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's
+ * memory is host memory; NULL: host memory is not measured. */
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                const td_streaming_shape *shape, td_device *device, td_gpu_memory *out);
 
