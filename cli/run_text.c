@@ -129,6 +129,21 @@ static void show_device(const td_result *result, const td_result_facts *facts)
             facts->launches, td_format_size(peak, facts->device_peak));
 }
 
+/* One row per device, for runs on several. */
+static void show_devices(const td_result *result)
+{
+    char edges[TD_NUMBER_BYTES], stated[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], in[TD_NUMBER_BYTES],
+        out[TD_NUMBER_BYTES];
+    td_device_row row = {.size = sizeof row};
+    if (td_result_device_row(result, 1, &row) != TD_OK) return;
+    td_info("%-10s %12s %12s %12s %12s %12s %12s", "device", "stated", "peak", "edges", "busy s", "bytes in",
+            "bytes out");
+    for (int i = 0; td_result_device_row(result, i, &row) == TD_OK; i++)
+        td_info("%-10s %12s %12s %12s %12.6f %12s %12s", row.device, td_format_size(stated, row.graph + row.program),
+                td_format_size(peak, row.peak), td_format_count(edges, row.edges), row.busy_seconds,
+                td_format_size(in, row.bytes_in), td_format_size(out, row.bytes_out));
+}
+
 static void show_disk(const td_result_facts *facts)
 {
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
@@ -157,20 +172,22 @@ void td_show_run(const td_run_text *of)
 {
     const td_report_facts *report = of->report;
     td_result_facts facts = {.size = sizeof facts};
-    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], reordering[64] = "";
+    char edges[TD_NUMBER_BYTES], peak[TD_NUMBER_BYTES], reordering[64] = "", opening[64] = "";
     double seconds = of->seconds, renumbering = report->renumber.done ? report->renumber.seconds : 0;
     if (td_result_describe(of->result, &facts) != TD_OK) return;
     if (report->renumber.done)
         snprintf(reordering, sizeof reordering, " (%.3f s of it to reorder)", report->renumber.seconds);
+    if (facts.open_seconds > 0) snprintf(opening, sizeof opening, ", open GPU %.3f s", facts.open_seconds);
     uint64_t most = report->run_peak > report->load_peak ? report->run_peak : report->load_peak;
     uint64_t processed = td_result_edges_processed(of->result);
     show_result(of, facts.program);
     show_end(of, &facts);
-    td_info("load %.3f s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds,
+    td_info("load %.3f s%s, prepare %.3f s%s, processing %.6f s%s", report->load.seconds, opening,
             renumbering + facts.prepare_seconds, reordering, seconds, of->repeats > 1 ? " (median)" : "");
     td_info("%s edges processed, %.1f million a second; peak memory %s", td_format_count(edges, processed),
             seconds > 0 ? (double)processed / seconds * 1e-6 : 0, td_format_size(peak, most));
     show_device(of->result, &facts);
+    show_devices(of->result);
     show_disk(&facts);
     show_checkpoints(of->result, &facts);
 }

@@ -486,6 +486,19 @@ typedef struct td_plan_memory {
     bool fits;
 } td_plan_memory;
 
+/* A device's part in a run: "cpu", whose memory is the host's, or a GPU ("cuda:0"). Of a plan the figures behind `free`
+ * are 0. */
+typedef struct td_device_row {
+    size_t size;                  /* sizeof(td_device_row), set by the caller */
+    const char *device;
+    uint64_t graph, program;      /* bytes of its memory that the plan states, as in td_plan_memory */
+    uint64_t free;
+    uint64_t peak;                /* bytes of its memory that the run took */
+    uint64_t edges;               /* processed there */
+    double busy_seconds;          /* by the device's clock */
+    uint64_t bytes_in, bytes_out; /* copied to it and back; 0 for the CPU */
+} td_device_row;
+
 /* `request` may be NULL. Fails where the run is certain to fail. */
 TD_API td_status td_session_plan(td_session *session, const td_graph *graph, const char *program,
                                  const td_request *request, td_plan **out);
@@ -497,6 +510,9 @@ TD_API bool td_plan_fits(const td_plan *plan);
 TD_API bool td_plan_uses_gpu(const td_plan *plan); /* whether the engine that runs can use one */
 /* Row 0 is the host, the others are devices. TD_NOT_FOUND after the last one. */
 TD_API td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out);
+
+/* The devices that compute, the CPU first if it does. TD_NOT_FOUND after the last one. */
+TD_API td_status td_plan_device_row(const td_plan *plan, int row, td_device_row *out);
 
 /* Further figures of the plan, by name: "subgraph_slots", "disk_bytes_per_iteration", ...
  * (docs/guide/c-api.md). */
@@ -537,6 +553,7 @@ TD_API const td_iteration *td_result_iteration(const td_result *result, uint32_t
 TD_API uint32_t td_result_resumed(const td_result *result); /* iterations before the checkpoint it resumed from */
 TD_API uint32_t td_result_checkpoints(const td_result *result, uint64_t *bytes); /* written; `bytes` may be NULL */
 TD_API uint64_t td_result_edges_processed(const td_result *result);
+TD_API td_status td_result_device_row(const td_result *result, int row, td_device_row *out); /* as td_plan_device_row */
 TD_API uint32_t td_result_device_opens(const td_result *result); /* opens by the session up to this run */
 TD_API double td_result_seconds(const td_result *result);
 
@@ -555,6 +572,7 @@ typedef struct td_result_facts {
     double disk_wait_seconds, disk_ratio; /* nothing else to do; sequential over random read speed */
     double checkpoint_seconds;  /* of writing checkpoints beside the run */
     double checkpoint_waited, checkpoint_waited_last; /* of the run: in all, and for the last one */
+    double open_seconds;        /* of opening GPUs for this run; 0 if they were open */
 } td_result_facts;
 
 TD_API td_status td_result_describe(const td_result *result, td_result_facts *out);

@@ -5,7 +5,7 @@
 #
 #   scripts/promise.sh TANDEM [RUNS [SEED [DEVICE]]]     DEVICE: emu@unchecked (the default) or cuda:0
 #
-# Graphs of 86 to 100 MB are made in $TMPDIR once.
+# Graphs of 86 to 100 MB are made in $TMPDIR once. The program `time` reports the peak.
 set -euo pipefail
 
 tandem=${1:?the tool to run, e.g. build/tandem}
@@ -14,6 +14,7 @@ seed=${3:-1}
 device=${4:-emu@unchecked}
 limit=${PROMISE_LIMIT:-5} # percent
 work=${TMPDIR:-/tmp}/tandem-promise
+type -P time > /dev/null || { echo 'promise.sh needs the program time (/usr/bin/time)' >&2; exit 1; }
 mkdir -p "$work"
 
 make_graph() { # NAME ARGUMENTS...
@@ -47,32 +48,24 @@ free_on_gpu() { # in bytes; the driver's word
         awk '{ printf "%.0f\n", $1 * 1048576 }'
 }
 
-# Runs the tool and watches it: $resident is its VmHWM, $on_gpu what the GPU had less of at most.
+# Runs the tool and watches it: $resident is its VmHWM as the kernel reports it when the process ends, $on_gpu what the
+# GPU had less of at most.
 watch_run() {
-    local before=0 now line
-    resident=0
+    local before=0 now
     on_gpu=0
     case $device in cuda*) before=$(free_on_gpu) ;; esac
-    "$tandem" "$@" --json "$work/run.json" > "$work/run.log" 2>&1 &
+    command time -f %M -o "$work/peak" "$tandem" "$@" --json "$work/run.json" > "$work/run.log" 2>&1 &
     local pid=$!
-    while [ -r "/proc/$pid/status" ]; do
-        while read -r line; do
-            case $line in VmHWM:*)
-                now=${line//[^0-9]/}
-                [ "$now" -gt "$resident" ] && resident=$now
-                ;;
-            esac
-        done < "/proc/$pid/status" 2> /dev/null || true
-        case $device in cuda*)
+    case $device in cuda*)
+        while kill -0 "$pid" 2> /dev/null; do
             now=$((before - $(free_on_gpu)))
             [ "$now" -gt "$on_gpu" ] && on_gpu=$now
-            ;;
-        esac
-        kill -0 "$pid" 2> /dev/null || break
-        sleep 0.005
-    done
+            sleep 0.005
+        done
+        ;;
+    esac
     wait "$pid" || { cat "$work/run.log" >&2; exit 1; }
-    resident=$((resident * 1024))
+    resident=$(($(tail -n 1 "$work/peak") * 1024))
 }
 
 failed=0
@@ -117,7 +110,7 @@ for ((i = 0; i < runs; i++)); do
     watch_run "${request[@]}"
     stated=$(($(number graph_bytes) + $(number program_bytes) + $(number process_bytes) + $(number cache_bytes)))
     compare host "$stated" "$resident"
-    stated=$(($(number device_graph_bytes) + $(number device_program_bytes) + $(number device_bytes)))
+    stated=$(($(number device_graph_bytes) + $(number device_program_bytes)))
     case $device in cuda*)
         if [ "$stated" -gt 0 ]; then compare gpu "$stated" $((on_gpu - driver)); fi
         ;;

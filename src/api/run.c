@@ -57,12 +57,34 @@ td_status td_plan_memory_row(const td_plan *plan, int row, td_plan_memory *out)
     TD_CHECK(td_need(plan, "the plan"));
     td_plan_memory found = {.place = "host", .graph = plan->graph_bytes, .program = plan->program_bytes,
                             .emulated = plan->emulated_bytes, .free = plan->free_bytes, .fits = plan->fits};
-    if (row < 0 || row > (plan->device[0] != '\0'))
-        return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
-    if (row == 1)
-        found = (td_plan_memory){.place = plan->device, .graph = plan->device_graph_bytes,
-                                 .program = plan->device_program_bytes, .free = plan->device_free_bytes, .fits = true};
+    const td_device_uses *devices = &plan->devices;
+    int first = devices->count > 0 && strcmp(devices->of[0].name, "cpu") == 0; /* the CPU's memory is the host's */
+    if (row < 0 || row > devices->count - first) return td_fail(TD_NOT_FOUND, "the plan has no memory row %d", row);
+    if (row > 0) {
+        const td_device_use *gpu = &devices->of[first + row - 1];
+        found = (td_plan_memory){.place = gpu->name, .graph = gpu->row.graph, .program = gpu->row.program,
+                                 .free = gpu->row.free, .fits = true};
+    }
     return td_struct_give(out, &found, sizeof found, "td_plan_memory");
+}
+
+static td_status give_row(const td_device_uses *devices, int row, td_device_row *out)
+{
+    td_device_row found;
+    TD_CHECK(td_device_uses_row(devices, row, &found));
+    return td_struct_give(out, &found, sizeof found, "td_device_row");
+}
+
+td_status td_plan_device_row(const td_plan *plan, int row, td_device_row *out)
+{
+    TD_CHECK(td_need(plan, "the plan"));
+    return give_row(&plan->devices, row, out);
+}
+
+td_status td_result_device_row(const td_result *result, int row, td_device_row *out)
+{
+    TD_CHECK(td_need(result, "the result"));
+    return give_row(&result->devices, row, out);
 }
 
 static td_status run(td_plan *plan, td_run **out)
@@ -227,7 +249,8 @@ td_status td_result_describe(const td_result *result, td_result_facts *out)
         .disk_method = disk->used ? disk->method : NULL, .disk_bytes = disk->bytes, .disk_reads = disk->reads,
         .page_hits = disk->hits, .page_misses = disk->misses, .pages_by_blocks = disk->parts,
         .disk_wait_seconds = disk->wait_seconds, .disk_ratio = disk->ratio, .checkpoint_seconds = saved->seconds,
-        .checkpoint_waited = saved->waited, .checkpoint_waited_last = saved->waited_last};
+        .checkpoint_waited = saved->waited, .checkpoint_waited_last = saved->waited_last,
+        .open_seconds = result->open_seconds};
     return td_struct_give(out, &facts, sizeof facts, "td_result_facts");
 }
 

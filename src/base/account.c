@@ -90,6 +90,19 @@ void td_memory_reset_peak(void)
     account->peak = account->now;
 }
 
+uint64_t td_memory_peak_begin(void)
+{
+    uint64_t before = td_account_current()->peak;
+    td_memory_reset_peak();
+    return before;
+}
+
+void td_memory_peak_end(uint64_t before)
+{
+    td_account *account = td_account_current();
+    if (before > account->peak) account->peak = before;
+}
+
 void td_memory_set_budget(uint64_t bytes)
 {
     process.budget = bytes;

@@ -64,6 +64,9 @@ typedef struct td_memory_stats {
 td_memory_stats td_memory(void); /* of the calling thread's account; td_memory_set_budget is in tandem.h */
 td_memory_stats td_account_memory(const struct td_account *account);
 void td_memory_reset_peak(void); /* of the calling thread's account */
+/* The peak of a part of what the thread's account does: what begin returned goes to end, which keeps the larger. */
+uint64_t td_memory_peak_begin(void);
+void td_memory_peak_end(uint64_t before);
 
 /* What is refused to the calling thread (td_refuse) if its call takes so many bytes in all, or if it lacks so many more
  * and nobody knows how many the whole call takes. */

@@ -4,6 +4,7 @@
 #ifndef TD_CPU_CPU_H
 #define TD_CPU_CPU_H
 
+#include "base/declare.h"
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
@@ -24,17 +25,16 @@ td_status td_cpu_find_parents(td_cpu_job *job);
 
 /* Finds parents for run->values in the run's graph. */
 td_status td_cpu_parents(td_run *run, const td_run_options *options);
+/* Host memory of td_cpu_parents: a job of its own, which has its own copy of the values. */
+td_status td_cpu_measure_parents(td_run *run, const td_run_options *options, uint64_t *bytes);
 
 /* Whether the program uses the setting, one of td_cpu_settings (plan.c). */
 bool td_cpu_uses(const td_program *program, const char *setting);
 
-/* Arrays are declared once: the same function measures an array for the plan and allocates it in the run. */
-typedef struct td_cpu_memory {
-    bool measures;   /* sizes are added up, nothing is allocated; slots stay unchanged */
-    uint64_t bytes;  /* bytes declared so far */
-} td_cpu_memory;
-td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
-td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what);
+/* Arrays are declared once (base/declare.h). */
+typedef td_host_memory td_cpu_memory;
+#define td_cpu_declare td_host_declare
+#define td_cpu_declare_zeroed td_host_declare_zeroed
 
 /* Fills in a job as far as the request determines it, without arrays; refuses contradictory settings. */
 td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options);

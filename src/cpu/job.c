@@ -92,26 +92,6 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 
 /* Arrays. */
 
-td_status td_cpu_declare(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *made;
-    memory->bytes += count * bytes; /* counts of vertices and edges cannot overflow here */
-    if (memory->measures) return TD_OK;
-    TD_CHECK(td_new_bytes(&made, count, bytes, what));
-    memcpy(slot, &made, sizeof made);
-    return TD_OK;
-}
-
-td_status td_cpu_declare_zeroed(td_cpu_memory *memory, void *slot, uint64_t count, uint64_t bytes, const char *what)
-{
-    void *made;
-    memory->bytes += count * bytes;
-    if (memory->measures) return TD_OK;
-    TD_CHECK(td_new_zeroed_bytes(&made, count, bytes, what));
-    memcpy(slot, &made, sizeof made);
-    return TD_OK;
-}
-
 static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->high_degree + 1; }
 
 td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory)
@@ -503,4 +483,15 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options)
 done:
     td_cpu_job_close(&job);
     return status;
+}
+
+td_status td_cpu_measure_parents(td_run *run, const td_run_options *options, uint64_t *bytes)
+{
+    td_host_memory memory = {.measures = true};
+    td_cpu_job job = {0};
+    TD_CHECK(td_cpu_job_describe(&job, run, options));
+    TD_CHECK(td_cpu_declare_arrays(&job, &memory));
+    TD_CHECK(td_cpu_declare_parents(&job, &memory));
+    *bytes = memory.bytes;
+    return TD_OK;
 }

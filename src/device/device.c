@@ -123,6 +123,11 @@ uint64_t td_device_stack_bytes(td_device *device, bool cooperative)
     return device->ops->stack_bytes != NULL ? device->ops->stack_bytes(device, cooperative) : 0;
 }
 
+uint64_t td_device_idle_bytes(td_device *device)
+{
+    return device->ops->idle_bytes != NULL ? device->ops->idle_bytes(device) : 0;
+}
+
 static void close_device(td_device *device)
 {
     if (device->block_count > 0)

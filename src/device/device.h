@@ -123,6 +123,7 @@ typedef struct td_device_ops {
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
     uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* of td_device_stack_bytes; optional */
+    uint64_t (*idle_bytes)(td_device *device); /* of td_device_idle_bytes; optional */
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
     uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
 } td_device_ops;
@@ -173,7 +174,7 @@ td_status td_devices_check(const char *list);
 void td_devices_close(td_device *first);
 
 /* Approximate host memory of the list's first GPU while kernels run (blocks one by one, or cooperative) and so many
- * bytes of its memory are allocated: an emulated GPU's memory is host memory. A real GPU needs none and is not
+ * bytes of its memory are allocated: an emulated GPU's memory is host memory. A real GPU needs none. No device is
  * opened. */
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
@@ -185,6 +186,9 @@ td_refusal td_device_refusal(const td_device *device, uint64_t needed, uint64_t 
 
 /* Host memory of the stacks of an emulated device's threads, besides that. */
 uint64_t td_device_stack_bytes(td_device *device, bool cooperative);
+
+/* Host memory that the device keeps for launches to come, beside its own memory: an emulated one does. */
+uint64_t td_device_idle_bytes(td_device *device);
 
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);

@@ -14,6 +14,8 @@ td_status td_cpu_device_open(td_device **out, const td_device_options *options);
 /* `count` emulated GPUs, linked as the topology file says (NULL: all alike). */
 enum { TD_EMULATED_DEVICES = 64 }; /* most there can be */
 td_status td_emulator_open(td_device **out, int count, const char *topology, const td_device_options *options);
+/* td_device_host_bytes of a GPU of the topology, which is described and not opened. */
+td_status td_emulator_host_bytes(const char *topology, uint64_t bytes, bool cooperative, uint64_t *out);
 
 /* GPU `index` whole (slices 0), all of its `slices` (slice -1), or one of them. In a build without CUDA the
  * same functions say so. */

@@ -190,14 +190,12 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out)
 {
     wanted_list names;
-    td_device *device = NULL;
     int gpu = 0;
     *out = 0;
     TD_CHECK(parse_list(&names, list));
     while (gpu < names.count && names.items[gpu].kind == TD_DEVICE_CPU) gpu++;
     if (gpu == names.count || names.items[gpu].kind != TD_DEVICE_EMULATOR) return TD_OK;
-    TD_CHECK(td_devices_open(&device, names.items[gpu].text, &(td_device_options){0}));
-    *out = device->ops->host_bytes(device, device_bytes, cooperative);
-    td_devices_close(device);
-    return TD_OK;
+    const char *topology = names.items[gpu].topology;
+    td_status status = td_emulator_host_bytes(topology[0] != '\0' ? topology : NULL, device_bytes, cooperative, out);
+    return status == TD_OK ? TD_OK : td_fail_context(status, "{devices} %.200s", list);
 }

@@ -2,7 +2,10 @@
 #include "engine/engine.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/machine.h"
+#include "base/names.h"
+#include "gpu/set.h"
 #include "run/checkpoint.h"
 #include "run/groups.h"
 
@@ -39,8 +42,16 @@ static void clear(td_plan *plan)
     plan->counter_count = 0;
     plan->program_bytes = plan->emulated_bytes = 0;
     plan->process_bytes = TD_PROCESS_BYTES;
-    plan->device_graph_bytes = plan->device_program_bytes = plan->device_free_bytes = 0;
-    plan->device[0] = '\0';
+    plan->device_graph_bytes = plan->device_program_bytes = 0;
+    plan->devices.count = 0;
+}
+
+/* Gives the plan to an engine; statements of the previous one are dropped. */
+static void give_to(td_plan *plan, const td_engine *engine)
+{
+    clear(plan);
+    plan->engine = plan->reported = engine;
+    if (engine->uses_devices & TD_USES_CPU) (void)td_device_use_of(&plan->devices, "cpu");
 }
 
 static td_status check_disk(const td_plan *plan)
@@ -54,21 +65,58 @@ static td_status check_disk(const td_plan *plan)
                    plan->graph->name, plan->engine->name, disk);
 }
 
-/* Releases the cached layout of the previous run if this run does not use it. */
+static bool serves(const td_layout *layout, const td_plan *plan)
+{
+    const td_gpu_layout *cached = layout->state;
+    return cached != NULL && strcmp(layout->engine, plan->engine->name) == 0 && cached->graph == plan->graph;
+}
+
+/* Bytes that the run can have without releasing layouts: free memory, and the part of the cache that it uses. */
+static uint64_t bytes_at_hand(const td_plan *plan)
+{
+    const td_cache *cache = plan->options.cache;
+    uint64_t bytes = free_memory() + (plan->engine->uses_devices & TD_USES_GPU ? cache->set_bytes : 0);
+    for (int i = 0; i < TD_LAYOUTS; i++) bytes += serves(&cache->layouts[i], plan) ? cache->layouts[i].host_bytes : 0;
+    return bytes;
+}
+
+/* The least recently used of the cached layouts that the run does not use; NULL: none. */
+static td_layout *oldest_other(td_plan *plan)
+{
+    td_layout *oldest = NULL;
+    for (int i = 0; i < TD_LAYOUTS; i++) {
+        td_layout *layout = &plan->options.cache->layouts[i];
+        if (layout->state == NULL || layout->in_use || serves(layout, plan)) continue;
+        if (oldest == NULL || layout->used < oldest->used) oldest = layout;
+    }
+    return oldest;
+}
+
+/* Releases cached layouts that the run does not use, least recently used first, and then GPUs that it does not use. A
+ * plan of a GPU engine that would not fit even then releases nothing: another engine may be planned instead. */
 static void make_room(td_plan *plan)
 {
     td_cache *cache = plan->options.cache;
-    bool serves = cache->state != NULL && strcmp(cache->engine, plan->engine->name) == 0 &&
-                  cache->watch.graph == plan->graph;
-    if (cache->state == NULL || serves || plan->program_bytes <= plan->free_bytes) return;
-    td_cache_release_layout(cache);
-    plan->free_bytes = free_memory();
+    td_layout *other;
+    if (plan->engine->needs_gpu && plan->program_bytes > plan->free_bytes) return;
+    while (plan->program_bytes > bytes_at_hand(plan) && (other = oldest_other(plan)) != NULL) td_layout_release(other);
+    bool idle = !(plan->engine->uses_devices & TD_USES_GPU) && cache->gpus != NULL;
+    if (idle && plan->program_bytes > bytes_at_hand(plan)) td_cache_release(cache);
 }
 
-td_status td_plan_with(td_plan *plan, const td_engine *engine)
+static void state_cpu(td_plan *plan)
 {
-    clear(plan);
-    plan->engine = plan->reported = engine;
+    if (!(plan->engine->uses_devices & TD_USES_CPU)) return;
+    td_device_row *row = &td_device_use_of(&plan->devices, "cpu")->row;
+    row->graph = plan->graph_bytes;
+    row->program = plan->program_bytes;
+    row->free = plan->free_bytes;
+}
+
+static td_status plan_with(td_plan *plan, const td_engine *engine)
+{
+    give_to(plan, engine);
+    plan->note[0] = '\0';
     plan->graph_bytes = td_graph_bytes(plan->graph);
     TD_CHECK(check_disk(plan));
     TD_CHECK(engine->plan(plan));
@@ -78,13 +126,21 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine)
     plan->fits = plan->program_bytes <= plan->free_bytes;
     uint64_t limit = td_memory().limit; /* 0: no limit */
     if (limit > 0 && td_plan_counter(plan, "least_bytes") > limit) plan->fits = false;
+    state_cpu(plan);
     return TD_OK;
+}
+
+td_status td_plan_with(td_plan *plan, const td_engine *engine)
+{
+    td_graph_user_begin(&plan->options.cache->user);
+    td_status status = plan_with(plan, engine);
+    td_graph_user_end(&plan->options.cache->user);
+    return status;
 }
 
 td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *why)
 {
-    clear(plan);
-    plan->engine = plan->reported = engine;
+    give_to(plan, engine);
     if (why != NULL) td_plan_add_why(plan, why);
     return engine->plan(plan);
 }
@@ -93,7 +149,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
                          const td_run_options *options)
 {
     td_plan *plan = NULL;
-    uint64_t available = free_memory(); /* before the plan's allocations */
+    uint64_t available = free_memory() + (options->cache != NULL ? td_cache_bytes(options->cache) : 0);
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
@@ -101,7 +157,8 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
     plan->graph = td_graph_seen_by(program, graph);
     plan->options = *options;
     if (options->cache == NULL) plan->options.cache = &plan->own_cache;
-    plan->free_bytes = available;
+    plan->free_bytes = available; /* before the plan's allocations; cached layouts serve the run or are released */
+    plan->opened = plan->options.cache->open_seconds;
     td_status status = engine != NULL ? td_plan_with(plan, engine) : TD_OK;
     plan->options.cache->plans++;
     if (status == TD_OK) *out = plan;
@@ -139,13 +196,24 @@ uint64_t td_plan_counter(const td_plan *plan, const char *name)
 
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative)
 {
-    memcpy(plan->device, device->name, sizeof plan->device);
-    plan->device_graph_bytes = graph;
-    plan->device_program_bytes = program;
-    plan->device_free_bytes = td_device_left(device) + device->now; /* the cached layout can be released */
-    plan->emulated_bytes = td_device_host_bytes(device, graph + program, cooperative);
-    plan->program_bytes += plan->emulated_bytes;
+    uint64_t emulated = td_device_host_bytes(device, graph + program, cooperative);
+    td_device_row *row = &td_device_use_of(&plan->devices, device->name)->row;
+    row->graph = graph;
+    row->program = program;
+    row->free = td_device_left(device) + device->now; /* cached layouts can be released */
+    plan->device_graph_bytes += graph;
+    plan->device_program_bytes += program;
+    plan->emulated_bytes += emulated;
+    plan->program_bytes += emulated;
     plan->process_bytes += td_device_stack_bytes(device, cooperative);
+}
+
+void td_plan_say(td_plan *plan, bool warns, const char *text)
+{
+    char named[sizeof plan->note];
+    snprintf(plan->note, sizeof plan->note, "%s", td_names_in(text, named, sizeof named));
+    plan->note_warns = warns;
+    plan->note_printed = false;
 }
 
 void td_plan_add_why(td_plan *plan, const char *text)
@@ -156,23 +224,72 @@ void td_plan_add_why(td_plan *plan, const char *text)
 
 /* Running. */
 
+/* Fills what the engine left open in the devices' rows. Iterations state the edges of one GPU beside the CPU; engines
+ * with several GPUs count the edges of each. */
+static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uint64_t peak)
+{
+    td_device_use *cpu = engine->uses_devices & TD_USES_CPU ? td_device_use_of(&run->devices, "cpu") : NULL;
+    uint64_t on_gpu = 0;
+    double waited = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        on_gpu += run->rows[i].edges_gpu + run->rows[i].edges_link;
+        waited += run->rows[i].cpu_idle_seconds;
+    }
+    if (cpu == NULL) on_gpu = run->edges_processed;
+    for (int i = 0; i < run->devices.count && run->devices.count - (cpu != NULL) == 1; i++) {
+        td_device_use *gpu = &run->devices.of[i];
+        if (gpu != cpu && gpu->row.edges == 0 && gpu->launches > 0) gpu->row.edges = on_gpu;
+    }
+    if (cpu == NULL) return;
+    cpu->row.peak = cpu->row.graph + (peak > held ? peak - held : 0);
+    cpu->row.edges = run->edges_processed - on_gpu;
+    cpu->row.busy_seconds = run->seconds > waited ? run->seconds - waited : 0;
+}
+
+/* Prints the plan's message once. */
+static void print_note(const td_plan *plan)
+{
+    bool *printed = &((td_plan *)(uintptr_t)plan)->note_printed; /* all that a run changes of its plan */
+    if (plan->note[0] == '\0' || *printed) return;
+    *printed = true;
+    if (plan->note_warns) td_warn("%s", plan->note);
+    else td_info("%s", plan->note);
+}
+
+/* Bytes of the account's memory that are not the run's: layouts that it uses count as its own. */
+static uint64_t held_for_others(const td_plan *plan)
+{
+    const td_cache *cache = plan->options.cache;
+    uint64_t own = plan->engine->uses_devices & TD_USES_GPU ? cache->set_bytes : 0, now = td_memory().now;
+    for (int i = 0; i < TD_LAYOUTS; i++) own += serves(&cache->layouts[i], plan) ? cache->layouts[i].host_bytes : 0;
+    return now > own ? now - own : 0;
+}
+
 static td_status run_plan(const td_plan *plan, td_run **out)
 {
     td_status status = TD_OK;
     td_run *run = NULL;
-    TD_CHECK(td_run_create(&run, plan->program, plan->graph, &plan->options));
+    uint64_t held = held_for_others(plan), before = td_memory_peak_begin();
+    td_graph_user_begin(&plan->options.cache->user);
+    TD_TRY(td_run_create(&run, plan->program, plan->graph, &plan->options));
     run->engine = plan->reported->name;
+    run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
+    print_note(plan);
     TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
     TD_TRY(td_run_name_groups(run, plan->options.pool));
     TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
     run->plans = plan->options.cache->plans;
+    run->open_seconds = plan->options.cache->open_seconds - plan->opened;
+    end_devices(run, plan->engine, held, td_memory().peak);
     *out = run;
     run = NULL;
 done:
+    td_graph_user_end(&plan->options.cache->user);
+    td_memory_peak_end(before);
     if (run != NULL) td_checkpoints_close(run);
     td_run_destroy(run);
     return status;

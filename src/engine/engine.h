@@ -67,8 +67,11 @@ struct td_plan {
     uint64_t process_bytes;     /* besides: code, libraries and stacks, estimated */
     uint64_t free_bytes;        /* free bytes of the budget, or of the machine's memory without a budget */
     bool fits;
-    char device[48];            /* GPU of the run; empty: none */
-    uint64_t device_graph_bytes, device_program_bytes, device_free_bytes;
+    td_device_uses devices;     /* devices that compute, each with its memory */
+    uint64_t device_graph_bytes, device_program_bytes; /* sums over the GPUs */
+    double opened;              /* seconds that the cache had spent opening GPUs before the plan */
+    char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
+    bool note_warns, note_printed;
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's decisions */
@@ -93,7 +96,10 @@ td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *w
 td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* allocates a zeroed shape, owned by the plan */
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);
-/* Device memory of the run; an emulated GPU's memory is added to the host memory. */
+/* Sets a message that the plan's first run prints, as a warning or as information. */
+void td_plan_say(td_plan *plan, bool warns, const char *text);
+/* Device memory of the run on one GPU; call it once per GPU. It adds a row to the plan's devices and an emulated GPU's
+ * memory to program_bytes; an engine whose measured host peak includes that memory sets program_bytes afterwards. */
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative);
 
 /* Plans with the engine that the options name and runs, for tests and benchmarks. */

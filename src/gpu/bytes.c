@@ -15,6 +15,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     td_gpu_job job;
     td_run run;
     TD_CHECK(td_gpu_job_measure(&job, &run, program, graph, options));
+    td_gpu_measure_on(&job.memory, choice->device);
     job.layout = &layout;
     job.direction = choice->direction;
     job.shards = choice->shards;
@@ -23,11 +24,13 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     td_gpu_choose_lists(&job);
     TD_CHECK(td_gpu_load(&job));
     TD_CHECK(td_gpu_load_gathers(&job));
+    job.memory.cooperative = job.traits->fused; /* rounds inside one launch */
     TD_CHECK(td_gpu_declare_arrays(&job));
+    td_gpu_note_results(&job);
     const td_gpu_memory *memory = &job.memory;
     *out = (td_gpu_bytes){.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                           .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM],
-                          .host = memory->host, .list_edges = td_gpu_view_edges(&job),
+                          .host = memory->host.peak, .list_edges = td_gpu_view_edges(&job),
                           .edge_bytes = sizeof(uint32_t) + td_gpu_weight_bytes(&job), .both = job.both};
     return TD_OK;
 }

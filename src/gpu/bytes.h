@@ -9,13 +9,14 @@ typedef struct td_gpu_choice {
     td_direction direction;
     bool shards;
     uint64_t high_degree; /* minimum degree at which a list is divided */
+    td_device *device;    /* an emulated device's memory is host memory; NULL: host memory is not measured */
 } td_gpu_choice;
-static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE};
+static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE, NULL};
 
 /* Bytes on the device: the graph's arrays, its edges alone, the program's arrays. */
 typedef struct td_gpu_bytes {
     uint64_t graph, edges, program;
-    uint64_t host; /* peak host memory of loading */
+    uint64_t host; /* peak host memory, including an emulated device's memory */
     uint64_t list_edges, edge_bytes; /* edges of one list; bytes of one edge */
     bool both;                  /* out- and in-list of a vertex form one list */
 } td_gpu_bytes;

@@ -40,7 +40,7 @@ td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *pro
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, NULL));
     for (uint64_t i = 0; i < inputs; i++) run->inputs[i] = &present;
     fill_job(job, run, options);
-    job->memory.measures = true;
+    job->memory.measures = job->memory.host.measures = true;
     return TD_OK;
 }
 
@@ -48,6 +48,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 {
     void *seen;
     job->device = job->memory.device = device;
+    job->memory.cache = job->options->cache;
     job->stream = stream;
     device->peak = device->now; /* peak of this run */
     job->kernels = td_gpu_kernels_of(job->run->program, device->kind);
@@ -97,12 +98,18 @@ void td_gpu_turn_values(td_gpu_job *job)
 
 /* Arrays, launches, counters. */
 
-td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
+                         const char *what)
 {
     if (job->owned_count == MOST_OWNED) return td_fail(TD_INTERNAL, "too many device arrays in one run");
-    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_PROGRAM, out, count, bytes, what));
+    TD_CHECK(td_gpu_declare(&job->memory, purpose, out, count, bytes, what));
     if (!job->memory.measures) memcpy(&job->owned[job->owned_count++], out, sizeof(void *));
     return TD_OK;
+}
+
+td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what)
+{
+    return td_gpu_new_for(job, TD_FOR_PROGRAM, out, count, bytes, what);
 }
 
 td_status td_gpu_reset(td_gpu_job *job)
@@ -322,25 +329,42 @@ void td_gpu_free_head_arrays(td_device *device, td_gpu_head_arrays *arrays)
 
 /* Counting, and the results. */
 
-void td_gpu_start_counting(td_gpu_job *job)
+void td_gpu_start_row(td_gpu_job *job)
 {
     job->device_began = td_device_clock(job->device);
     job->counts_before = job->device->counts;
+}
+
+void td_gpu_start_counting(td_gpu_job *job)
+{
+    td_gpu_start_row(job);
     job->run->counter_count = td_device_counters(job->device, job->run->counters);
+}
+
+td_device_use *td_gpu_fill_row(td_gpu_job *job)
+{
+    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
+    td_device_use *use = td_device_use_of(&job->run->devices, job->device->name);
+    use->launches = counts->launches - before->launches;
+    use->row.peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
+    use->row.busy_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
+    use->row.bytes_in = counts->bytes_to_device - before->bytes_to_device;
+    use->row.bytes_out = counts->bytes_to_host - before->bytes_to_host;
+    return use;
 }
 
 void td_gpu_stop_counting(td_gpu_job *job)
 {
     td_run *run = job->run;
     td_counter after[TD_COUNTERS];
-    const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
-    run->device_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
-    run->launches = counts->launches - before->launches;
-    run->bytes_to_device = counts->bytes_to_device - before->bytes_to_device;
-    run->bytes_to_host = counts->bytes_to_host - before->bytes_to_host;
+    const td_device_use *use = td_gpu_fill_row(job);
+    run->device_seconds = use->row.busy_seconds;
+    run->launches = use->launches;
+    run->bytes_to_device = use->row.bytes_in;
+    run->bytes_to_host = use->row.bytes_out;
+    run->device_peak = use->row.peak;
     (void)td_device_counters(job->device, after);
     for (int i = 0; i < run->counter_count; i++) run->counters[i].value = after[i].value - run->counters[i].value;
-    run->device_peak = job->device->peak;
     memcpy(run->device, job->device->name, sizeof run->device);
 }
 
@@ -370,6 +394,15 @@ static td_status copy_edges(td_gpu_job *job)
     TD_CHECK(td_stream_synchronize(job->stream));
     td_sweep_end_forest(run);
     return TD_OK;
+}
+
+void td_gpu_note_results(td_gpu_job *job)
+{
+    bool labels = !td_gpu_is_gas(job) && job->traits->value_bytes != sizeof(uint32_t);
+    uint64_t vertex = labels ? sizeof(uint32_t) : job->traits->value_bytes;
+    if (job->traits->edge != NULL) vertex += sizeof(uint64_t);
+    if (job->options->parents) vertex += sizeof(uint32_t);
+    td_host_note(&job->memory.host, job->graph->vertices * vertex);
 }
 
 td_status td_gpu_copy_result(td_gpu_job *job)

@@ -83,6 +83,8 @@ td_status td_gpu_job_measure(td_gpu_job *job, td_run *run, const td_program *pro
 
 /* Declares an array of this run (gpu/memory.h); its device memory is freed at the run's end. */
 td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes, const char *what);
+td_status td_gpu_new_for(td_gpu_job *job, td_gpu_purpose purpose, void *out, uint64_t count, uint64_t bytes,
+                         const char *what); /* one that is not the program's */
 
 /* Allocates device memory and copies an array into it. */
 td_status td_gpu_send(td_stream *stream, void *out, const void *host, uint64_t count, uint64_t bytes, const char *what);
@@ -127,6 +129,12 @@ td_status td_gpu_end_iteration(td_gpu_job *job, td_row *row, uint64_t began, dou
 /* Device counters between the two calls belong to the run. */
 void td_gpu_start_counting(td_gpu_job *job);
 void td_gpu_stop_counting(td_gpu_job *job);
+/* Only the row of the job's device: engines with several GPUs call these for each. */
+void td_gpu_start_row(td_gpu_job *job);
+td_device_use *td_gpu_fill_row(td_gpu_job *job);
+
+/* Measures the host's copy of the result, which exists while the device's arrays still do. */
+void td_gpu_note_results(td_gpu_job *job);
 
 /* Copies the result into the run's arrays. */
 td_status td_gpu_copy_result(td_gpu_job *job);

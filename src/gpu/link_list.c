@@ -65,17 +65,21 @@ static uint64_t place_subgraphs(const compression *self, uint64_t *at)
     return most;
 }
 
-static td_status compress(td_link_list *list, compression *it, td_device *device, td_pool *pool)
+static td_status compress(td_link_list *list, compression *it, uint64_t guess, td_host_memory *memory, td_device *device,
+                        td_pool *pool)
 {
-    uint64_t groups = it->groups_each * list->subgraphs;
+    uint64_t groups = it->groups_each * list->subgraphs, words = guess;
     void *seen;
-    TD_CHECK(TD_NEW_ZEROED(&it->words, groups + 1, "groups of targets"));
-    TD_CHECK(TD_NEW(&list->compressed_at, list->subgraphs + UINT64_C(1), "compressed subgraphs"));
-    TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
-    list->compressed_most = place_subgraphs(it, list->compressed_at);
-    uint64_t words = list->compressed_at[list->subgraphs];
+    TD_CHECK(td_host_declare(memory, &list->compressed_at, list->subgraphs + UINT64_C(1), sizeof *list->compressed_at,
+                             "compressed subgraphs"));
+    if (!memory->measures) {
+        TD_CHECK(td_pool_for(pool, groups, 64, measure_groups, it));
+        list->compressed_most = place_subgraphs(it, list->compressed_at);
+        words = list->compressed_at[list->subgraphs];
+    }
     if (list->compressed_most > UINT32_MAX || (double)words > TD_LINK_WORTH_IT * (double)list->edges) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&list->compressed, words * sizeof(uint32_t), "compressed subgraphs"));
+    TD_CHECK(td_host_declare_pages(memory, &list->compressed, words * sizeof(uint32_t), "compressed subgraphs"));
+    if (memory->measures) return TD_OK;
     TD_CHECK(td_pool_for(pool, list->subgraphs, 1, write_subgraphs, it));
     list->compressed_pinned = td_device_pin(device, list->compressed, words * sizeof(uint32_t), &seen) == TD_OK;
     return TD_OK;
@@ -97,13 +101,15 @@ uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges)
 }
 
 /* list->compressed stays NULL if the targets hardly shrink. */
-td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool)
+td_status td_link_compress(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool)
 {
     compression it = {.list = list,
                     .groups_each = ((UINT64_C(1) << list->shift) + TD_COMPRESS_GROUP - 1) / TD_COMPRESS_GROUP};
+    uint64_t groups = it.groups_each * list->subgraphs;
     if (list->edges == 0) return TD_OK;
-    td_status status = compress(list, &it, device, pool);
-    td_free(it.words);
+    TD_CHECK(td_host_declare_zeroed(memory, &it.words, groups + 1, sizeof *it.words, "groups of targets"));
+    td_status status = compress(list, &it, guess, memory, device, pool);
+    td_host_undeclare(memory, &it.words, groups + 1, sizeof *it.words);
     return status;
 }
 

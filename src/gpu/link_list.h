@@ -3,6 +3,7 @@
 #ifndef TD_GPU_LINK_LIST_H
 #define TD_GPU_LINK_LIST_H
 
+#include "base/declare.h"
 #include "device/device.h"
 #include "kernels/gpu/args.h"
 #include "layout/compressed.h"
@@ -77,8 +78,9 @@ static inline uint64_t td_link_bytes(const td_link_list *list, uint32_t s)
 /* Estimates the compressed size in words from a sample of the targets; 0: they hardly shrink. */
 uint64_t td_link_guess_compressed(const uint32_t *targets, uint64_t edges);
 
-/* Compresses the targets of every subgraph, unless they hardly shrink. */
-td_status td_link_compress(td_link_list *list, td_device *device, td_pool *pool);
+/* Compresses the targets of every subgraph, unless they hardly shrink. If arrays are measured, `guess` is the number of
+ * words, because it depends on the data. */
+td_status td_link_compress(td_link_list *list, uint64_t guess, td_host_memory *memory, td_device *device, td_pool *pool);
 void td_link_free_compressed(td_device *device, td_link_list *list);
 
 #endif

@@ -124,13 +124,12 @@ static td_status load_both(td_gpu_job *job)
 {
     td_status status = TD_OK;
     td_adjacency both = {0};
-    uint64_t edges = 2 * job->graph->edges, offsets = (job->graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
+    uint64_t edges = 2 * job->graph->edges;
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
-    td_gpu_note_host(&job->memory, edges * (sizeof(uint32_t) + td_gpu_weight_bytes(job)) + offsets);
-    if (!job->memory.measures) TD_TRY(td_lists_join(job->graph, weighted, &both, job->options->pool));
+    TD_CHECK(td_lists_join(job->graph, weighted, &both, &job->memory.host, job->options->pool));
     TD_TRY(load_list(job, &job->layout->both, &both, edges, true));
 done:
-    td_lists_free(&both);
+    td_lists_unjoin(job->graph, weighted, &both, &job->memory.host);
     return status;
 }
 
@@ -242,8 +241,8 @@ static td_status load_heads(td_gpu_job *job)
     uint64_t edges = td_gpu_view_edges(job), n = job->graph->vertices;
     job->pull_pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     if (heads->lists == NULL) {
-        td_gpu_note_host(&job->memory, td_gpu_head_host_bytes(edges, n));
         TD_CHECK(td_gpu_declare_heads(&job->memory, heads, edges, n));
+        td_host_note(&job->memory.host, td_gpu_head_host_bytes(edges, n));
         if (job->memory.measures) return TD_OK;
         TD_CHECK(fill_heads(job, heads));
     }
@@ -320,10 +319,12 @@ static td_status declare_shards(td_gpu_job *job, uint64_t count)
 {
     td_gpu_graph *layout = job->layout;
     uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
-    td_gpu_note_host(&job->memory, edges * sizeof(uint16_t));
     TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most,
                             sizeof(td_gpu_shard), "shards"));
-    return td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t), "shards' edges");
+    TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t),
+                            "shards' edges"));
+    td_host_note(&job->memory.host, edges * sizeof(uint16_t)); /* the host's copy, until it has been uploaded */
+    return TD_OK;
 }
 
 static td_status load_shards(td_gpu_job *job, uint64_t room)

@@ -4,6 +4,7 @@
 #ifndef TD_GPU_MEMORY_H
 #define TD_GPU_MEMORY_H
 
+#include "base/declare.h"
 #include "device/device.h"
 
 /* Purpose of an array. Plans state the graph's arrays (the first two) apart from the program's. */
@@ -11,20 +12,22 @@ typedef enum td_gpu_purpose { TD_FOR_EDGES, TD_FOR_LISTS, TD_FOR_PROGRAM, TD_GPU
 
 typedef struct td_gpu_memory {
     td_device *device;
+    struct td_cache *cache;             /* its layouts are released when the device is full, oldest first; or NULL */
     bool measures;                      /* sizes are added up, nothing is allocated */
+    bool cooperative;                   /* if arrays are measured: the run's kernels are cooperative launches */
     uint64_t bytes[TD_GPU_PURPOSES];    /* bytes declared so far */
-    uint64_t host;                      /* peak host memory of loading, as noted */
+    td_host_memory host;                /* host arrays declared beside them, and an emulated device's memory */
 } td_gpu_memory;
 
 /* Adds the array's size and, unless arrays are measured, allocates it into *slot; measuring leaves *slot unchanged. */
 td_status td_gpu_declare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes,
                          const char *what);
 
-/* Notes temporary host memory of filling arrays; only the largest note counts. */
-static inline void td_gpu_note_host(td_gpu_memory *memory, uint64_t bytes)
-{
-    if (bytes > memory->host) memory->host = bytes;
-}
+/* Measures on this open device, which takes host memory from the start if it is emulated; NULL: on any. */
+void td_gpu_measure_on(td_gpu_memory *memory, td_device *device);
+
+/* Frees an array of the device and subtracts its bytes. */
+void td_gpu_undeclare(td_gpu_memory *memory, td_gpu_purpose purpose, void *slot, uint64_t count, uint64_t bytes);
 
 static inline uint64_t td_gpu_memory_sum(const td_gpu_memory *memory)
 {

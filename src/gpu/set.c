@@ -2,6 +2,7 @@
 #include "gpu/set.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stddef.h>
@@ -69,12 +70,24 @@ td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_
     td_cache *cache = options->cache;
     if (cache->gpus != NULL && !is_wanted(cache->gpus, options)) td_cache_release(cache);
     if (cache->gpus == NULL) {
+        uint64_t began = td_clock_ns(), before = td_memory().now;
         TD_CHECK(open_set(options, engine, &cache->gpus));
         cache->close = close_set;
         cache->opens++;
+        cache->open_seconds += td_seconds_since(began);
+        cache->set_bytes = cache->gpus->opened_bytes = td_memory().now - before;
     }
     *out = cache->gpus;
     return TD_OK;
+}
+
+/* Launches have allocated memory of emulated GPUs. */
+void td_gpu_set_note(const td_run_options *options)
+{
+    td_cache *cache = options->cache;
+    if (cache->gpus == NULL) return;
+    cache->set_bytes = cache->gpus->opened_bytes;
+    for (int i = 0; i < cache->gpus->count; i++) cache->set_bytes += td_device_idle_bytes(cache->gpus->gpu[i]);
 }
 
 void td_gpu_set_drop(const td_run_options *options) { td_cache_release(options->cache); }
@@ -88,7 +101,27 @@ uint64_t td_gpu_set_room(const td_run_options *options, const char *engine)
 
 /* Caching. */
 
-static td_status new_layout(const td_gpu_layout_kind *kind, const td_graph *graph, td_gpu_set *set, void **out)
+/* Releases a layout that no run uses, and subtracts its bytes from the GPUs' peaks, which are those of the current run. */
+static void release_idle(td_layout *layout)
+{
+    td_gpu_set *set = layout->cache->gpus;
+    for (int i = 0; set != NULL && i < set->count; i++) {
+        uint64_t bytes = layout->device_bytes[i];
+        set->gpu[i]->peak -= bytes < set->gpu[i]->peak ? bytes : set->gpu[i]->peak;
+    }
+    td_layout_release(layout);
+    for (int i = 0; set != NULL && i < set->count; i++)
+        if (set->gpu[i]->peak < set->gpu[i]->now) set->gpu[i]->peak = set->gpu[i]->now;
+}
+
+bool td_gpu_make_way(td_cache *cache)
+{
+    td_layout *oldest = td_cache_oldest(cache);
+    if (oldest != NULL) release_idle(oldest);
+    return oldest != NULL;
+}
+
+static td_status new_state(const td_gpu_layout_kind *kind, const td_graph *graph, td_gpu_set *set, void **out)
 {
     void *memory;
     TD_CHECK(td_new_zeroed_bytes(&memory, 1, kind->bytes, "layout on a GPU"));
@@ -100,54 +133,122 @@ static td_status new_layout(const td_gpu_layout_kind *kind, const td_graph *grap
     return status;
 }
 
-static bool serves(const td_cache *cache, const td_gpu_layout_kind *kind, const td_graph *graph)
+static td_layout *find_layout(td_cache *cache, const td_gpu_layout_kind *kind, const td_graph *graph)
 {
-    const td_gpu_layout *cached = cache->state;
-    return cached != NULL && cache->release == kind->release && cached->graph == graph;
+    for (int i = 0; i < TD_LAYOUTS; i++) {
+        const td_gpu_layout *cached = cache->layouts[i].state;
+        if (cached != NULL && cache->layouts[i].release == kind->release && cached->graph == graph)
+            return &cache->layouts[i];
+    }
+    return NULL;
+}
+
+/* A free place, or that of the least recently used layout. */
+static td_layout *free_place(td_cache *cache)
+{
+    for (;;) {
+        for (int i = 0; i < TD_LAYOUTS; i++)
+            if (cache->layouts[i].state == NULL) return &cache->layouts[i];
+        if (!td_gpu_make_way(cache)) return NULL;
+    }
 }
 
 /* Releases the layout before the graph is destroyed: it points into the graph's arrays, some of which are pinned. */
 static void graph_gone(td_graph_watch *watch)
 {
-    td_cache_release_layout((td_cache *)((char *)watch - offsetof(td_cache, watch)));
+    release_idle((td_layout *)((char *)watch - offsetof(td_layout, watch)));
 }
 
-static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options)
+static td_status make_layout(const td_gpu_layout_kind *kind, const td_graph *graph, td_cache *cache, td_layout **out)
 {
-    td_cache *cache = options->cache;
-    td_gpu_set *set;
-    td_kept_take(&cache->kept); /* the run uses the layout or releases it */
-    td_graph_watch_end(&cache->watch);
-    TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
-    if (serves(cache, kind, graph)) return TD_OK;
-    td_cache_release_layout(cache); /* before the next is made: both may not fit */
+    td_gpu_set *set = cache->gpus;
+    td_layout *layout = free_place(cache);
+    if (layout == NULL) return td_fail(TD_INTERNAL, "%d layouts are in use at once", TD_LAYOUTS);
     if (set->count > 1 && !kind->many)
         td_warn("the %s engine uses one GPU: of {devices} %s, %s", kind->engine, set->devices,
                 set->gpu[0]->name);
-    TD_CHECK(new_layout(kind, graph, set, &cache->state));
-    cache->release = kind->release;
-    cache->engine = kind->engine;
+    *layout = (td_layout){.cache = cache, .engine = kind->engine};
+    TD_CHECK(new_state(kind, graph, set, &layout->state));
+    layout->release = kind->release;
+    *out = layout;
+    return TD_OK;
+}
+
+static td_status hold(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options, void **state)
+{
+    td_cache *cache = options->cache;
+    td_gpu_set *set;
+    TD_CHECK(td_gpu_set_open(options, kind->engine, &set));
+    td_layout *layout = find_layout(cache, kind, graph);
+    td_gpu_mark before = td_gpu_layout_mark(options);
+    bool fresh = layout == NULL;
+    if (fresh) TD_CHECK(make_layout(kind, graph, cache, &layout));
+    td_kept_take(&layout->kept); /* the run uses it */
+    td_graph_watch_end(&layout->watch);
+    layout->in_use = true;
+    layout->used = ++cache->uses;
+    if (fresh) td_gpu_layout_note(options, &before);
+    *state = layout->state;
     return TD_OK;
 }
 
 td_status td_gpu_layout_acquire(const td_gpu_layout_kind *kind, const td_graph *graph, const td_run_options *options,
                                 void *out)
 {
-    td_status status = hold(kind, graph, options);
+    void *state;
+    td_status status = hold(kind, graph, options, &state);
     if (status != TD_OK) td_gpu_set_drop(options);
-    else memcpy(out, &options->cache->state, sizeof options->cache->state);
+    else memcpy(out, &state, sizeof state);
     return status;
 }
 
 /* Called when memory is short and no run uses the layout. */
-static void evict(td_kept *kept) { td_cache_release_layout((td_cache *)((char *)kept - offsetof(td_cache, kept))); }
+static void evict(td_kept *kept) { release_idle((td_layout *)((char *)kept - offsetof(td_layout, kept))); }
 
 void td_gpu_layout_release(const td_run_options *options, bool failed)
 {
     td_cache *cache = options->cache;
     if (failed) td_gpu_set_drop(options);
-    if (cache->state == NULL) return;
-    td_graph_watch_end(&cache->watch); /* a run that another engine took over did not acquire the layout */
-    td_graph_watch_begin(&cache->watch, ((const td_gpu_layout *)cache->state)->graph, graph_gone);
-    td_kept_offer(&cache->kept, evict);
+    td_gpu_set_note(options);
+    for (int i = 0; i < TD_LAYOUTS; i++) {
+        td_layout *layout = &cache->layouts[i];
+        if (!layout->in_use) continue;
+        layout->in_use = false;
+        td_graph_watch_begin(&layout->watch, ((const td_gpu_layout *)layout->state)->graph, &cache->user, graph_gone);
+        td_kept_offer(&layout->kept, evict);
+    }
+}
+
+/* Memory in use, and that of layouts released so far: releasing one does not change a mark. */
+static uint64_t host_mark(const td_cache *cache) { return td_memory().now + cache->gone_host; }
+static uint64_t device_mark(const td_cache *cache, int i) { return cache->gpus->gpu[i]->now + cache->gone_device[i]; }
+
+td_gpu_mark td_gpu_layout_mark(const td_run_options *options)
+{
+    const td_cache *cache = options->cache;
+    td_gpu_mark mark = {.host = host_mark(cache)};
+    for (int i = 0; i < cache->gpus->count; i++) mark.device[i] = device_mark(cache, i);
+    return mark;
+}
+
+void td_gpu_layout_note(const td_run_options *options, const td_gpu_mark *before)
+{
+    td_cache *cache = options->cache;
+    for (int l = 0; l < TD_LAYOUTS; l++) {
+        td_layout *layout = &cache->layouts[l];
+        if (!layout->in_use) continue;
+        layout->host_bytes += host_mark(cache) - before->host; /* dropped lists: the difference wraps and the sum is right */
+        for (int i = 0; i < cache->gpus->count; i++)
+            layout->device_bytes[i] += device_mark(cache, i) - before->device[i];
+    }
+}
+
+uint64_t td_gpu_others_bytes(const td_run_options *options, const td_device *device)
+{
+    const td_cache *cache = options->cache;
+    uint64_t bytes = 0;
+    for (int i = 0; cache->gpus != NULL && i < cache->gpus->count; i++)
+        for (int l = 0; cache->gpus->gpu[i] == device && l < TD_LAYOUTS; l++)
+            bytes += cache->layouts[l].in_use ? 0 : cache->layouts[l].device_bytes[i];
+    return bytes;
 }

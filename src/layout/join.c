@@ -30,14 +30,31 @@ static td_status join(void *context, uint64_t begin, uint64_t end, int worker)
     return TD_OK;
 }
 
-td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out, td_pool *pool)
+static td_status declare_joined(const td_graph *graph, bool weighted, td_adjacency *both, td_host_memory *memory)
+{
+    uint64_t edges = 2 * graph->edges;
+    size_t weight = weighted ? td_weight_bytes(graph->weights) : 0;
+    TD_CHECK(td_host_declare(memory, &both->offsets, (uint64_t)graph->vertices + 1, sizeof *both->offsets,
+                             "undirected lists"));
+    TD_CHECK(td_host_declare(memory, &both->targets, edges, sizeof *both->targets, "undirected lists"));
+    return weight == 0 ? TD_OK : td_host_declare(memory, &both->weights, edges, weight, "undirected lists");
+}
+
+void td_lists_unjoin(const td_graph *graph, bool weighted, td_adjacency *both, td_host_memory *memory)
+{
+    uint64_t edges = 2 * graph->edges;
+    size_t weight = weighted ? td_weight_bytes(graph->weights) : 0;
+    td_host_undeclare(memory, &both->offsets, (uint64_t)graph->vertices + 1, sizeof *both->offsets);
+    td_host_undeclare(memory, &both->targets, edges, sizeof *both->targets);
+    if (weight > 0) td_host_undeclare(memory, &both->weights, edges, weight);
+}
+
+td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out, td_host_memory *memory, td_pool *pool)
 {
     td_status status = TD_OK;
     joining self = {.graph = graph, .weight = td_weight_bytes(graph->weights)};
-    TD_TRY(TD_NEW(&self.both.offsets, (uint64_t)graph->vertices + 1, "undirected lists"));
-    TD_TRY(TD_NEW(&self.both.targets, 2 * graph->edges, "undirected lists"));
-    if (weighted && self.weight > 0)
-        TD_TRY(td_new_bytes(&self.both.weights, 2 * graph->edges, self.weight, "undirected lists"));
+    TD_TRY(declare_joined(graph, weighted, &self.both, memory));
+    if (memory->measures) return TD_OK;
     for (uint64_t v = 0; v <= graph->vertices; v++) self.both.offsets[v] = graph->in.offsets[v] + graph->out.offsets[v];
     TD_TRY(td_pool_for(pool, graph->vertices, 4096, join, &self));
     *out = self.both;

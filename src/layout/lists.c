@@ -281,6 +281,16 @@ static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int
     return TD_OK;
 }
 
+/* The arrays of order_lists and order_longs; the longest list is taken to be a block. */
+uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, int threads)
+{
+    bool by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
+    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, words = by_class ? 0 : (uint64_t)threads * 2 * room;
+    if (order == TD_LISTS_STORED) return 0;
+    return words * sizeof(uint64_t) + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
+           (order == TD_LISTS_HOT ? graph->vertices : 0);
+}
+
 static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
 {
     td_status status = TD_OK;

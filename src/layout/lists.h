@@ -6,6 +6,7 @@
 #ifndef TD_LAYOUT_LISTS_H
 #define TD_LAYOUT_LISTS_H
 
+#include "base/declare.h"
 #include "store/graph.h"
 
 typedef enum td_list_order {
@@ -34,8 +35,12 @@ static inline uint32_t td_degree_class(uint64_t degree)
 td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_list_order order, uint32_t *targets,
                          void *weights, td_pool *pool);
 
-/* The undirected view of a directed graph as one adjacency: the in-list of a vertex, then its out-list. */
-td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out, td_pool *pool);
+uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, int threads); /* held meanwhile */
+
+/* The undirected view of a directed graph as one adjacency: the in-list of a vertex, then its out-list. Its arrays are
+ * declared (base/declare.h); td_lists_unjoin frees them and takes them back. */
+td_status td_lists_join(const td_graph *graph, bool weighted, td_adjacency *out, td_host_memory *memory, td_pool *pool);
+void td_lists_unjoin(const td_graph *graph, bool weighted, td_adjacency *both, td_host_memory *memory);
 void td_lists_free(td_adjacency *lists);
 
 #endif

@@ -62,11 +62,13 @@ static td_status count_all(void *context, uint64_t begin, uint64_t end, int work
 }
 
 /* Finds the longest prefix whose edges fit the room, by bisection over the sums. */
-static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most, td_pool *pool)
+static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most,
+                             td_host_memory *memory, td_pool *pool)
 {
     td_status status = TD_OK;
     uint64_t n = split->vertices, low = 0, high = n;
-    TD_TRY(TD_NEW(&count->within, n + 1, "edges of every prefix"));
+    TD_CHECK(td_host_declare(memory, &count->within, n + 1, sizeof *count->within, "edges of every prefix"));
+    if (memory->measures) goto done;
     count->within[0] = 0;
     TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
     for (uint64_t i = 0; i < n; i++) count->within[i + 1] += count->within[i];
@@ -78,7 +80,7 @@ static td_status find_inside(td_split *split, counting *count, td_split_extract 
     split->inside = count->within[low] > 0 ? (uint32_t)low : 0;
     split->hot_edges = count->within[split->inside];
 done:
-    td_free(count->within);
+    td_host_undeclare(memory, &count->within, n + 1, sizeof *count->within);
     return status;
 }
 
@@ -225,74 +227,97 @@ done:
     return status;
 }
 
-static td_status make_part(td_adjacency *part, uint64_t n, size_t weight)
+static td_status declare_part(td_adjacency *part, uint64_t edges, size_t weight, td_host_memory *memory)
+{
+    TD_CHECK(td_host_declare(memory, &part->targets, edges, sizeof *part->targets, "lists cut in two"));
+    return weight == 0 ? TD_OK : td_host_declare(memory, &part->weights, edges, weight, "lists cut in two");
+}
+
+static td_status make_part(td_adjacency *part, uint64_t n, size_t weight, td_host_memory *memory)
 {
     for (uint64_t v = 0; v < n; v++) part->offsets[v + 1] += part->offsets[v];
-    TD_CHECK(TD_NEW(&part->targets, part->offsets[n], "lists cut in two"));
-    return weight == 0 ? TD_OK : td_new_bytes(&part->weights, part->offsets[n], weight, "lists cut in two");
+    return declare_part(part, part->offsets[n], weight, memory);
 }
 
 static td_status cut(const td_split *split, const td_adjacency *from, td_split_extract extract, td_split_lists *out,
-                     td_pool *pool)
+                     td_host_memory *memory, td_pool *pool)
 {
     uint64_t n = split->vertices;
-    TD_CHECK(TD_NEW_ZEROED(&out->hot.offsets, n + 1, "lists cut in two"));
-    TD_CHECK(TD_NEW_ZEROED(&out->rest.offsets, n + 1, "lists cut in two"));
+    TD_CHECK(td_host_declare_zeroed(memory, &out->hot.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
+    TD_CHECK(td_host_declare_zeroed(memory, &out->rest.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
+    if (memory->measures) return declare_part(&out->hot, split->edges, split->weight_bytes, memory);
     cutting self = {split, from, *out, extract};
     TD_CHECK(td_pool_for(pool, n, GRAIN, count_parts, &self));
-    TD_CHECK(make_part(&out->hot, n, split->weight_bytes));
-    TD_CHECK(make_part(&out->rest, n, split->weight_bytes));
+    TD_CHECK(make_part(&out->hot, n, split->weight_bytes, memory));
+    TD_CHECK(make_part(&out->rest, n, split->weight_bytes, memory));
     self.to = *out;
-    TD_CHECK(td_pool_for(pool, n, GRAIN, fill_parts, &self));
-    if (split->order == NULL) return TD_OK; /* the lists are sorted already */
-    TD_CHECK(sort_part(split, &out->hot, pool));
-    return sort_part(split, &out->rest, pool);
+    return td_pool_for(pool, n, GRAIN, fill_parts, &self);
 }
 
-static td_status find_order(td_split *split, const td_graph *graph, const td_split_request *request, td_pool *pool)
+/* Lists whose vertices keep their numbers are sorted already. */
+static td_status sort_parts(const td_split *split, const td_split_lists *lists, td_host_memory *memory, td_pool *pool)
+{
+    if (split->order == NULL || memory->measures) return TD_OK;
+    TD_CHECK(sort_part(split, &lists->hot, pool));
+    return sort_part(split, &lists->rest, pool);
+}
+
+static td_status find_order(td_split *split, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
+                            td_pool *pool)
 {
     td_order order = request->extract == TD_EXTRACT_RANDOM ? TD_ORDER_RANDOM : request->order;
+    uint64_t n = split->vertices;
     if (order == TD_ORDER_NONE) return TD_OK;
-    TD_CHECK(TD_NEW(&split->order, split->vertices, "order of vertices"));
-    TD_CHECK(TD_NEW(&split->place, split->vertices, "new numbers of vertices"));
+    TD_CHECK(td_host_declare(memory, &split->order, n, sizeof *split->order, "order of vertices"));
+    TD_CHECK(td_host_declare(memory, &split->place, n, sizeof *split->place, "new numbers of vertices"));
+    if (memory->measures) return TD_OK;
     TD_CHECK(td_graph_order(graph, order, DRAW_SEED, split->order, pool));
     for (uint32_t i = 0; i < split->vertices; i++) split->place[split->order[i]] = i;
     return TD_OK;
 }
 
-static td_status find_degrees(td_split *split, const td_graph *graph)
+static td_status find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory)
 {
-    TD_CHECK(TD_NEW(&split->out, (uint64_t)split->vertices + 1, "out-degrees"));
+    TD_CHECK(td_host_declare(memory, &split->out, (uint64_t)split->vertices + 1, sizeof *split->out, "out-degrees"));
+    if (memory->measures) return TD_OK;
     split->out[0] = 0;
     for (uint32_t i = 0; i < split->vertices; i++)
         split->out[i + 1] = split->out[i] + td_degree(&graph->out, td_split_vertex(split, i));
     return TD_OK;
 }
 
-td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_pool *pool)
+/* The undirected view is joined first, and given back before its parts are sorted. */
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
+                        td_pool *pool)
 {
     td_status status = TD_OK;
     td_split split = {.vertices = graph->vertices, .edges = graph->edges * (request->both ? 2 : 1)};
     td_adjacency both = {0};
+    bool joined = false;
     split.same = graph->symmetric || request->both || !request->pushes || !request->pulls;
     split.weight_bytes = request->weighted ? td_weight_bytes(graph->weights) : 0;
-    TD_TRY(find_order(&split, graph, request, pool));
-    if (request->both) TD_TRY(td_lists_join(graph, request->weighted, &both, pool));
+    TD_TRY(find_order(&split, graph, request, memory, pool));
+    if (request->both) TD_TRY(td_lists_join(graph, request->weighted, &both, memory, pool));
+    joined = request->both;
     const td_adjacency *push = request->both ? &both : request->pushes ? &graph->out : &graph->in;
     bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
     TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes),
-                       pool));
-    TD_TRY(cut(&split, push, request->extract, &split.push, pool));
+                       memory, pool));
+    TD_TRY(cut(&split, push, request->extract, &split.push, memory, pool));
+    if (joined) td_lists_unjoin(graph, request->weighted, &both, memory);
+    joined = false;
+    TD_TRY(sort_parts(&split, &split.push, memory, pool));
     if (split.same) split.pull = split.push;
-    else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, pool));
-    split.hot_edges = split.push.hot.offsets[split.vertices];
-    TD_TRY(find_degrees(&split, graph));
+    else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, memory, pool));
+    if (!split.same) TD_TRY(sort_parts(&split, &split.pull, memory, pool));
+    TD_TRY(find_degrees(&split, graph, memory));
+    if (!memory->measures) split.hot_edges = split.push.hot.offsets[split.vertices];
     *out = split;
     split = (td_split){0};
 done:
-    td_lists_free(&both);
+    if (joined) td_lists_unjoin(graph, request->weighted, &both, memory);
     td_split_free(&split);
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef TD_LAYOUT_SPLIT_H
 #define TD_LAYOUT_SPLIT_H
 
+#include "base/declare.h"
 #include "layout/reorder.h"
 
 typedef enum td_split_extract {
@@ -35,7 +36,10 @@ typedef struct td_split {
     bool same;
 } td_split;
 
-td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_pool *pool);
+/* Arrays are declared (base/declare.h); where they are measured the graph's lists are not looked at, and the hot part
+ * counts as having all edges: where they are does not change how many there are. */
+td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
+                        td_pool *pool);
 void td_split_free(td_split *split);
 
 static inline uint32_t td_split_number(const td_split *split, uint32_t vertex)

@@ -210,7 +210,6 @@ static td_status leave_gpu_out(td_plan *plan)
     snprintf(plan->why, sizeof plan->why, "the engine %s needs %s of memory, and %s are free", engine, need,
              has);
     if (emulated) td_plan_add_why(plan, ": an emulated GPU's memory is this machine's");
-    td_cache_release(plan->options.cache);
     return td_plan_with(plan, &td_cpu_engine);
 }
 

@@ -167,6 +167,7 @@ static void put_times(td_json *json, const td_run_report *report)
 {
     td_json_object(json, "times");
     td_json_real(json, "load", report->load.seconds);
+    if (report->run->device_opens > 0) td_json_real(json, "open", report->run->open_seconds);
     td_json_real(json, "prepare", report->reorder.seconds + report->run->prepare_seconds);
     if (report->reorder.name != NULL) td_json_real(json, "reorder", report->reorder.seconds); /* part of it */
     td_json_array(json, "processing");
@@ -234,6 +235,27 @@ static void put_device(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
+static void put_devices(td_json *json, const td_run *run)
+{
+    td_json_array(json, "devices");
+    for (int i = 0; i < run->devices.count; i++) {
+        const td_device_use *use = &run->devices.of[i];
+        td_json_object(json, NULL);
+        td_json_string(json, "name", use->name);
+        td_json_u64(json, "graph_bytes", use->row.graph);
+        td_json_u64(json, "program_bytes", use->row.program);
+        td_json_u64(json, "free_bytes", use->row.free);
+        td_json_u64(json, "peak_bytes", use->row.peak);
+        td_json_u64(json, "edges", use->row.edges);
+        td_json_real(json, "busy_seconds", use->row.busy_seconds);
+        td_json_u64(json, "bytes_in", use->row.bytes_in);
+        td_json_u64(json, "bytes_out", use->row.bytes_out);
+        td_json_u64(json, "launches", use->launches);
+        td_json_end_object(json);
+    }
+    td_json_end_array(json);
+}
+
 static void put_checkpoints(td_json *json, const td_run_report *report)
 {
     const td_checkpoint_stats *stats = &report->run->checkpoint_stats;
@@ -274,6 +296,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     td_json_u64(json, "device_opens", run->device_opens);
     td_json_u64(json, "plans", run->plans);
     put_device(json, run);
+    put_devices(json, run);
     put_disk(json, run);
     put_checkpoints(json, report);
     put_parameters(json, report);

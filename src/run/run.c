@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_ROWS = 1 << 20 };
@@ -202,23 +203,75 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
     return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
 }
 
-void td_cache_release_layout(td_cache *cache)
+/* Devices. */
+
+td_device_use *td_device_use_of(td_device_uses *uses, const char *name)
+{
+    int i = 0;
+    while (i < uses->count && strcmp(uses->of[i].name, name) != 0) i++;
+    if (i < uses->count) return &uses->of[i];
+    if (i == TD_DEVICE_ROWS) i--; /* a set has no more GPUs */
+    else uses->count++;
+    uses->of[i] = (td_device_use){0};
+    snprintf(uses->of[i].name, sizeof uses->of[i].name, "%s", name);
+    return &uses->of[i];
+}
+
+td_status td_device_uses_row(const td_device_uses *uses, int row, td_device_row *out)
+{
+    if (row < 0 || row >= uses->count)
+        return td_fail(TD_NOT_FOUND, "there is no device row %d; there are %d", row, uses->count);
+    *out = uses->of[row].row;
+    out->device = uses->of[row].name;
+    return TD_OK;
+}
+
+/* Caching. */
+
+void td_layout_release(td_layout *layout)
+{
+    td_cache *cache = layout->cache;
+    td_kept_take(&layout->kept);
+    td_graph_watch_end(&layout->watch);
+    if (layout->release != NULL) {
+        layout->release(layout->state);
+        cache->gone_host += layout->host_bytes;
+        for (int i = 0; i < TD_MOST_GPUS; i++) cache->gone_device[i] += layout->device_bytes[i];
+    }
+    *layout = (td_layout){.cache = cache};
+}
+
+void td_cache_release_layouts(td_cache *cache)
 {
     if (cache == NULL) return;
-    td_kept_take(&cache->kept);
-    td_graph_watch_end(&cache->watch);
-    if (cache->release != NULL) cache->release(cache->state);
-    cache->release = NULL;
-    cache->state = NULL;
-    cache->engine = NULL;
+    for (int i = 0; i < TD_LAYOUTS; i++) td_layout_release(&cache->layouts[i]);
 }
 
 void td_cache_release(td_cache *cache)
 {
     if (cache == NULL) return;
-    td_cache_release_layout(cache);
+    td_cache_release_layouts(cache);
     if (cache->gpus != NULL) cache->close(cache->gpus);
     cache->gpus = NULL;
+    cache->set_bytes = 0;
+}
+
+td_layout *td_cache_oldest(td_cache *cache)
+{
+    td_layout *oldest = NULL;
+    for (int i = 0; i < TD_LAYOUTS; i++) {
+        td_layout *layout = &cache->layouts[i];
+        if (layout->state == NULL || layout->in_use) continue;
+        if (oldest == NULL || layout->used < oldest->used) oldest = layout;
+    }
+    return oldest;
+}
+
+uint64_t td_cache_bytes(const td_cache *cache)
+{
+    uint64_t bytes = cache->set_bytes;
+    for (int i = 0; i < TD_LAYOUTS; i++) bytes += cache->layouts[i].host_bytes;
+    return bytes;
 }
 
 /* Bits for all numbers below `count`; minimum 1. */

@@ -49,20 +49,58 @@ _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");
 
-/* Cached between the runs of a session: its GPUs, opened once, and an engine's layout of one graph (gpu/set.h). */
-typedef struct td_cache {
-    struct td_gpu_set *gpus;
-    void (*close)(struct td_gpu_set *gpus);
-    void *state;
+/* A device's part in a run: the memory that the plan states, and what the run used and did there. */
+enum { TD_MOST_GPUS = 16, TD_DEVICE_ROWS = TD_MOST_GPUS + 1 }; /* and the CPU */
+typedef struct td_device_use {
+    td_device_row row;     /* the API's row, without name and size */
+    char name[48];         /* "cpu", "cuda:0" */
+    uint64_t launches;
+} td_device_use;
+typedef struct td_device_uses {
+    td_device_use of[TD_DEVICE_ROWS]; /* the CPU first, if it computes */
+    int count;
+} td_device_uses;
+/* The row of a device, added if there is none. */
+td_device_use *td_device_use_of(td_device_uses *uses, const char *name);
+/* Row `row` with its name, for the API. */
+td_status td_device_uses_row(const td_device_uses *uses, int row, td_device_row *out);
+
+/* An engine's layout of a graph, on the session's GPUs and at the host (gpu/set.h). */
+typedef struct td_layout {
+    struct td_cache *cache;
+    void *state;          /* NULL: the place is free */
     void (*release)(void *state);
     const char *engine;   /* engine of the layout */
     td_graph_watch watch; /* releases the layout before its graph is destroyed */
     td_kept kept;         /* listed while no run uses the layout: it may be released when memory is short */
+    bool in_use;
+    uint64_t used;        /* the cache's count of uses when a run last used it */
+    uint64_t host_bytes;  /* bytes of the account's memory, including an emulated GPU's */
+    uint64_t device_bytes[TD_MOST_GPUS]; /* bytes on each GPU of the set */
+} td_layout;
+
+/* Cached between the runs of a session: its GPUs, opened once, and layouts of several graphs and engines, of which the
+ * least recently used is released first. */
+enum { TD_LAYOUTS = 8 };
+typedef struct td_cache {
+    struct td_gpu_set *gpus;
+    void (*close)(struct td_gpu_set *gpus);
+    uint64_t set_bytes;   /* bytes of the account's memory that the open GPUs need themselves: emulated ones do */
+    td_layout layouts[TD_LAYOUTS];
+    td_graph_user user;   /* all layouts: a run on the GPUs */
+    uint64_t uses;        /* times that a layout was acquired */
+    uint64_t gone_host, gone_device[TD_MOST_GPUS]; /* bytes of all layouts released so far */
     uint32_t opens; /* times that GPUs were opened */
+    double open_seconds; /* time spent opening them */
     uint32_t plans; /* plans made; estimates of several engines for one plan count once */
 } td_cache;
 void td_cache_release(td_cache *cache);
-void td_cache_release_layout(td_cache *cache); /* the GPUs stay open */
+void td_cache_release_layouts(td_cache *cache); /* the GPUs stay open */
+void td_layout_release(td_layout *layout);
+/* The least recently used layout that no run uses; NULL: none. */
+td_layout *td_cache_oldest(td_cache *cache);
+/* Bytes of the account's memory that its layouts and open GPUs take. */
+uint64_t td_cache_bytes(const td_cache *cache);
 
 /* An event on a lane, for traces: a copy, an extraction, a kernel. */
 typedef enum td_lane { TD_LANE_COPIES, TD_LANE_KERNELS, TD_LANE_WORKERS, TD_LANES } td_lane;
@@ -164,6 +202,8 @@ typedef struct td_run {
     int counter_count;
     td_run_disk disk;
     uint32_t device_opens, plans; /* of the session so far */
+    double open_seconds;          /* time to open GPUs for this run's plan */
+    td_device_uses devices;
     uint64_t array_bytes; /* host memory of the run's arrays, without the graph */
     struct td_checkpoints *checkpoints; /* during the run: its checkpoints, or NULL */
     struct td_state *resumed;           /* during the run: the state that the engine resumes, or NULL */

@@ -24,12 +24,14 @@ static void free_adjacency(td_adjacency *adjacency)
 
 /* Recursive: whoever is told ends watches of its own. Held while it is told, so that nobody else releases the same. */
 static pthread_mutex_t watch_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t user_idle = PTHREAD_COND_INITIALIZER;
 static td_graph_watch *watches;
 
-void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch))
+void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, const td_graph_user *user,
+                          void (*gone)(td_graph_watch *watch))
 {
     pthread_mutex_lock(&watch_lock);
-    *watch = (td_graph_watch){graph, gone, watches};
+    *watch = (td_graph_watch){graph, gone, user, watches};
     watches = watch;
     pthread_mutex_unlock(&watch_lock);
 }
@@ -50,17 +52,43 @@ void td_graph_watch_end(td_graph_watch *watch)
     pthread_mutex_unlock(&watch_lock);
 }
 
+void td_graph_user_begin(td_graph_user *user)
+{
+    pthread_mutex_lock(&watch_lock);
+    *user = (td_graph_user){true, pthread_self()};
+    pthread_mutex_unlock(&watch_lock);
+}
+
+void td_graph_user_end(td_graph_user *user)
+{
+    pthread_mutex_lock(&watch_lock);
+    user->at_work = false;
+    pthread_cond_broadcast(&user_idle);
+    pthread_mutex_unlock(&watch_lock);
+}
+
+/* A graph destroyed by its user's own thread, in a callback, does not wait for itself. */
+static bool must_wait(const td_graph_watch *watch)
+{
+    const td_graph_user *user = watch->user;
+    return user != NULL && user->at_work && !pthread_equal(user->thread, pthread_self());
+}
+
 static void tell_watches(const td_graph *graph)
 {
     td_graph_watch *found;
+    pthread_mutex_lock(&watch_lock);
     do {
-        pthread_mutex_lock(&watch_lock);
         for (found = watches; found != NULL && found->graph != graph && found->graph != graph->pattern;)
             found = found->next;
+        if (found != NULL && must_wait(found)) {
+            pthread_cond_wait(&user_idle, &watch_lock); /* the watch may have ended meanwhile */
+            continue;
+        }
         if (found != NULL) forget(found);
         if (found != NULL) found->gone(found);
-        pthread_mutex_unlock(&watch_lock);
     } while (found != NULL);
+    pthread_mutex_unlock(&watch_lock);
 }
 
 void td_graph_destroy(td_graph *graph)

@@ -20,6 +20,8 @@
 #include "base/pool.h"
 #include "base/status.h"
 
+#include <pthread.h>
+
 #define TD_MAX_VERTICES UINT64_C(0xfffffffe) /* 2^32-2 */
 
 /* kind, name, bytes per edge */
@@ -110,9 +112,19 @@ td_status td_graph_digest(const td_graph *graph, td_pool *pool, uint64_t *digest
 typedef struct td_graph_watch {
     const td_graph *graph; /* NULL: inactive */
     void (*gone)(struct td_graph_watch *watch); /* called after the watch has ended */
+    const struct td_graph_user *user;           /* that must be idle when it is called; NULL: at any time */
     struct td_graph_watch *next;
 } td_graph_watch;
-void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, void (*gone)(td_graph_watch *watch));
+void td_graph_watch_begin(td_graph_watch *watch, const td_graph *graph, const struct td_graph_user *user,
+                          void (*gone)(td_graph_watch *watch));
 void td_graph_watch_end(td_graph_watch *watch); /* may have ended already, or never begun */
+
+/* A thread at work with what was derived from several graphs: another thread that destroys one of them waits for it. */
+typedef struct td_graph_user {
+    bool at_work;
+    pthread_t thread;
+} td_graph_user;
+void td_graph_user_begin(td_graph_user *user);
+void td_graph_user_end(td_graph_user *user); /* may be idle already */
 
 #endif

@@ -288,7 +288,21 @@ TEST(a_plan_runs_several_times_after_its_request_is_gone)
     CHECK_OK(td_plan_memory_row(plan, 1, &row));
     CHECK_STR(row.place, "emu:0");
     CHECK(row.graph > 0 && row.program > 0 && row.free > row.graph + row.program);
+    td_device_row device = {.size = sizeof device};
+    CHECK_OK(td_plan_device_row(plan, 0, &device));
+    CHECK_STR(device.device, "emu:0");
+    CHECK_EQ(device.graph, row.graph);
+    CHECK(device.peak == 0 && device.edges == 0);
+    CHECK_STATUS(td_plan_device_row(plan, 1, &device), TD_NOT_FOUND); /* the CPU does not compute */
+    CHECK_STATUS(td_plan_device_row(NULL, 0, &device), TD_INVALID);
     for (int i = 0; i < 2; i++) CHECK_OK(td_plan_run(session, plan, &results[i]));
+    CHECK_OK(td_result_device_row(results[1], 0, &device));
+    CHECK_EQ(device.edges, td_result_edges_processed(results[1]));
+    CHECK_EQ(device.peak, row.graph + row.program);
+    CHECK(device.busy_seconds > 0 && device.bytes_out > 0);
+    device.size = 3;
+    CHECK_STATUS(td_result_device_row(results[1], 0, &device), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "sizeof(td_device_row)");
     for (uint32_t v = 0; v < td_graph_vertices(graph); v++)
         CHECK(td_result_f32(results[0])[v] == td_result_f32(results[1])[v]);
     td_session *other = session_of(1);

@@ -12,11 +12,12 @@ for word in '"engine": "resident"' '"device_graph_bytes"' '"device_program_bytes
     '"grid_barriers"' '"bytes_read"' '"atomics"' '"resident.delta": 20' '"resident.balance": "warp"' '"verified": "'; do
     contains "$(cat one.json)" "$word" 'the report'
 done
+for word in '"devices": [' '"busy_seconds"' '"open": 0.'; do contains "$(cat one.json)" "$word" 'the report'; done
 case $(cat one.json) in *resident.samples*) bad 'the report has a setting that sssp does not use' ;; *) good ;; esac
 
 # Twice the same, but for times of the host's clock; the device's own is virtual.
 without_times() {
-    grep -v -E '"(peak_resident|free_bytes|load|prepare|edges_per_second|verify|output)"' |
+    grep -v -E '"(peak_resident|free_bytes|load|open|prepare|edges_per_second|verify|output)"' |
         sed -E '/"device": \{/,/\}/!s/"(seconds|start)": [0-9.e+-]+//g' |
         awk '/"processing": \[/ { inside = 1 } !inside { print } /\]/ { inside = 0 }'
 }

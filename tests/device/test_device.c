@@ -264,6 +264,11 @@ TEST(only_emulated_gpus_take_host_memory)
     CHECK_OK(td_devices_host_bytes("emu", 1 << 20, false, &plain));
     CHECK(plain > 1 << 20 && alone > plain && behind == alone);
     CHECK_STATUS(td_devices_host_bytes("emu:two", 1 << 20, true, &none), TD_USAGE);
+    td_device *open = NULL; /* one that is open says the same */
+    CHECK_OK(td_devices_open(&open, "emu", &(td_device_options){0}));
+    CHECK_EQ(td_device_host_bytes(open, 1 << 20, true), alone);
+    CHECK_EQ(td_device_host_bytes(open, 1 << 20, false), plain);
+    td_devices_close(open);
 }
 
 TEST(memory_that_cannot_be_pinned_is_a_refusal_of_its_own)

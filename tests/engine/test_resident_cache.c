@@ -23,7 +23,7 @@ static uint64_t digest_of(const char *program, const td_graph *graph, td_cache *
     return summary.digest;
 }
 
-static td_device *device_of(const td_cache *kept) { return ((td_gpu_graph *)kept->state)->device; }
+static td_device *device_of(const td_cache *kept) { return ((td_gpu_graph *)kept->layouts[0].state)->device; }
 
 /* Lists come when a program first needs them: edges, in-edges, weights, both as one. */
 TEST(programs_one_after_another_find_the_same_as_alone)
@@ -59,7 +59,7 @@ TEST(the_graph_is_copied_once_and_nothing_of_a_run_stays)
         sent = device_of(&kept)->counts.bytes_to_device - sent;
         if (sent >= graph->edges * sizeof(uint32_t)) TEST_FAIL("%s sends %" PRIu64 " bytes again", name, sent);
         td_cache_release(&kept);
-        CHECK(kept.state == NULL);
+        CHECK(kept.layouts[0].state == NULL);
     }
     td_graph_destroy(graph);
 }
@@ -89,14 +89,16 @@ TEST(another_graph_device_or_budget_is_another_start)
         options.source = busiest(on);
         td_run *run = run_of("bfs", on, options, "");
         CHECK_STR(run->device, "emu:0");
-        CHECK(((td_gpu_graph *)kept.state)->gpu.graph == on);
+        int place = on == other; /* beside that of the first */
+        CHECK(((td_gpu_graph *)kept.layouts[place].state)->gpu.graph == on);
         CHECK_EQ(device_of(&kept)->budget, i >= 2 ? 64 << 20 : 0);
         CHECK_STR(kept.gpus->devices, i >= 1 ? "cpu,emu:2" : "emu");
         CHECK_EQ(kept.opens, i == 3 ? 3 : i + 1); /* another graph needs no other device */
         td_run_destroy(run);
     }
-    td_cache_release(&kept);
     td_graph_destroy(graph);
+    CHECK(kept.layouts[0].state == NULL && kept.layouts[1].state != NULL); /* each goes with its graph */
+    td_cache_release(&kept);
     td_graph_destroy(other);
 }
 

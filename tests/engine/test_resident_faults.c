@@ -41,7 +41,7 @@ static void check_every_operation(const char *program, const td_graph *graph, co
         if (status != TD_DEVICE) TEST_FAIL("%s, operation %" PRIu64 ": %s", program, nth, td_last_message());
         CHECK_CONTAINS(td_last_message(), "device lost");
         CHECK(run == NULL);
-        CHECK(kept == NULL || kept->state == NULL); /* nothing of a lost device is used again */
+        CHECK(kept == NULL || kept->layouts[0].state == NULL); /* nothing of a lost device is used again */
         CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
     }
     if (kept != NULL) td_cache_release(kept);
@@ -72,7 +72,7 @@ TEST(after_a_lost_device_the_next_run_starts_anew)
         td_device_fail_at(nth);
         CHECK_STATUS(try_run(&none, "sssp", graph, options, "resident.direction=pull"), TD_DEVICE);
         td_device_fail_at(0);
-        CHECK(kept.state == NULL);
+        CHECK(kept.layouts[0].state == NULL);
         td_run *again = run_of("sssp", graph, options, "");
         CHECK_EQ(memcmp(first->values, again->values, graph->vertices * sizeof(uint32_t)), 0);
         td_run_destroy(again);

@@ -78,13 +78,13 @@ static void check_anew(const char *program, const td_graph *graph, td_run_option
     *right = digest_of(run);
     td_run_destroy(run);
     if (options.cache == NULL) return;
-    CHECK(options.cache->state != NULL);
+    CHECK(options.cache->layouts[0].state != NULL);
     run = NULL;
     td_device_fail_at(10);
     td_status status = try_run(&run, program, graph, options, settings);
     td_device_fail_at(0);
     CHECK_STATUS(status, TD_DEVICE);
-    CHECK(options.cache->state == NULL);
+    CHECK(options.cache->layouts[0].state == NULL);
 }
 
 /* The nth operation of the device is its last, for every n until a run gets through. */
@@ -107,7 +107,7 @@ static void check_every_operation(const char *program, const char *variant, bool
         if (status != TD_DEVICE)
             TEST_FAIL("%s %s, operation %" PRIu64 ": %s", program, variant, nth, td_last_message());
         CHECK_CONTAINS(td_last_message(), "device lost");
-        CHECK(kept.state == NULL);       /* nothing of a lost device is used again */
+        CHECK(kept.layouts[0].state == NULL);       /* nothing of a lost device is used again */
         CHECK_EQ(td_memory().now, held); /* emulated memory is the host's */
         if (nth % BETWEEN == 0) check_anew(program, graph, options, settings, &right);
     }
@@ -366,11 +366,11 @@ TEST(the_same_run_again_sends_no_lists_again)
         td_run_options options = options_for(programs[p], graph, "");
         options.cache = &kept;
         td_run_destroy(run_of(programs[p], graph, options, ""));
-        const td_streaming_graph *held = kept.state;
+        const td_streaming_graph *held = kept.layouts[0].state;
         const uint32_t *lists = held->lists[0].targets;
         uint64_t taken = held->device->now;
         td_run *again = run_of(programs[p], graph, options, "");
-        CHECK(kept.state == held);
+        CHECK(kept.layouts[0].state == held);
         CHECK(held->lists[0].targets == lists);
         CHECK_EQ(held->device->now, taken);
         check_right(programs[p], again);

@@ -75,7 +75,7 @@ TEST(a_weight_above_the_range_that_the_graph_states_is_told)
     td_link_list list = {.edges = graph->edges, .weight_bytes = 1, .weights = graph->out.weights};
     CHECK_OK(TD_NEW_ZEROED(&list.own_targets, graph->edges, "targets"));
     ((uint8_t *)graph->out.weights)[3] = 128;
-    CHECK_STATUS(td_streaming_pack_weights(&list, graph, 7, NULL), TD_CORRUPT);
+    CHECK_STATUS(td_streaming_pack_weights(&list, graph, 7, &(td_host_memory){0}, NULL), TD_CORRUPT);
     CHECK_CONTAINS(td_last_message(), "a weight of 128 is above 100");
     td_free(list.own_targets);
     td_graph_destroy(graph);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ZONE = 64 }; /* guard bytes on either side of device memory */
 
@@ -36,6 +37,20 @@ static void fill_undefined(uint32_t *memory, uint64_t bytes)
     for (uint64_t i = 0; i < bytes / sizeof *memory; i++) memory[i] = UINT32_C(0xfff8abab);
 }
 
+/* A GPU's memory is taken when it is allocated, and host memory when it is pinned, whether or not it is used then. A
+ * kernel that cannot populate a range gives its pages when they are touched. */
+static void commit(void *memory, uint64_t bytes)
+{
+#if defined(MADV_POPULATE_WRITE)
+    const uintptr_t page = 4096;
+    uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(page - 1), end = ((uintptr_t)memory + bytes) & ~(page - 1);
+    if (begin < end) (void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 static td_status allocate(td_device *device, uint64_t bytes, void **out)
 {
     td_status status = TD_OK;
@@ -50,6 +65,8 @@ static td_status allocate(td_device *device, uint64_t bytes, void **out)
     if (emulator->machine.races) {
         TD_TRY(td_watch_cells(&cells, bytes));
         fill_undefined((uint32_t *)(void *)memory, bytes);
+    } else {
+        commit(memory, bytes);
     }
     uintptr_t begin = (uintptr_t)memory;
     td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes, .device = device, .number = emulator->number, .cells = cells});
@@ -126,6 +143,7 @@ static td_status pin(td_device *device, void *host, uint64_t bytes, void **seen)
                        device->name, (unsigned long long)bytes);
     if (!again) {
         TD_CHECK(td_region_expect(regions));
+        commit(host, bytes);
         td_region_add(regions, (td_region){.begin = begin, .end = begin + bytes});
         region = td_region_find(regions, begin, bytes);
     }
@@ -155,13 +173,20 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
 }
 
 /* Kernels use little more than the first page of their stacks, and few launches reach full occupancy: the estimate is
- * half. */
+ * three quarters. */
 static uint64_t stack_bytes(td_device *device, bool cooperative)
 {
     const uint64_t page = 4096;
     uint32_t blocks = 1;
     if (cooperative) (void)td_emu_occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
-    return (blocks + 1) / 2 * USUAL_THREADS * page;
+    return (3 * (uint64_t)blocks + 3) / 4 * USUAL_THREADS * page;
+}
+
+static uint64_t idle_bytes(td_device *device)
+{
+    const td_emu_machine *machine = &emulator_of(device)->machine;
+    uint32_t blocks = machine->blocks_room;
+    return blocks == 0 ? 0 : td_emu_machine_bytes(machine, blocks, machine->threads_room / blocks);
 }
 
 static uint64_t host_until(td_device *device, uint64_t began, uint64_t bytes)
@@ -231,8 +256,8 @@ static const td_device_ops ops = {
     .event_destroy = td_emu_event_destroy, .synchronize = td_emu_stream_synchronize, .occupancy = td_emu_occupancy,
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
-    .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads,
-    .link_counts = td_emu_link_counts, .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes,
+    .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads, .link_counts = td_emu_link_counts,
+    .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
     .host_worked = host_worked, .host_until = host_until};
 
 /* "emu:1", "emu:0/8#3": as GPUs and their slices are named. */
@@ -265,38 +290,63 @@ static void describe(td_device *device, const td_gpu_model *gpu)
     device->properties.cooperative = device->properties.reads_host = true;
 }
 
+/* What follows from the world's topology alone. */
+static void describe_machine(td_emulator *emulator, td_device *device, td_emu_world *world, int number)
+{
+    const td_topology *topology = &world->topology;
+    const td_gpu_model *gpu = &topology->gpu[number];
+    describe(device, gpu);
+    give_name(device, topology, number);
+    device->state = emulator;
+    emulator->world = world;
+    emulator->number = number;
+    emulator->machine.device = device;
+    emulator->machine.races = topology->races;
+    emulator->machine.patience = topology->patience;
+    emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
+    emulator->machine.arena_bytes =
+        (uint32_t)gpu->shared_bytes + (TD_EMU_SHARED_SITES + 1) * (TD_EMU_CANARY + 16);
+}
+
+td_status td_emulator_host_bytes(const char *topology, uint64_t bytes, bool cooperative, uint64_t *out)
+{
+    td_status status = TD_OK;
+    td_emu_world *world = NULL;
+    td_emulator *emulator = NULL;
+    td_device device = {0};
+    TD_TRY(TD_NEW_ZEROED(&world, 1, "emulator"));
+    TD_TRY(TD_NEW_ZEROED(&emulator, 1, "emulated device"));
+    if (topology == NULL) td_topology_default(&world->topology);
+    else TD_TRY(td_topology_open(&world->topology, topology));
+    describe_machine(emulator, &device, world, 0);
+    *out = host_bytes(&device, bytes, cooperative);
+done:
+    td_free(world);
+    td_free(emulator);
+    return status;
+}
+
 static td_status open_one(td_device **out, td_emu_world *world, int number, const td_device_options *options)
 {
     td_device *device = NULL;
     td_emulator *emulator = NULL;
-    const td_gpu_model *gpu = &world->topology.gpu[number];
     TD_CHECK(TD_NEW_ZEROED(&device, 1, "emulated device"));
     td_status made = TD_NEW_ZEROED(&emulator, 1, "emulated device");
     if (made != TD_OK) {
         td_free(device);
         return made;
     }
-    describe(device, gpu);
-    give_name(device, &world->topology, number);
+    describe_machine(emulator, device, world, number);
     device->loop = options->loop;
     device->budget = budget_of(&world->topology, number, options->gpu_memory);
-    device->state = emulator;
-    emulator->world = world;
-    emulator->number = number;
-    emulator->machine.device = device;
     emulator->machine.regions = &world->regions;
     emulator->machine.order = &world->order;
     emulator->machine.stale = &world->stale;
-    emulator->machine.races = world->topology.races;
-    emulator->machine.patience = world->topology.patience;
     for (int i = 0; i < TD_EMULATED_DEVICES; i++)
         emulator->machine.peer_rate[i] = world->topology.between[i][number].rate;
     emulator->machine.first_slice = world->topology.first_slice[number];
     emulator->machine.slices = world->topology.slices[number];
     emulator->machine.seed = options->seed + (uint64_t)number;
-    emulator->machine.shared_limit = (uint32_t)gpu->shared_bytes;
-    emulator->machine.arena_bytes =
-        (uint32_t)gpu->shared_bytes + (TD_EMU_SHARED_SITES + 1) * (TD_EMU_CANARY + 16);
     world->open++;
     *out = device;
     return TD_OK;

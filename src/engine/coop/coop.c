@@ -107,7 +107,7 @@ static td_order choose_order(td_coop_job *self, double set)
     return self->stored_order ? TD_ORDER_NONE : TD_ORDER_HOT;
 }
 
-static td_status read_settings(td_coop_job *self)
+td_status td_coop_read_settings(td_coop_job *self)
 {
     double set[SETTINGS];
     const td_settings *settings = self->gpu.options->settings;
@@ -117,7 +117,8 @@ static td_status read_settings(td_coop_job *self)
     self->order = choose_order(self, set[SET_ORDER]);
     self->extract = (td_split_extract)set[SET_EXTRACT];
     if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
-    if (td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
+    bool loud = !self->gpu.memory.measures; /* a plan may be refused */
+    if (loud && td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order has no effect: %s keeps the graph's order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
                                 : ", because its values may depend on vertex numbers");
@@ -139,7 +140,8 @@ static td_status read_settings(td_coop_job *self)
 td_status td_coop_new_pinned(td_coop_job *self, void *out, uint64_t count, uint64_t bytes, const char *what)
 {
     void *memory, *seen;
-    TD_CHECK(td_new_bytes(out, count, bytes, what));
+    TD_CHECK(td_host_declare(&self->gpu.memory.host, out, count, bytes, what));
+    if (self->gpu.memory.measures) return TD_OK;
     memcpy(&memory, out, sizeof memory);
     if (count > 0 && td_device_pin(self->layout->device, memory, count * bytes, &seen) == TD_OK)
         self->pins[self->pin_count++] = memory;
@@ -162,13 +164,36 @@ static void fill_state(td_coop_job *self)
     gpu->has_high_degree = self->layout->longest >= TD_COOP_HIGH_DEGREE;
 }
 
-/* Arrays of programs that push: blocks of the frontier at the host; on both sides, the vertices and values that are
- * exchanged. */
+/* Host arrays of programs that push: blocks of the frontier, and the vertices and values that are exchanged. */
+static td_status declare_frontier(td_coop_job *self)
+{
+    td_host_memory *host = &self->gpu.memory.host;
+    uint64_t n = self->gpu.graph->vertices, bytes = self->gpu.traits->value_bytes;
+    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
+    TD_CHECK(td_host_declare(host, &self->blocks, self->block_count + 1, sizeof *self->blocks,
+                             "blocks of the frontier"));
+    for (int i = 0; i < TD_COOP_DEQUES; i++)
+        TD_CHECK(td_host_declare(host, &self->before[i], self->block_count + 1, sizeof(uint64_t),
+                                 "blocks of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
+    if (!self->gpu.prioritised) return TD_OK;
+    return td_host_declare_zeroed(host, &self->pending, td_cpu_words(&self->cpu), sizeof *self->pending,
+                                  "deferred vertices");
+}
+
+td_status td_coop_declare_host(td_coop_job *self)
+{
+    return self->gpu.traits->fused ? declare_frontier(self) : td_coop_declare_sums(self);
+}
+
+/* Makes the arrays of programs that push, on both sides, and their first values. */
 static td_status make_frontier(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
     td_gpu_state *state = &gpu->state;
-    uint64_t n = gpu->graph->vertices, bytes = gpu->traits->value_bytes;
+    uint64_t n = gpu->graph->vertices;
     void *seen;
     TD_CHECK(td_coop_declare_arrays(self));
     TD_CHECK(td_gpu_send_inputs(gpu));
@@ -178,18 +203,12 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, state->active));
     TD_CHECK(td_gpu_clear_map(gpu, state->next_active));
     TD_CHECK(td_stream_synchronize(gpu->stream));
-    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
-    TD_CHECK(TD_NEW(&self->blocks, self->block_count + 1, "blocks of the frontier"));
-    for (int i = 0; i < TD_COOP_DEQUES; i++)
-        TD_CHECK(TD_NEW(&self->before[i], self->block_count + 1, "blocks of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
+    TD_CHECK(td_coop_declare_host(self));
     uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
     for (int i = 0; i < 2; i++)
         if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
             self->pins[self->pin_count++] = queues[i];
-    return self->gpu.prioritised ? TD_NEW_ZEROED(&self->pending, td_cpu_words(&self->cpu), "deferred vertices") : TD_OK;
+    return TD_OK;
 }
 
 /* Spinning workers on every core delay the driver's callback thread by milliseconds, so one core is left free. */
@@ -339,6 +358,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
+    td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->gpu_busy_in_all * 1e-9;
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(copy_result(self));
     return options->parents ? td_cpu_parents(run, options) : TD_OK;
@@ -378,7 +398,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
         return fall_back_to_cpu(run, options, "the checkpoint is of a run that had converged");
     run->async = false;
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
-    TD_TRY(read_settings(&self));
+    TD_TRY(td_coop_read_settings(&self));
     if (walks_alone(&self)) {
         reason = "neighbours have close numbers, so the frontiers of a search stay small";
         goto done;
@@ -432,23 +452,21 @@ static td_status plan_coop(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(check_request(options));
     if (!td_coop_cooperates(plan->program)) {
-        td_info("coop: iterations of this program cannot be divided; the CPU runs it alone");
+        td_plan_say(plan, false, "coop: iterations of this program cannot be divided; the CPU runs it alone");
         return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so the CPU runs it");
     }
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
     TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
-    uint64_t room = td_device_left(gpus->gpu[0]) + gpus->gpu[0]->now;
-    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, room, need));
+    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], need));
     if (need->all) {
-        td_info("coop: the graph fits on the GPU; the resident engine runs it");
+        td_plan_say(plan, false, "coop: the graph fits on the GPU; the resident engine runs it");
         return td_plan_delegate(plan, &td_resident_engine,
                                  "; the graph fits on the GPU, so the resident engine runs it");
     }
     if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; shared iterations are synchronous");
+    td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
-    uint64_t hot = need->room < need->edges ? need->room : need->edges; /* upper bound: lists are not divided */
-    td_plan_on_device(plan, gpus->gpu[0], hot, need->vertices, false);
     return TD_OK;
 }
 

@@ -101,6 +101,7 @@ typedef struct td_coop_job {
     bool on_demand, link, compress, defer_sinks;
     double tau, theta;
     uint64_t piece;            /* minimum edges of a GPU piece */
+    double compressed_guess;   /* if arrays are measured: estimated words per edge of compressed targets */
     uint64_t probe_bytes;      /* maximum size of the copy that measures the link; the program's arrays use that memory
                                 * later */
     td_coop_deque deque[TD_COOP_DEQUES];
@@ -120,6 +121,7 @@ typedef struct td_coop_job {
     bool grown;                /* some frontier was large enough for the GPU */
     bool leaves;               /* no such frontier is expected: the CPU runs alone */
     uint64_t gpu_free[TD_COOP_DEQUES], cpu_busy, gpu_busy, cpu_began;
+    uint64_t gpu_busy_in_all;  /* ns of all iterations */
     td_row *row;
     td_status status;          /* first failure of a handler */
     td_failure failure;
@@ -165,22 +167,24 @@ bool td_coop_compresses(const td_run_options *options);
 /* plan.c */
 typedef struct td_coop_bytes {
     uint64_t vertices; /* device memory besides hot edges */
+    uint64_t hot;      /* device memory of edges */
     uint64_t program;  /* part of `vertices`: the program's arrays */
     uint64_t room;     /* device memory for hot edges */
     uint64_t edges;    /* bytes of all edges of the list that the GPU processes */
-    uint64_t host;     /* host memory besides the graph */
+    uint64_t host;     /* peak host memory besides the graph, including an emulated GPU's memory */
     bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       uint64_t device_free, td_coop_bytes *out);
+                       td_device *device, td_coop_bytes *out);
 
 td_status td_coop_declare_arrays(td_coop_job *self); /* device arrays of the run */
 
+/* coop.c */
+td_status td_coop_read_settings(td_coop_job *self);
+td_status td_coop_declare_host(td_coop_job *self); /* host arrays of the run; call after lists and the CPU's job exist */
+
 /* graph.c */
 extern const td_gpu_layout_kind td_coop_layout_kind;
-/* Declares the device's arrays of both parts besides edges; hot and rest: their numbers of edges. */
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
-                                  uint64_t rest);
 td_status td_coop_prepare(td_coop_job *self, uint64_t room);
 void td_coop_release(void *layout);
 
@@ -203,7 +207,8 @@ bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);
 td_status td_coop_rounds(td_coop_job *self);
 td_status td_coop_steps(td_coop_job *self); /* delta-stepping */
 td_status td_coop_pulls(td_coop_job *self);
-td_status td_coop_make_sums(td_coop_job *self); /* arrays of td_coop_pulls */
+td_status td_coop_declare_sums(td_coop_job *self); /* host arrays of td_coop_pulls */
+td_status td_coop_make_sums(td_coop_job *self);    /* all arrays of td_coop_pulls, with their first values */
 td_status td_coop_settle(td_coop_job *self, int deque, uint64_t from);
 td_status td_coop_follow(td_coop_job *self, td_stream *stream, td_stream *other);
 

@@ -115,20 +115,32 @@ static td_status measure_copies(td_coop_graph *layout, uint64_t most)
     return status;
 }
 
-static td_status send_hot(td_coop_graph *layout)
+/* Declares an array of the device and, in a run, fills it. */
+static td_status send(td_coop_job *self, void *slot, const void *host, uint64_t count, uint64_t bytes, const char *what)
 {
-    const td_adjacency *hot = &layout->cut->hot;
-    uint64_t edges = hot->offsets[layout->split.vertices];
-    size_t weight = layout->split.weight_bytes;
-    TD_CHECK(td_gpu_send(layout->stream, &layout->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
-    if (weight > 0)
-        TD_CHECK(td_gpu_send(layout->stream, &layout->hot.weights, hot->weights, edges, weight,
-                             "the hot part's weights"));
-    return TD_OK;
+    void *to;
+    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, slot, count, bytes, what));
+    if (self->gpu.memory.measures || count == 0) return TD_OK;
+    memcpy(&to, slot, sizeof to);
+    return td_stream_copy(self->layout->stream, to, host, count * bytes, TD_TO_DEVICE);
 }
 
-td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
-                                  uint64_t rest)
+/* The number of hot edges is known only after the split: measuring assumes as many as fit. */
+static td_status send_hot(td_coop_job *self, uint64_t room)
+{
+    td_coop_graph *layout = self->layout;
+    const td_adjacency *hot = &layout->cut->hot;
+    size_t weight = layout->split.weight_bytes;
+    uint64_t most = room / (sizeof(uint32_t) + weight);
+    uint64_t edges = most < layout->split.edges ? most : layout->split.edges;
+    if (!self->gpu.memory.measures) edges = hot->offsets[layout->split.vertices];
+    TD_CHECK(send(self, &layout->hot.targets, hot->targets, edges, sizeof(uint32_t), "the hot part"));
+    return weight == 0 ? TD_OK : send(self, &layout->hot.weights, hot->weights, edges, weight, "the hot part's weights");
+}
+
+/* Declares the device's arrays of both parts besides edges; hot and rest: their numbers of edges. */
+static td_status declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, bool accumulates, uint64_t hot,
+                                 uint64_t rest)
 {
     uint64_t n = layout->split.vertices, bytes = sizeof(uint64_t);
     TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->hot.offsets, n + 1, bytes, "the hot part's offsets"));
@@ -139,12 +151,17 @@ td_status td_coop_declare_offsets(td_gpu_memory *memory, td_coop_graph *layout, 
     return td_gpu_declare_heads(memory, &layout->heads[TD_COOP_REST], rest, n);
 }
 
-static td_status send_offsets(td_coop_graph *layout, bool accumulates)
+/* Measures as if all edges were in one part: list starts take the same, but for a tile in each. */
+static td_status send_offsets(td_coop_job *self, bool accumulates)
 {
-    td_gpu_memory memory = {.device = layout->device};
-    uint64_t n = layout->split.vertices, bytes = (n + 1) * sizeof(uint64_t);
+    td_coop_graph *layout = self->layout;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t n = layout->split.vertices, bytes = (n + 1) * sizeof(uint64_t), edges = layout->split.edges;
     const uint64_t *hot = layout->cut->hot.offsets, *rest = layout->cut->rest.offsets;
-    TD_CHECK(td_coop_declare_offsets(&memory, layout, accumulates, hot[n], rest[n]));
+    bool measures = memory->measures;
+    TD_CHECK(declare_offsets(memory, layout, accumulates, measures ? edges + TD_GPU_TILE : hot[n], measures ? 0 : rest[n]));
+    if (accumulates) td_host_note(&memory->host, td_gpu_head_host_bytes(edges, n)); /* of both parts, one by one */
+    if (measures) return TD_OK;
     TD_CHECK(td_stream_copy(layout->stream, own(layout->hot.offsets), hot, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_copy(layout->stream, own(layout->rest.offsets), rest, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_copy(layout->stream, layout->out, layout->split.out, bytes, TD_TO_DEVICE));
@@ -156,32 +173,53 @@ static td_status send_offsets(td_coop_graph *layout, bool accumulates)
 
 /* Windows: compressed targets, for accumulating programs without weights. */
 
-static td_status make_windows(td_coop_graph *layout, td_link_list *link, const td_adjacency *list, uint32_t shift,
-                              td_pool *pool)
+static td_status make_windows(td_coop_job *self, td_link_list *link, const td_adjacency *list, uint32_t shift,
+                              uint64_t edges)
 {
-    uint64_t edges = list->offsets[layout->split.vertices], size = UINT64_C(1) << shift;
+    td_coop_graph *layout = self->layout;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->compressed_guess * (double)edges);
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
-    TD_CHECK(td_link_compress(link, layout->device, pool));
-    if (link->compressed != NULL && link->compressed_most <= size) return TD_OK;
+    TD_CHECK(td_link_compress(link, guess, &memory->host, layout->device, self->gpu.options->pool));
+    if (memory->measures || (link->compressed != NULL && link->compressed_most <= size)) return TD_OK;
     td_link_free_compressed(layout->device, link); /* the targets do not shrink */
     return TD_OK;
 }
 
 /* Uploads the windows from `first` on. */
-static td_status upload_windows(td_coop_graph *layout, const td_link_list *link, uint32_t first,
-                                td_coop_windows *resident)
+static td_status upload_windows(td_coop_job *self, const td_link_list *link, uint32_t first, td_coop_windows *resident)
 {
     uint64_t base = link->compressed_at[first], words = link->compressed_at[link->subgraphs] - base;
     if (words == 0) return TD_OK;
     resident->first = first;
     resident->end = link->subgraphs;
     resident->base = base;
-    TD_CHECK(td_gpu_send(layout->stream, &resident->words, link->compressed + base, words, sizeof(uint32_t),
-                         "compressed targets"));
-    TD_CHECK(td_gpu_send(layout->stream, &resident->at, link->compressed_at + first,
-                         link->subgraphs - first + UINT64_C(1), sizeof(uint64_t), "starts of windows"));
-    return td_stream_synchronize(layout->stream);
+    TD_CHECK(send(self, &resident->words, link->compressed + base, words, sizeof(uint32_t), "compressed targets"));
+    TD_CHECK(send(self, &resident->at, link->compressed_at + first, link->subgraphs - first + UINT64_C(1),
+                  sizeof(uint64_t), "starts of windows"));
+    return td_stream_synchronize(self->layout->stream);
+}
+
+/* Measures both parts, compressed and not; the compressed hot part leaves the host when it has been uploaded. On the
+ * device, compressed edges fill the room, unless all of them take less. */
+static td_status measure_compressed(td_coop_job *self, uint32_t shift, uint64_t room)
+{
+    td_coop_graph *layout = self->layout;
+    td_gpu_memory *memory = &self->gpu.memory;
+    uint64_t all = layout->split.edges, most = layout->request.room / sizeof(uint32_t);
+    uint64_t inside = most < all ? most : all;
+    const td_adjacency none = {0};
+    td_link_list hot;
+    uint32_t *edges;
+    TD_CHECK(make_windows(self, &layout->link, &none, shift, all - inside));
+    uint64_t before = memory->host.bytes;
+    TD_CHECK(make_windows(self, &hot, &none, shift, inside));
+    uint64_t windows = TD_COOP_WINDOWS * (UINT64_C(1) << shift);
+    uint64_t words = (uint64_t)(self->compressed_guess * (double)(all + windows)), bytes = words * sizeof(uint32_t);
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &edges, bytes < room ? bytes : room, 1, "compressed targets"));
+    td_host_let_go(&memory->host, memory->host.bytes - before);
+    return TD_OK;
 }
 
 /* First of as many windows at the end of the rest as fit. */
@@ -195,24 +233,26 @@ static uint32_t first_resident(const td_link_list *link, uint64_t room)
 }
 
 /* Uploads the compressed hot part and, in the memory that this saves, windows of the rest. */
-static td_status send_compressed(td_coop_graph *layout, uint32_t shift, uint64_t room, td_pool *pool)
+static td_status send_compressed(td_coop_job *self, uint32_t shift, uint64_t room)
 {
+    td_coop_graph *layout = self->layout;
+    uint64_t n = layout->split.vertices;
     td_link_list hot, *link = &layout->link;
     td_status status = TD_OK;
-    TD_CHECK(make_windows(layout, link, &layout->cut->rest, shift, pool));
-    if (link->compressed == NULL) return send_hot(layout);
-    TD_TRY(make_windows(layout, &hot, &layout->cut->hot, shift, pool));
-    if (hot.compressed == NULL) TD_TRY(send_hot(layout));
-    else TD_TRY(upload_windows(layout, &hot, 0, &layout->resident[TD_COOP_HOT]));
+    TD_CHECK(make_windows(self, link, &layout->cut->rest, shift, layout->cut->rest.offsets[n]));
+    if (link->compressed == NULL) return send_hot(self, room);
+    TD_TRY(make_windows(self, &hot, &layout->cut->hot, shift, layout->cut->hot.offsets[n]));
+    if (hot.compressed == NULL) TD_TRY(send_hot(self, room));
+    else TD_TRY(upload_windows(self, &hot, 0, &layout->resident[TD_COOP_HOT]));
     uint64_t taken = hot.compressed != NULL ? hot.compressed_at[hot.subgraphs] + 2 * (hot.subgraphs + UINT64_C(1))
                                             : hot.edges;
     taken += TD_COOP_WINDOWS * link->compressed_most;
     if (room > taken * sizeof(uint32_t))
-        TD_TRY(upload_windows(layout, link, first_resident(link, room - taken * sizeof(uint32_t)),
+        TD_TRY(upload_windows(self, link, first_resident(link, room - taken * sizeof(uint32_t)),
                               &layout->resident[TD_COOP_REST]));
     for (int i = 0; i < TD_COOP_WINDOWS; i++)
-        TD_TRY(td_device_new(layout->device, &layout->window[i], link->compressed_most, sizeof(uint32_t),
-                             "compressed window"));
+        TD_TRY(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->window[i], link->compressed_most,
+                              sizeof(uint32_t), "compressed window"));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_link_free_compressed(layout->device, &hot);
@@ -243,17 +283,25 @@ static void make_shadow(td_coop_graph *layout)
 static td_status make_lists(td_coop_job *self, const td_split_request *request, uint32_t shift, uint64_t room)
 {
     td_coop_graph *layout = self->layout;
-    TD_CHECK(td_split_make(&layout->split, layout->gpu.graph, request, self->gpu.options->pool));
+    td_gpu_memory *memory = &self->gpu.memory;
+    memory->device = layout->device;
+    memory->cache = self->gpu.options->cache;
+    TD_CHECK(td_split_make(&layout->split, layout->gpu.graph, request, &memory->host, self->gpu.options->pool));
     layout->numbering = (td_numbering){layout->split.vertices, layout->split.order, layout->split.place};
     layout->request = *request;
     layout->cut = request->pushes ? &layout->split.push : &layout->split.pull;
     make_shadow(layout);
+    if (memory->measures) {
+        TD_CHECK(send_offsets(self, !request->pushes));
+        bool compresses = shift > 0 && self->compressed_guess > 0;
+        return compresses ? measure_compressed(self, shift, room) : send_hot(self, room);
+    }
     if (layout->split.inside == 0) return TD_OK; /* no hot part */
     find_longest(layout);
     TD_CHECK(pin_rest(layout));
-    TD_CHECK(send_offsets(layout, !request->pushes));
-    if (shift > 0) TD_CHECK(send_compressed(layout, shift, room, self->gpu.options->pool));
-    else TD_CHECK(send_hot(layout));
+    TD_CHECK(send_offsets(self, !request->pushes));
+    if (shift > 0) TD_CHECK(send_compressed(self, shift, room));
+    else TD_CHECK(send_hot(self, room));
     TD_CHECK(td_stream_synchronize(layout->stream));
     return measure_copies(layout, self->probe_bytes);
 }
@@ -284,12 +332,15 @@ td_status td_coop_prepare(td_coop_job *self, uint64_t room)
     request.pulls = !k->fused || !self->gpu.prioritised; /* delta-stepping only pushes */
     uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
     request.room = shift > 0 ? room - windows_bytes(shift) : room;
+    if (self->gpu.memory.measures) return make_lists(self, &request, shift, room);
     if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 &&
         layout->compress == self->compress)
         return TD_OK;
+    td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
     free_lists(layout);
     layout->compress = self->compress;
     td_status status = make_lists(self, &request, shift, room);
+    td_gpu_layout_note(self->gpu.options, &before);
     if (status == TD_OK) return TD_OK;
     (void)td_stream_synchronize(layout->stream);
     free_lists(layout);

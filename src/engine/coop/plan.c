@@ -10,14 +10,6 @@ bool td_coop_cooperates(const td_program *program)
     return !k->fused || (k->sum == TD_SUM_MIN && k->schedule != TD_SCHEDULE_PEEL);
 }
 
-static uint64_t values_bytes(const td_cpu_kernels *k, uint64_t n)
-{
-    uint64_t bytes = n * k->value_bytes;
-    if (!k->sends_value) bytes += 2 * n * k->message_bytes;
-    else if (!k->fused) bytes += n * k->value_bytes;
-    return bytes;
-}
-
 /* Accumulating programs: sums along the hot part, along the rest, and from the host. */
 static td_status declare_sums(td_coop_job *self)
 {
@@ -48,67 +40,78 @@ td_status td_coop_declare_arrays(td_coop_job *self)
     return gpu->traits->fused ? declare_frontier(self) : declare_sums(self);
 }
 
-/* Device memory besides hot edges. The number of hot edges is known only after the split; list starts take the same for
- * all edges in one part, but for a tile in each. */
-static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                         uint64_t edges, td_coop_bytes *out)
+/* Estimates the words per edge of compressed targets. They depend on the split's order; the graph's order gives about
+ * the same, and lists without locality take half of the bits. */
+static double guess_compressed(const td_graph *graph)
 {
-    td_coop_graph layout = {.split = {.vertices = graph->vertices, .edges = edges}};
-    td_coop_job self = {.layout = &layout};
-    td_run run;
-    TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
-    run.async = false; /* shared iterations are synchronous */
-    TD_CHECK(td_coop_declare_offsets(&self.gpu.memory, &layout, !self.gpu.traits->fused, edges + TD_GPU_TILE, 0));
-    TD_CHECK(td_coop_declare_arrays(&self));
-    out->vertices = td_gpu_memory_sum(&self.gpu.memory);
-    out->program = self.gpu.memory.bytes[TD_FOR_PROGRAM];
+    if (graph->in.targets == NULL || graph->edges == 0) return TD_LINK_WORTH_IT;
+    double words = (double)td_link_guess_compressed(graph->in.targets, graph->edges) / (double)graph->edges;
+    return words > 0.5 ? words : 0.5;
+}
+
+/* Results exist beside the run's arrays; with them the names of groups if the split has its own numbers. */
+static td_status note_results(td_coop_job *self)
+{
+    const td_program_info *info = self->gpu.run->program->info;
+    uint64_t vertex = self->gpu.traits->value_bytes, parents = 0;
+    if (info->vertex_values && self->order != TD_ORDER_NONE) vertex += sizeof(uint32_t);
+    if (self->gpu.options->parents) TD_CHECK(td_cpu_measure_parents(self->gpu.run, self->gpu.options, &parents));
+    td_host_note(&self->gpu.memory.host, self->gpu.graph->vertices * vertex + parents);
     return TD_OK;
 }
 
-static uint64_t host_bytes(const td_cpu_kernels *k, const td_graph *graph, uint64_t lists, size_t edge, uint64_t n)
+/* Host arrays of the CPU's job, which uses the same lists in two parts. Inputs are permuted to the split's order. */
+static td_status declare_cpu(td_coop_job *self)
 {
-    uint64_t bytes = lists * (graph->edges * edge + 2 * (n + 1) * sizeof(uint64_t)) + 2 * n * sizeof(uint32_t) +
-                     (n + 1) * sizeof(uint64_t);
-    if (k->fused) return bytes + values_bytes(k, n) + n * (2 * sizeof(uint32_t) + 2 * k->value_bytes) + n / 2;
-    return bytes + values_bytes(k, n) + n * (k->accum_bytes + 2 * k->value_bytes);
+    td_run *run = self->gpu.run;
+    uint64_t inputs = 0;
+    for (int i = 0; i < TD_INPUTS; i++) inputs += run->inputs[i] != NULL;
+    if (self->order != TD_ORDER_NONE) td_host_hold(&self->gpu.memory.host, inputs * run->graph->vertices * sizeof(double));
+    self->cpu.bare = !self->gpu.traits->fused;
+    self->cpu.by_rounds = true;
+    TD_CHECK(td_cpu_job_describe(&self->cpu, run, self->gpu.options));
+    return td_cpu_declare_arrays(&self->cpu, &self->gpu.memory.host);
 }
 
-/* Estimates the compressed targets of the rest. Their size depends on the split's order; the graph's order gives about
- * the same, and lists without locality take half of the bits. */
-static uint64_t guess_compressed(const td_graph *graph, uint64_t edges, uint64_t rest)
+/* Measures a run with `room` bytes of edges on the device, by the functions that allocate its arrays. */
+static td_status measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         td_device *device, uint64_t room, td_coop_bytes *out)
 {
-    uint64_t half = rest / 2;
-    if (graph->in.targets == NULL || graph->paged != NULL) return (uint64_t)(TD_LINK_WORTH_IT * (double)rest);
-    uint64_t words = td_link_guess_compressed(graph->in.targets, graph->edges);
-    uint64_t own = (uint64_t)((double)words * sizeof(uint32_t) / (double)edges * (double)rest);
-    return own > half ? own : half;
+    td_coop_graph layout = {.gpu = {.graph = graph}, .device = device};
+    td_coop_job self = {.layout = &layout};
+    const td_gpu_memory *memory = &self.gpu.memory;
+    td_run run;
+    TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    td_gpu_measure_on(&self.gpu.memory, device);
+    run.async = false; /* shared iterations are synchronous */
+    TD_CHECK(td_coop_read_settings(&self));
+    self.compressed_guess = self.compress ? guess_compressed(graph) : 0;
+    TD_CHECK(td_coop_prepare(&self, room));
+    TD_CHECK(declare_cpu(&self));
+    TD_CHECK(td_coop_declare_arrays(&self));
+    TD_CHECK(td_coop_declare_host(&self));
+    TD_CHECK(note_results(&self));
+    out->hot = memory->bytes[TD_FOR_EDGES];
+    out->program = memory->bytes[TD_FOR_PROGRAM];
+    out->vertices = memory->bytes[TD_FOR_LISTS] + out->program;
+    out->edges = layout.split.edges * (sizeof(uint32_t) + layout.split.weight_bytes);
+    out->host = memory->host.peak;
+    return TD_OK;
 }
 
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       uint64_t device_free, td_coop_bytes *out)
+                       td_device *device, td_coop_bytes *out)
 {
-    td_weight_kind kind = program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
-    const td_cpu_kernels *k = &program->cpu[kind];
-    uint64_t n = graph->vertices, ways = k->view == TD_VIEW_BOTH && !graph->symmetric ? 2 : 1;
-    size_t edge = sizeof(uint32_t) + td_weight_bytes(kind);
-    td_gpu_bytes whole;
-    *out = (td_coop_bytes){.edges = graph->edges * ways * edge};
-    TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
-    TD_CHECK(measure(program, graph, options, graph->edges * ways, out));
-    bool steps = k->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
-    uint64_t lists = ways == 2 ? 2 : graph->symmetric || !k->fused || steps ? 1 : 2;
-    out->host = host_bytes(k, graph, lists, edge, n);
-    bool compressed = !k->fused && kind == TD_WEIGHT_NONE && td_coop_compresses(options);
-    out->room = device_free > out->vertices ? device_free - out->vertices : 0;
+    uint64_t device_free = td_device_left(device) + device->now;
     double cap = options->gpu_edges;
-    if (cap > 0) {
-        uint64_t most = cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
-        if (most < out->room) out->room = most;
-    }
-    uint64_t hot = out->room < out->edges ? out->room : out->edges;
-    if (compressed) out->host += guess_compressed(graph, out->edges, out->edges - hot);
+    td_gpu_bytes whole;
+    TD_CHECK(td_gpu_count_bytes(program, graph, options, &td_gpu_default_choice, &whole));
+    TD_CHECK(measure(program, graph, options, device, 0, out));
+    uint64_t most = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)out->edges) : (uint64_t)cap;
+    out->room = device_free > out->vertices ? device_free - out->vertices : 0;
+    if (most < out->room) out->room = most;
     /* The resident engine may need two lists where this one needs one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
     out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
-    return TD_OK;
+    return out->all ? TD_OK : measure(program, graph, options, device, out->room, out);
 }

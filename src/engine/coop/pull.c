@@ -232,23 +232,29 @@ static td_status pull_sinks(td_coop_job *self, uint64_t first)
     return td_gpu_end_iteration(&self->gpu, &row, began, td_seconds_since(began));
 }
 
-td_status td_coop_make_sums(td_coop_job *self)
+td_status td_coop_declare_sums(td_coop_job *self)
 {
-    td_gpu_job *gpu = &self->gpu;
-    const td_cpu_kernels *k = gpu->traits;
-    uint64_t n = gpu->graph->vertices;
-    TD_CHECK(td_coop_declare_arrays(self));
-    TD_CHECK(td_gpu_send_inputs(gpu));
-    TD_CHECK(td_gpu_clear_sums(gpu, gpu->arrays.sums));
-    TD_CHECK(td_gpu_clear_sums(gpu, self->rest_sums));
+    const td_cpu_kernels *k = self->gpu.traits;
+    uint64_t n = self->gpu.graph->vertices;
     TD_CHECK(td_coop_new_pinned(self, &self->sums, n, k->accum_bytes, "sums"));
     for (int i = 0; i < 2; i++) {
         TD_CHECK(td_coop_new_pinned(self, &self->snapshot[i], n, k->value_bytes, "vertex values"));
         self->messages[i] = self->snapshot[i];
         if (!k->sends_value) TD_CHECK(td_coop_new_pinned(self, &self->messages[i], n, k->message_bytes, "messages"));
     }
-    self->cpu.coop.sums = self->sums;
     return td_coop_make_deques(self);
+}
+
+td_status td_coop_make_sums(td_coop_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    TD_CHECK(td_coop_declare_arrays(self));
+    TD_CHECK(td_gpu_send_inputs(gpu));
+    TD_CHECK(td_gpu_clear_sums(gpu, gpu->arrays.sums));
+    TD_CHECK(td_gpu_clear_sums(gpu, self->rest_sums));
+    TD_CHECK(td_coop_declare_host(self));
+    self->cpu.coop.sums = self->sums;
+    return TD_OK;
 }
 
 /* End of the vertices that have hot edges. */

@@ -278,6 +278,7 @@ td_status td_coop_drain(td_coop_job *self)
     self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->layout->device) - began) * 1e-9;
     self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
+    self->gpu_busy_in_all += self->gpu_busy;
     if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
     return TD_OK;
 }

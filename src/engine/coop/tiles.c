@@ -215,8 +215,11 @@ void td_coop_fill_deques(td_coop_job *self)
 td_status td_coop_make_deques(td_coop_job *self)
 {
     uint64_t ranges = (uint64_t)self->cpu.workers * RANGES_PER_WORKER + 2;
-    TD_CHECK(td_new_bytes(&self->cpu.coop.partials, ranges, 2 * self->gpu.traits->accum_bytes, "partial sums"));
-    TD_CHECK(TD_NEW(&self->cpu.coop.cut, ranges, "partial sums"));
+    td_host_memory *host = &self->gpu.memory.host;
+    TD_CHECK(td_host_declare(host, &self->cpu.coop.partials, ranges, 2 * self->gpu.traits->accum_bytes,
+                             "partial sums"));
+    TD_CHECK(td_host_declare(host, &self->cpu.coop.cut, ranges, sizeof *self->cpu.coop.cut, "partial sums"));
     if (!in_windows(self)) return TD_OK;
-    return TD_NEW(&self->before[TD_COOP_HOT], (self->layout->split.edges >> self->layout->link.shift) + 3, "windows");
+    return td_host_declare(host, &self->before[TD_COOP_HOT],
+                           (self->layout->split.edges >> self->layout->link.shift) + 3, sizeof(uint64_t), "windows");
 }

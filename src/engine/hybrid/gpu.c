@@ -57,14 +57,17 @@ static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
     TD_CHECK(td_gpu_declare_values(job));
     TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new(job, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
-    TD_CHECK(td_gpu_new(job, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t), "list starts"));
-    TD_CHECK(td_gpu_new(job, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
-    TD_CHECK(td_gpu_new(job, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
+                            "list starts"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
     for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
         td_hybrid_slot *slot = &self->slots[i];
-        TD_CHECK(td_gpu_new(job, &slot->targets, self->slot_edges + 4, sizeof(uint32_t), "page"));
-        if (weight > 0) TD_CHECK(td_gpu_new(job, &slot->weights, self->slot_edges + 4, weight, "weights of a page"));
+        uint64_t edges = self->slot_edges + 4;
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->targets, edges, sizeof(uint32_t), "page"));
+        if (weight > 0)
+            TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->weights, edges, weight, "weights of a page"));
     }
     return TD_OK;
 }
@@ -123,13 +126,15 @@ static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
     return pieces + pieces / 64 + pages + 2;
 }
 
-uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                    uint64_t slot_edges)
+td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                uint64_t slot_edges, td_gpu_memory *out)
 {
     td_hybrid_gpu self = {.slot_edges = slot_edges};
     td_run run;
-    if (td_gpu_job_measure(&self.job, &run, program, graph, options) != TD_OK) return 0; /* refused elsewhere */
-    return declare_arrays(&self, most_pieces(graph, slot_edges)) == TD_OK ? td_gpu_memory_sum(&self.job.memory) : 0;
+    TD_CHECK(td_gpu_job_measure(&self.job, &run, program, graph, options));
+    TD_CHECK(declare_arrays(&self, most_pieces(graph, slot_edges)));
+    *out = self.job.memory;
+    return TD_OK;
 }
 
 static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uint64_t edges)
@@ -141,9 +146,11 @@ static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uin
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges)
 {
-    uint64_t emulated = 0, bytes = td_hybrid_gpu_device_bytes(program, graph, options, slot_edges);
+    td_gpu_memory taken;
+    uint64_t emulated = 0;
     const char *devices = td_gpu_wanted(options);
-    if (devices == NULL || td_devices_host_bytes(devices, bytes, false, &emulated) != TD_OK) return 0;
+    if (td_hybrid_gpu_measure(program, graph, options, slot_edges, &taken) != TD_OK) return 0; /* refused in time */
+    if (td_devices_host_bytes(devices, td_gpu_memory_sum(&taken), false, &emulated) != TD_OK) return 0;
     return emulated;
 }
 
@@ -236,7 +243,6 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
     hybrid->gpu = self;
     self->hybrid = hybrid;
     TD_CHECK(td_gpu_job_open(&self->job, hybrid->cpu.run, hybrid->cpu.options));
-    td_cache_release_layout(hybrid->cpu.options->cache); /* another engine's layout: both may not fit */
     TD_CHECK(td_gpu_set_open(hybrid->cpu.options, "hybrid", &self->set));
     td_device *device = self->set->gpu[0];
     if (self->set->count > 1)
@@ -270,6 +276,7 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
     td_stream *stream = self->job.stream;
     td_gpu_job_close(&self->job);
     if (stream != NULL) td_stream_close(stream);
+    td_gpu_set_note(hybrid->cpu.options);
     if (self->flights > 0 || self->status != TD_OK || !hybrid->through) td_gpu_set_drop(hybrid->cpu.options);
     td_free(self->piece_of);
     td_free(self->list_of);
@@ -349,6 +356,7 @@ static void on_landed(void *context, td_status status, uint64_t value)
     uint64_t began = slot->asked > self->free_at ? slot->asked : self->free_at;
     (void)value;
     td_hybrid_update_rate(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
+    self->busy_ns += now > began ? now - began : 0;
     self->free_at = now;
     self->flights--;
     slot->busy = false;
@@ -425,6 +433,7 @@ td_status td_hybrid_gpu_launch(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32
     slot->asked = td_device_clock(self->job.device);
     self->flights++;
     hybrid->row.pages_gpu++;
+    hybrid->row.edges_gpu += slot->edges;
     TD_CHECK(send_page(slot, list, first, weight));
     TD_CHECK(pull_page(self, slot, number));
     TD_CHECK(td_gpu_apply(job, slot->stream, job->arrays.sums, page->begin, page->end));

@@ -28,6 +28,7 @@ typedef struct td_hybrid_gpu {
     uint64_t slot_edges;
     uint32_t flights;
     uint64_t free_at;     /* end of the last page */
+    uint64_t busy_ns;     /* time spent on pages so far */
     bool ready;           /* the values have been copied */
     uint64_t begun;       /* start of that copy */
     double setup_ns;      /* duration of that copy */
@@ -45,8 +46,8 @@ typedef struct td_hybrid_gpu {
 td_status td_hybrid_gpu_open(td_hybrid_job *self);
 uint64_t td_hybrid_gpu_slot(const td_hybrid_job *self);       /* edges of a slot */
 /* Device memory of a run, measured by the functions that allocate it; the number of pieces is estimated. */
-uint64_t td_hybrid_gpu_device_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
-                                    uint64_t slot_edges);
+td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                uint64_t slot_edges, td_gpu_memory *out);
 /* Host memory of an emulated GPU; 0 for a real one. */
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                       uint64_t slot_edges);

@@ -283,7 +283,10 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     run->seconds = td_seconds_since(self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
-    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
+    if (self.gpu != NULL) {
+        td_gpu_stop_counting(&self.gpu->job);
+        td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self.gpu->busy_ns * 1e-9;
+    }
     td_hybrid_gpu_unpin(self.gpu);
     TD_TRY(td_cpu_copy_result(&self.cpu));
     self.through = true;
@@ -298,15 +301,24 @@ static uint64_t memory_allowed(void)
     return budget > 0 ? budget : td_machine_memory_free();
 }
 
+/* The GPU is opened once it is known to take part: its free memory is part of the plan. */
+static td_status plan_gpu(td_plan *plan, const td_hybrid_bytes *need)
+{
+    td_gpu_set *gpus;
+    TD_CHECK(td_gpu_set_open(&plan->options, "hybrid", &gpus));
+    td_plan_on_device(plan, gpus->gpu[0], need->device_graph, need->device_program, false);
+    return TD_OK;
+}
+
 static td_status plan_hybrid(td_plan *plan)
 {
     td_hybrid_bytes need;
     const td_graph *graph = plan->graph;
     td_packed_info file = graph->paged != NULL ? *td_paged_describe(graph->paged) : td_packed_plan(graph);
     TD_CHECK(td_hybrid_count_bytes(plan->program, graph, &file, &plan->options, memory_allowed(), &need));
+    if (need.device_graph > 0) TD_CHECK(plan_gpu(plan, &need));
     plan->program_bytes = need.arrays + need.tables + need.gpu;
     plan->emulated_bytes = need.emulated;
-    if (need.device > 0) td_plan_count(plan, "device_bytes", need.device);
     if (graph->paged == NULL) return TD_OK;
     plan->graph_bytes = td_paged_open_bytes(&file);
     td_plan_count(plan, "room_bytes", need.room);

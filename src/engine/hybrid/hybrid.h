@@ -123,6 +123,9 @@ uint64_t td_hybrid_cores_bytes(const td_cpu_kernels *k, const td_run_options *op
 td_status td_hybrid_open_cores(td_hybrid_job *self);
 void td_hybrid_close_cores(td_hybrid_job *self);
 
+/* sweep.c: declares the edges of a forest: their positions and, for a run from disk, the edges themselves. */
+td_status td_hybrid_declare_forest(td_cpu_job *cpu, bool on_disk, td_host_memory *memory);
+
 /* plan.c: memory and disk reads of a run. */
 typedef struct td_hybrid_bytes {
     uint64_t vertices; /* offsets, ids and the program's arrays */
@@ -130,7 +133,7 @@ typedef struct td_hybrid_bytes {
     uint64_t tables;   /* tables of pages, iterations and workers, estimated */
     uint64_t gpu;      /* host memory of a GPU that takes part */
     uint64_t emulated; /* part of `gpu`: an emulated GPU's memory */
-    uint64_t device;   /* device memory */
+    uint64_t device_graph, device_program; /* device memory */
     uint64_t room;     /* memory left for edges */
     uint64_t edges;    /* bytes of the lists of a pass */
     uint64_t cached;   /* maximum bytes of edges in memory */

@@ -1,5 +1,5 @@
-/* States the memory and the disk reads of a run. The sizes follow src/cpu (by pages) and paged.c; tests compare them
- * with runs. */
+/* States the memory and the disk reads of a run. Arrays are measured by the functions that allocate them; pages and
+ * their tables follow paged.c, and tests compare them with runs. */
 #include "engine/hybrid/gpu.h"
 
 #include "base/alloc.h"
@@ -21,22 +21,23 @@ static const td_cpu_kernels *kernels_of(const td_program *program, const td_pack
     return &program->cpu[program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : file->weights];
 }
 
-static uint64_t bytes_per_vertex(const td_program *program, const td_cpu_kernels *k, const td_run_options *options)
+/* The program's arrays and results, by the functions that allocate them. Bitmaps that a schedule makes when it first
+ * notifies vertices are among the tables. */
+static td_status measure_arrays(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                bool on_disk, uint64_t *bytes)
 {
-    uint64_t bytes = k->value_bytes;
-    bool gas = program->info->kind == TD_KIND_GAS, async = options->mode == TD_MODE_ASYNC;
-    if (options->parents) bytes += sizeof(uint32_t);
-    if (k->edge != NULL) bytes += sizeof(uint64_t) + sizeof(td_forest_edge);
-    if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += sizeof(uint32_t);
-    if (!gas) return bytes;
-    if (!k->sends_value) return bytes + k->message_bytes * (async ? 1 : 2);
-    return !k->fused && !async ? bytes + k->value_bytes : bytes;
-}
-
-static uint64_t bitmaps(const td_program *program, const td_cpu_kernels *k)
-{
-    if (program->info->kind != TD_KIND_GAS) return 0;
-    return 2 + (!k->fused && k->measure == TD_MEASURE_MAX) + (k->schedule == TD_SCHEDULE_PEEL);
+    const td_program_info *info = program->info;
+    td_run run = {.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
+    td_host_memory memory = {.measures = true};
+    td_cpu_job job = {.by_pages = true};
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run.context.parameter, NULL));
+    TD_CHECK(td_cpu_job_describe(&job, &run, options));
+    TD_CHECK(td_cpu_declare_arrays(&job, &memory));
+    if (info->kind == TD_KIND_SWEEP) TD_CHECK(td_hybrid_declare_forest(&job, on_disk, &memory));
+    if (options->parents) TD_CHECK(td_cpu_declare_parents(&job, &memory));
+    bool labels = job.kernels->label != NULL && job.kernels->value_bytes != sizeof(uint32_t);
+    *bytes = memory.bytes + (labels ? graph->vertices * sizeof(uint32_t) : 0);
+    return TD_OK;
 }
 
 /* Whether the program uses in- and out-lists. */
@@ -165,7 +166,7 @@ static void count_least(td_hybrid_bytes *out, const td_program *program, const t
 
 /* Host memory of the GPU. For a graph on disk, a GPU that leaves too little for pages is not used, unless the user
  * asked for it. */
-static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
+static td_status count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
                       const td_run_options *options, bool on_disk)
 {
     uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
@@ -173,10 +174,14 @@ static void count_gpu(td_hybrid_bytes *need, const td_program *program, const td
     if (slot > graph->edges) slot = graph->edges;
     uint64_t bytes = td_hybrid_gpu_host_bytes(program, graph, options, slot, on_disk);
     bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, false, word > edges ? word : edges);
-    if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return;
+    if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return TD_OK;
+    td_gpu_memory taken;
+    TD_CHECK(td_hybrid_gpu_measure(program, graph, options, slot, &taken));
     need->gpu = bytes;
     need->emulated = td_hybrid_gpu_emulated_bytes(program, graph, options, slot);
-    need->device = td_hybrid_gpu_device_bytes(program, graph, options, slot);
+    need->device_program = taken.bytes[TD_FOR_PROGRAM];
+    need->device_graph = td_gpu_memory_sum(&taken) - need->device_program;
+    return TD_OK;
 }
 
 td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph, const td_packed_info *file,
@@ -185,18 +190,20 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     const td_cpu_kernels *k = kernels_of(program, file);
     bool on_disk = graph->paged != NULL, both = uses_both_lists(program, k, file);
     bool gpu = takes_gpu(program, k, file, options);
-    *out = (td_hybrid_bytes){.arrays = file->vertices * bytes_per_vertex(program, k, options) +
-                                       bitmaps(program, k) * td_bitmap_words(file->vertices) * 8};
+    uint64_t from_disk; /* the program's arrays of a run from disk, even if the edges are in memory */
+    *out = (td_hybrid_bytes){0};
+    TD_CHECK(measure_arrays(program, graph, options, on_disk, &out->arrays));
+    TD_CHECK(measure_arrays(program, graph, options, true, &from_disk));
     out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
-    out->vertices = td_paged_open_bytes(file) + out->arrays + cores + td_run_input_bytes(program, graph, options) +
+    out->vertices = td_paged_open_bytes(file) + from_disk + cores + td_run_input_bytes(program, graph, options) +
                     td_checkpoint_bytes(program, graph, options);
     if (on_disk) out->arrays += cores;
     out->edges = pass_bytes(program, k, file, k != program->cpu);
     uint64_t taken = out->vertices + memory / 64 + out->tables;
     out->room = memory > taken ? memory - taken : 0;
     count_least(out, program, graph, file, options, both, gpu);
-    if (gpu) count_gpu(out, program, graph, options, on_disk);
+    if (gpu) TD_CHECK(count_gpu(out, program, graph, options, on_disk));
     out->room = out->room > out->gpu ? out->room - out->gpu : 0;
     uint64_t lists = out->edges * (k->first_hit && !graph->symmetric ? 2 : 1); /* pushes and pulls along different
                                                                                 * lists */

@@ -57,13 +57,21 @@ static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
     return TD_OK;
 }
 
+/* A forest has fewer edges than vertices. */
+td_status td_hybrid_declare_forest(td_cpu_job *cpu, bool on_disk, td_host_memory *memory)
+{
+    uint64_t n = cpu->graph->vertices;
+    TD_CHECK(td_cpu_declare_forest(cpu, memory));
+    if (cpu->kernels->edge == NULL || !on_disk) return TD_OK;
+    return td_host_declare(memory, &cpu->run->forest, n, sizeof *cpu->run->forest, "edges of the forest");
+}
+
 static td_status note_forest(td_hybrid_job *self)
 {
     td_cpu_tally sum;
     td_checkpoints_finish(self->cpu.run);
     td_sweep_sort_edges(self->cpu.run);
     self->cpu.run->total_weight = 0;
-    if (self->paged != NULL) TD_CHECK(TD_NEW(&self->cpu.run->forest, self->cpu.run->edge_count, "edges of the forest"));
     td_hybrid_order_all(self, self->push);
     td_hybrid_pass pass = {.set = self->push, .needs = TD_WITH_WEIGHTS, .work = note_page};
     return td_hybrid_go(self, &pass, &sum);
@@ -77,7 +85,7 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
     td_cpu_tally sum;
     cpu->from_above = cpu->graph->symmetric;
     TD_CHECK(td_cpu_make_high_degree_list(cpu));
-    if (cpu->kernels->edge != NULL) TD_CHECK(TD_NEW(&cpu->run->edges, vertices, "edges of the forest"));
+    TD_CHECK(td_hybrid_declare_forest(cpu, self->paged != NULL, &(td_host_memory){0}));
     TD_CHECK(td_cpu_init(cpu, &sum));
     while (again && !(cpu->has_limit && cpu->context.iteration >= cpu->limit)) {
         uint64_t began = td_clock_ns(), total;
@@ -101,7 +109,7 @@ td_status td_hybrid_resume_converged(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    if (cpu->kernels->edge != NULL) TD_CHECK(TD_NEW(&cpu->run->edges, cpu->graph->vertices, "edges of the forest"));
+    TD_CHECK(td_hybrid_declare_forest(cpu, self->paged != NULL, &(td_host_memory){0}));
     TD_CHECK(td_cpu_init(cpu, &sum));
     cpu->run->converged = true;
     return cpu->run->edges != NULL ? note_forest(self) : TD_OK;
@@ -132,7 +140,7 @@ td_status td_hybrid_parents(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    TD_CHECK(TD_NEW(&cpu->run->parents, cpu->graph->vertices, "parents"));
+    TD_CHECK(td_cpu_declare_parents(cpu, &(td_host_memory){0}));
     cpu->parents = cpu->run->parents;
     td_hybrid_order_all(self, self->pull);
     td_hybrid_pass finding = {.set = self->pull, .needs = self->needs, .work = parents_page};

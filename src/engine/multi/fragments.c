@@ -306,10 +306,11 @@ static td_status load_all(td_multi_job *self, const td_multi_need *need)
     td_status status = TD_OK;
     td_multi_graph *held = self->held;
     const td_graph *graph = self->graph;
+    td_host_memory *host = &td_multi_first(self)->memory.host;
     td_adjacency both = {0};
     const td_adjacency *push = &graph->out, *pull = graph->symmetric ? &graph->out : &graph->in;
     if (need->both) {
-        TD_TRY(td_lists_join(graph, need->weight_bytes > 0, &both, self->options->pool));
+        TD_CHECK(td_lists_join(graph, need->weight_bytes > 0, &both, host, self->options->pool));
         push = pull = &both;
     }
     held->same = need->same;
@@ -322,8 +323,17 @@ static td_status load_all(td_multi_job *self, const td_multi_need *need)
     held->has_heads = need->heads;
     held->has_weights = need->weight_bytes > 0;
 done:
-    td_lists_free(&both);
+    if (need->both) td_lists_unjoin(graph, need->weight_bytes > 0, &both, host);
     return status;
+}
+
+td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
+                                int parts)
+{
+    td_partition_wish wish = {.kind = kind, .parts = parts, .seed = seed, .ranges_only = true,
+                              .out = need->both || need->push || graph->symmetric,
+                              .in = need->both || (need->pull && !graph->symmetric)};
+    return wish;
 }
 
 td_status td_multi_load(td_multi_job *self)
@@ -332,14 +342,14 @@ td_status td_multi_load(td_multi_job *self)
     const td_multi_settings *set = &self->set;
     td_multi_need need = td_multi_needs(self);
     if (serves(held, set, &need)) return TD_OK;
+    td_gpu_mark before = td_gpu_layout_mark(self->options);
     free_fragments(held);
-    td_partition_wish wish = {.kind = set->partition, .parts = held->count, .seed = set->seed,
-                              .ranges_only = true,
-                              .out = need.push || self->graph->symmetric, .in = need.pull && !self->graph->symmetric};
-    if (need.both) wish.out = wish.in = true;
+    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count);
     TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));
     held->is_cut = true;
     held->kind = set->partition;
     held->seed = set->seed;
-    return load_all(self, &need);
+    td_status status = load_all(self, &need);
+    td_gpu_layout_note(self->options, &before);
+    return status;
 }

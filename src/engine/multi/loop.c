@@ -148,6 +148,8 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
         row.active_edges = row.edges;
         self->now.vertices = first->control->rows[r].vertices;
         if (first->control->rows[r].split) continue;
+        for (int i = 0; i < self->rounds.count; i++)
+            self->gpu[self->rounds.member[i]].all_processed += job_of(self, i)->control->rows[r].edges;
         td_gpu_subtract_settled(td_multi_first(self), row.active_vertices, row.edges);
         TD_CHECK(td_gpu_end_iteration(td_multi_first(self), &row, began + (uint64_t)(each * 1e9 * r), each));
     }

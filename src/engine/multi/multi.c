@@ -3,9 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/size.h"
 #include "cpu/cpu.h"
-#include "gpu/bytes.h"
 
 #include <string.h>
 
@@ -88,36 +86,6 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES]};
-    return TD_OK;
-}
-
-/* What of the request the settings contradict. */
-
-static bool keeps_stored_order(const td_program *program, const td_run_options *options)
-{
-    const td_program_info *info = program->info;
-    bool under_way = options->has_iterations || options->checkpoint != NULL || options->resume != NULL;
-    return !info->renumbers || (info->vertex_values && under_way);
-}
-
-static td_status check(const td_program *program, const td_run_options *options, const td_multi_settings *set)
-{
-    const td_program_info *info = program->info;
-    bool fused = program->cpu[TD_WEIGHT_NONE].fused, gas = info->kind == TD_KIND_GAS;
-    if (!gas && info->rule != TD_RULE_PARENTS && info->rule != TD_RULE_FOREST)
-        return td_fail(TD_UNSUPPORTED, "%s: the multi engine knows how to join what sweeps on several GPUs found only for "
-                       "components (TD_RULE_PARENTS) and forests (TD_RULE_FOREST); {engine} resident runs it", info->name);
-    if (set->partition != TD_PARTITION_SEG && keeps_stored_order(program, options))
-        return td_fail(TD_USAGE, "multi.partition=%s: %s needs the graph's own vertex numbers%s; allowed is seg",
-                       td_partition_name(set->partition), info->name,
-                       info->renumbers ? " under an iteration limit and with checkpoints" : "");
-    if (set->direction == TD_DIRECTION_PUSH && gas && !fused)
-        return td_fail(TD_USAGE,
-                       "multi.direction=push: %s needs the whole sum of a vertex at once; allowed are auto and pull",
-                       info->name);
-    if (set->delta > 0 && (options->has_iterations || set->direction != TD_DIRECTION_AUTO))
-        return td_fail(TD_USAGE, "multi.delta is the width of a bucket of sssp's distances, which an iteration limit and "
-                                 "multi.direction replace by rounds");
     return TD_OK;
 }
 
@@ -301,7 +269,7 @@ static td_status have_same_memory(const td_gpu_set *gpus, bool *same)
     return TD_OK;
 }
 
-static td_status choose_values(const td_multi_settings *set, const td_gpu_set *gpus, bool *shared)
+td_status td_multi_choose_values(const td_multi_settings *set, const td_gpu_set *gpus, bool *shared)
 {
     bool same;
     TD_CHECK(have_same_memory(gpus, &same));
@@ -316,7 +284,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
 {
     TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
     self->loop = self->held->gpu.set->loop;
-    TD_CHECK(choose_values(&self->set, self->held->gpu.set, &self->shared));
+    TD_CHECK(td_multi_choose_values(&self->set, self->held->gpu.set, &self->shared));
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
@@ -374,11 +342,13 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     run->prepare_seconds += td_seconds_since(began);
     uint64_t run_began = td_clock_ns();
     TD_EACH_GPU(self, gpu) gpu->job.run_began = run_began;
+    TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
     TD_TRY(run_schedule(self));
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(run_began);
     td_gpu_stop_counting(td_multi_first(self));
+    TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);
     TD_TRY(td_multi_hand_over(self));
     if (options->parents) TD_TRY(td_cpu_parents(run, options));
@@ -389,48 +359,21 @@ done:
     return status;
 }
 
-/* The plan. */
+/* For the plan. */
 
-/* Edges of a fragment's lists before they are cut: those of ranges with equal edges differ by less than a list. */
-static td_status count_bytes(td_plan *plan, const td_multi_settings *set, int count, td_gpu_memory *out)
+void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set)
 {
-    td_run run;
-    td_multi_job *self;
-    td_status status = TD_OK;
-    td_multi_fragment fragment = {0};
-    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
-    self->count = count;
-    td_multi_gpu *gpu = &self->gpu[0];
-    TD_TRY(td_gpu_job_measure(&gpu->job, &run, plan->program, plan->graph, &plan->options));
     fill_job(&gpu->job, set);
     gpu->loop_edges = set->loop_edges;
-    td_multi_need need = td_multi_needs(self);
-    uint64_t n = plan->graph->vertices, parts = (uint64_t)count, edges = td_gpu_view_edges(&gpu->job) / parts + 1;
-    TD_TRY(td_multi_declare_fragment(&gpu->job.memory, &need, n / parts + 1, (n + 31) / 32, edges, edges, &fragment));
-    td_gpu_mailbox box = {0};
-    TD_TRY(declare_arrays(gpu, &box, &need, NULL, set->copies, edges, true));
-    *out = gpu->job.memory;
-done:
-    td_free(self);
-    return status;
 }
 
-static td_status plan_multi(td_plan *plan)
+td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges)
 {
-    const td_run_options *options = &plan->options;
-    td_multi_settings set;
-    td_gpu_memory need;
-    td_gpu_set *gpus;
-    TD_CHECK(td_gpu_check_vertices(plan->graph, "multi"));
-    TD_CHECK(td_multi_read_settings(options->settings, &set));
-    TD_CHECK(check(plan->program, options, &set));
-    TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
-    if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
-    TD_CHECK(count_bytes(plan, &set, gpus->count, &need));
-    plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) * 2;
-    td_plan_on_device(plan, gpus->gpu[0], need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],
-                      need.bytes[TD_FOR_PROGRAM], false);
-    td_plan_count(plan, "gpus", (uint64_t)gpus->count);
+    bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
+    TD_EACH_GPU(self, gpu) {
+        int i = td_multi_index(self, gpu);
+        TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));
+    }
     return TD_OK;
 }
 
@@ -450,7 +393,7 @@ const td_engine td_multi_engine = {
     .settings = settings,
     .uses = uses,
     .applies = applies,
-    .plan = plan_multi,
+    .plan = td_multi_plan,
     .run = run_multi,
     .columns = columns,
 };

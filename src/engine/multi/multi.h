@@ -51,6 +51,9 @@ typedef struct td_multi_settings {
 } td_multi_settings;
 td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
 
+/* Whether the GPUs share one array of values. */
+td_status td_multi_choose_values(const td_multi_settings *set, const td_gpu_set *gpus, bool *shared);
+
 /* One adjacency of a fragment, on the fragment's GPU. */
 typedef struct td_multi_lists {
     void *offsets, *targets, *weights;
@@ -99,6 +102,7 @@ typedef struct td_multi_gpu {
     uint32_t left;           /* peeling */
     uint64_t loop_edges;     /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
+    uint64_t all_processed;  /* edges of this run */
     uint64_t processed_at;   /* by the devices' clock: when it was through with them */
 } td_multi_gpu;
 
@@ -217,8 +221,18 @@ typedef struct td_multi_need {
 } td_multi_need;
 td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
+/* How the lists that a run needs are cut. */
+td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
+                                int parts);
 td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
                                     uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
+
+/* multi.c: for the plan. Arrays of all GPUs besides fragments; `edges`: of the largest fragment. */
+void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set);
+td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges);
+
+/* plan.c */
+td_status td_multi_plan(td_plan *plan);
 
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */

@@ -147,6 +147,7 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;
     td_status status = td_gpu_end_iteration(first, &self->row, began, td_seconds_since(began));
+    TD_EACH_GPU(self, gpu) gpu->all_processed += gpu->processed;
     TD_EACH_GPU(self, gpu) gpu->job.state.context.iteration = first->state.context.iteration;
     return status;
 }

@@ -63,7 +63,7 @@ static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(settings, "resident", td_resident_settings, set, NULL));
-    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE]};
+    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE], NULL};
     return TD_OK;
 }
 
@@ -136,9 +136,11 @@ static td_status set_up(td_gpu_job *job, const td_plan *plan)
     TD_CHECK(td_gpu_layout_acquire(&td_gpu_graph_layout_kind, job->graph, job->options, &job->layout));
     TD_CHECK(td_gpu_job_start(job, job->layout->device, job->layout->stream));
     td_gpu_choose_lists(job);
+    td_gpu_mark before = td_gpu_layout_mark(job->options);
     if (plan->device_graph_bytes + plan->device_program_bytes > td_device_left(job->device)) td_gpu_drop_others(job);
     TD_CHECK(td_gpu_load(job));
     TD_CHECK(fill_state(job));
+    td_gpu_layout_note(job->options, &before);
     TD_CHECK(td_gpu_declare_arrays(job));
     TD_CHECK(td_gpu_fill_arrays(job));
     TD_CHECK(td_gpu_size_loops(job));
@@ -195,16 +197,6 @@ done:
     return status;
 }
 
-/* Peak host memory without an emulated GPU's memory, which the plan adds: the buffers of loading, before the program's
- * arrays exist, or the result. */
-static uint64_t host_peak(const td_plan *plan, td_device *device, const td_gpu_bytes *need, bool cooperative)
-{
-    uint64_t whole = td_device_host_bytes(device, need->graph + need->program, cooperative);
-    uint64_t loading = need->host + td_device_host_bytes(device, need->graph, false);
-    uint64_t running = (uint64_t)plan->graph->vertices * sizeof(double) + whole;
-    return (loading > running ? loading : running) - whole;
-}
-
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -213,12 +205,13 @@ static td_status plan_resident(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(td_gpu_check_vertices(plan->graph, "resident"));
     TD_CHECK(read_choice(options->settings, &choice));
-    TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
     TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
+    choice.device = gpus->gpu[0];
+    TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
-    plan->program_bytes = host_peak(plan, gpus->gpu[0], &need, cooperative);
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
+    plan->program_bytes = need.host;
     return TD_OK;
 }
 

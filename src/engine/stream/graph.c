@@ -97,19 +97,24 @@ static void take_made(td_link_list *list, td_adjacency *made)
     *made = (td_adjacency){0};
 }
 
-static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_list_order order)
+/* `owned`: the lists are the layout's own (joined) and are freed. */
+static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_list_order order, bool owned)
 {
     td_status status = TD_OK;
     const td_graph *graph = self->gpu.graph;
+    td_pool *pool = self->gpu.options->pool;
+    td_host_memory *host = &self->gpu.memory.host;
+    uint64_t edges = list->edges, weight = list->weight_bytes;
     td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
                          (void *)(uintptr_t)list->weights};
     td_adjacency made = {0};
-    TD_TRY(TD_NEW(&made.targets, list->edges, "reordered lists"));
-    if (list->weights != NULL) TD_TRY(td_new_bytes(&made.weights, list->edges, list->weight_bytes, "reordered lists"));
-    TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, self->gpu.options->pool));
-    td_free(list->own_targets);
-    td_free(list->own_weights);
-    take_made(list, &made);
+    TD_TRY(td_host_declare(host, &made.targets, edges, sizeof(uint32_t), "reordered lists"));
+    if (weight > 0) TD_TRY(td_host_declare(host, &made.weights, edges, weight, "reordered lists"));
+    td_host_note(host, td_lists_order_bytes(graph, edges, order, td_pool_threads(pool)));
+    if (!host->measures) TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, pool));
+    if (owned) td_host_undeclare(host, &list->own_targets, edges, sizeof(uint32_t));
+    if (owned && weight > 0) td_host_undeclare(host, &list->own_weights, edges, weight);
+    if (!host->measures) take_made(list, &made);
 done:
     td_lists_free(&made);
     return status;
@@ -122,15 +127,16 @@ static td_status make_host_list(td_streaming_job *self, td_link_list *list, cons
     const td_graph *graph = self->gpu.graph;
     list->weight_bytes = shape->weighted ? td_weight_bytes(graph->weights) : 0;
     if (shape->both) {
-        TD_CHECK(td_lists_join(graph, shape->weighted, &both, self->gpu.options->pool));
+        TD_CHECK(td_lists_join(graph, shape->weighted, &both, &self->gpu.memory.host, self->gpu.options->pool));
         take_made(list, &both);
     } else {
         take_graphs_own(list, from, shape->weighted);
     }
     list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
-    if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order));
+    if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order, shape->both));
     if (shape->weight_bits == 0) return TD_OK;
-    return td_streaming_pack_weights(list, graph, (uint32_t)shape->weight_bits, self->gpu.options->pool);
+    return td_streaming_pack_weights(list, graph, (uint32_t)shape->weight_bits, &self->gpu.memory.host,
+                                     self->gpu.options->pool);
 }
 
 /* Pins a list, so that copies need no staging and kernels can read it. Warns once if the system refuses. */
@@ -163,7 +169,9 @@ static void describe_list(const td_streaming_job *self, td_link_list *list, cons
 static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
 {
     uint64_t v = 0, n = self->gpu.graph->vertices, count = list->subgraphs;
-    TD_CHECK(TD_NEW(&list->first_vertex, count + 1, "subgraphs"));
+    TD_CHECK(td_host_declare(&self->gpu.memory.host, &list->first_vertex, count + 1, sizeof *list->first_vertex,
+                             "subgraphs"));
+    if (self->gpu.memory.measures) return TD_OK;
     for (uint32_t s = 0; s < list->subgraphs; s++) {
         while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
         list->first_vertex[s] = (uint32_t)v;
@@ -177,6 +185,21 @@ static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
     return TD_OK;
 }
 
+/* Estimates the words of compressed targets for a plan: of the graph's lists from a sample, of joined lists as the sum of
+ * both samples, of reordered lists as the upper bound. */
+static uint64_t guess_compressed(const td_streaming_job *self, const td_link_list *list, const td_streaming_shape *shape)
+{
+    const td_graph *graph = self->gpu.graph;
+    uint64_t most = (uint64_t)(TD_LINK_WORTH_IT * (double)list->edges);
+    const uint32_t *first = shape->both ? graph->in.targets : list->targets;
+    if (!self->gpu.memory.measures) return 0;
+    if (shape->order != TD_LISTS_STORED || first == NULL) return most;
+    uint64_t words = td_link_guess_compressed(first, graph->edges);
+    if (!shape->both) return words;
+    uint64_t more = td_link_guess_compressed(graph->out.targets, graph->edges);
+    return words > 0 && more > 0 ? words + more : most;
+}
+
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
                            const td_streaming_shape *shape)
 {
@@ -185,11 +208,13 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     describe_list(self, list, shape);
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
-    if (self->gpu.memory.measures) return TD_OK;
     TD_CHECK(make_host_list(self, list, from, shape));
-    pin_list(self->layout, list);
+    if (!self->gpu.memory.measures) pin_list(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
-    if (shape->compresses) TD_CHECK(td_link_compress(list, self->layout->device, self->gpu.options->pool));
+    if (shape->compresses)
+        TD_CHECK(td_link_compress(list, guess_compressed(self, list, shape), &self->gpu.memory.host, self->layout->device,
+                                self->gpu.options->pool));
+    if (self->gpu.memory.measures) return TD_OK;
     TD_CHECK(td_stream_copy(stream, (void *)(uintptr_t)list->seen.offsets, list->offsets, count * sizeof(uint64_t),
                             TD_TO_DEVICE));
     return td_stream_synchronize(stream);
@@ -287,12 +312,18 @@ static td_status declare_slot(td_gpu_memory *memory, td_slot *slot, uint64_t wor
     return td_gpu_declare(memory, TD_FOR_EDGES, &slot->weights, edges, weight, "a subgraph's weights");
 }
 
-/* Measures uncompressed slots: compressed ones, whose number only the run knows, take no more in total. */
+/* Uncompressed slots take the most. Compressed ones, whose number only the run knows, take no more in total, and less if
+ * all compressed lists fit. */
 static td_status measure_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
     const td_link_list *list = &self->layout->lists[0];
-    uint64_t edges = UINT64_C(1) << list->shift;
+    uint64_t edges = UINT64_C(1) << list->shift, room = shape->slots * edges * td_link_edge_bytes(list);
+    uint64_t words = shape->compresses ? guess_compressed(self, list, shape) : 0;
+    uint64_t whole = words * sizeof(uint32_t) + list->edges * list->weight_bytes +
+                     (uint64_t)list->subgraphs * 2 * OWN_ALIGNMENT;
     td_slot slot;
+    if (words > 0 && !shape->pushes && whole < room)
+        return td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &slot.targets, whole, 1, "subgraphs");
     for (uint64_t i = 0; i < shape->slots; i++)
         TD_CHECK(declare_slot(&self->gpu.memory, &slot, edges, edges, list->weight_bytes));
     return TD_OK;
@@ -329,12 +360,13 @@ static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *s
         TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &layout->chunk[i], bytes, 1, "useful edges"));
         TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &layout->device_table[i], TD_STREAMING_EXTRACTS + 1,
                                 sizeof(td_gpu_extract), "extracts"));
+        TD_CHECK(td_host_declare_pages(&memory->host, &layout->staging[i], bytes, "useful edges"));
+        TD_CHECK(td_host_declare(&memory->host, &layout->table[i], TD_STREAMING_EXTRACTS + 1, sizeof *layout->table[i],
+                                 "extracts"));
         if (memory->measures) continue;
-        TD_CHECK(td_new_pages(&layout->staging[i], bytes, "useful edges"));
         td_numa_spread(td_numa_here(), layout->staging[i], bytes); /* pinning would first-touch all of it on this NUMA
                                                                     * node */
         layout->chunk_pinned[i] = td_device_pin(layout->device, layout->staging[i], bytes, &seen) == TD_OK;
-        TD_CHECK(TD_NEW(&layout->table[i], TD_STREAMING_EXTRACTS + 1, "extracts"));
     }
     return TD_OK;
 }
@@ -454,10 +486,10 @@ td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape 
     if (self->gpu.memory.measures) {
         TD_CHECK(make_lists(self, shape));
     } else if (memcmp(&layout->shape, shape, sizeof *shape) != 0) {
+        td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
         free_lists(layout);
-        uint64_t before = td_memory().now;
         td_status status = make_lists(self, shape);
-        layout->host_bytes = td_memory().now > before ? td_memory().now - before : 0;
+        td_gpu_layout_note(self->gpu.options, &before);
         if (status != TD_OK) {
             (void)td_stream_synchronize(layout->stream);
             free_lists(layout);

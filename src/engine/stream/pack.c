@@ -45,15 +45,16 @@ static td_status join_edges(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool)
+td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_host_memory *memory,
+                                    td_pool *pool)
 {
     joining join = {.list = list, .bits = bits};
-    TD_CHECK(td_pool_for(pool, list->edges, 1 << 16, join_edges, &join));
+    if (!memory->measures) TD_CHECK(td_pool_for(pool, list->edges, 1 << 16, join_edges, &join));
     if (join.misfit > 0)
         return td_fail(TD_CORRUPT, "a weight of %u is above %g, the largest that the graph states: its file is damaged",
                        weight_apart(list, join.misfit - 1), graph->weight_max);
-    td_free(list->own_weights);
-    list->weights = list->own_weights = NULL;
+    td_host_undeclare(memory, &list->own_weights, list->edges, list->weight_bytes);
+    list->weights = NULL;
     list->weight_bytes = 0;
     list->weight_bits = bits;
     return TD_OK;

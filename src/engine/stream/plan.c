@@ -19,7 +19,7 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     uint64_t workers;
-    uint64_t cached;    /* host memory of the cached layout, which this run reuses or frees */
+    uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
 } request;
 
@@ -28,13 +28,6 @@ static bool fit_a_word(const td_graph *graph)
 {
     return graph->weights == TD_WEIGHT_NONE ||
            graph->edges <= UINT64_C(1) << (64 - 8 * td_weight_bytes(graph->weights));
-}
-
-static uint64_t cached_at_host(const td_run_options *options)
-{
-    const td_cache *cache = options->cache;
-    if (cache == NULL || cache->release != td_streaming_release || cache->state == NULL) return 0;
-    return ((const td_streaming_graph *)cache->state)->host_bytes;
 }
 
 static td_status read_request(request *self, const td_program *program, const td_graph *graph,
@@ -49,7 +42,7 @@ static td_status read_request(request *self, const td_program *program, const td
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
-    self->cached = cached_at_host(options);
+    self->cached = options->cache != NULL ? td_cache_bytes(options->cache) : 0;
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &self->variant));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "low", &self->low));
@@ -81,13 +74,6 @@ static bool host_has(const request *self, uint64_t bytes)
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
 }
 
-/* Temporary host memory of reordering lists (layout/lists.h). */
-static uint64_t ordering_bytes(const request *self, const td_graph *graph, td_list_order order)
-{
-    const uint64_t worker = 2 << 20;
-    return order == TD_LISTS_LIGHT ? worker * self->workers : order == TD_LISTS_HOT ? graph->vertices : 0;
-}
-
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
     td_list_order order = TD_LISTS_STORED;
@@ -97,7 +83,8 @@ static td_list_order choose_order(const request *self, const td_graph *graph, ui
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (self->kernels->samples) order = TD_LISTS_HOT; /* for first-hit programs it saves too little
                                                        * (docs/lab/stream.md) */
-    return host_has(self, copies + ordering_bytes(self, graph, order)) ? order : TD_LISTS_STORED;
+    uint64_t temporary = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
+    return host_has(self, copies + temporary) ? order : TD_LISTS_STORED;
 }
 
 /* Compression pays if every edge crosses in every iteration (accumulating programs), or once to find survivors. For
@@ -227,38 +214,6 @@ static void choose_lists(const request *self, const td_graph *graph, const td_ru
     shape->upper = self->kernels->once && graph->symmetric;
 }
 
-/* Host memory of the compressed targets. */
-static uint64_t compressed_bytes(const td_graph *graph, const td_gpu_bytes *need, const td_streaming_shape *shape)
-{
-    const td_adjacency *first = shape->pushes || graph->symmetric ? &graph->out : &graph->in;
-    bool known = !shape->both && shape->order == TD_LISTS_STORED && first->targets != NULL && graph->paged == NULL;
-    uint64_t each = (uint64_t)(TD_LINK_WORTH_IT * (double)need->list_edges); /* upper bound */
-    if (!shape->compresses) return 0;
-    if (!known) return (td_streaming_has_two(graph, shape) ? 2 : 1) * each * sizeof(uint32_t);
-    uint64_t pack = td_link_guess_compressed(first->targets, graph->edges);
-    if (td_streaming_has_two(graph, shape)) pack += td_link_guess_compressed(graph->in.targets, graph->edges);
-    return pack * sizeof(uint32_t);
-}
-
-/* Host memory besides the graph: copies of lists, buffers for the device's arrays, arrays for extraction. */
-static void count_host(const request *self, const td_graph *graph, const td_gpu_bytes *need,
-                       const td_streaming_shape *shape, uint64_t lists, td_streaming_bytes *out)
-{
-    uint64_t offsets = (graph->vertices + UINT64_C(1)) * sizeof(uint64_t), list = need->list_edges * need->edge_bytes;
-    bool ordered = shape->order != TD_LISTS_STORED;
-    uint64_t joined = shape->both ? list : 0, own = shape->both ? offsets : 0;
-    out->copying = own + joined + (ordered ? lists * list : 0) + ordering_bytes(self, graph, shape->order);
-    uint64_t running = own + (ordered || shape->both ? lists * need->list_edges * edge_bytes(need, shape) : 0);
-    running += compressed_bytes(graph, need, shape);
-    if (shape->light_first) running += shape->survivor_edges * sizeof(td_gpu_edge);
-    uint64_t heads = self->sums ? td_gpu_head_host_bytes(need->list_edges, graph->vertices) : 0;
-    uint64_t prefix = shape->prefix_bytes + offsets, most = prefix > heads ? prefix : heads;
-    out->making = running + most;
-    running += shape->chunks * shape->slot_edges * edge_bytes(need, shape);
-    if (shape->chunks > 0) running += offsets * (shape->light > 0 ? 2 : 1) + graph->vertices / 8;
-    out->running = running;
-}
-
 static td_status read_plan(request *self, const td_program *program, const td_graph *graph,
                            const td_run_options *options, td_gpu_bytes *need, td_streaming_shape *shape)
 {
@@ -290,7 +245,6 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->all = uncapped && need.graph + need.program <= device_free;
     out->vertices = need.graph - need.edges + need.program;
     out->on_device = need.edges;
-    out->copying = need.host;
     if (out->all) return TD_OK;
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
@@ -298,7 +252,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     shape->prefix_bytes = uses_prefix(&self) || self.prefix > 0 ? 1 : 0;
     shape->chunks = self.pushes ? CHUNKS : 0;
     shape->slot_edges = LEAST_EDGES;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->vertices = besides_edges(&taken);
     uint64_t least = out->vertices + LEAST_SLOTS * TD_GPU_TILE * need.edge_bytes;
     td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = device_free,
@@ -322,10 +276,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.list_order == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
-    TD_CHECK(td_streaming_measure(program, graph, options, shape, &taken));
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);
-    out->early = taken.bytes[TD_FOR_LISTS] + shape->prefix_bytes + survivor_bytes(shape);
-    count_host(&self, graph, &need, shape, lists, out);
     return TD_OK;
 }

@@ -72,6 +72,17 @@ static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint
                           "resident prefix");
 }
 
+/* Measures the prefix, with the host's copy until it has been uploaded; extraction keeps the offsets. */
+static td_status measure_prefix(td_streaming_job *self, td_link_list *list, uint64_t edges)
+{
+    td_host_memory *host = &self->gpu.memory.host;
+    uint64_t offsets = (self->gpu.graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
+    td_host_hold(host, offsets + edges * td_link_edge_bytes(list));
+    TD_CHECK(declare_prefix(self, list, edges));
+    td_host_let_go(host, edges * td_link_edge_bytes(list) + (self->layout->shape.chunks > 0 ? 0 : offsets));
+    return TD_OK;
+}
+
 static td_status send_prefix(td_streaming_job *self, const td_link_list *list, const gathering *from)
 {
     td_stream *stream = self->layout->stream;
@@ -93,7 +104,7 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     uint64_t n = graph->vertices, *offsets = NULL, room = bytes / td_link_edge_bytes(list), edges;
     gathering gather = {.list = list};
     uint32_t most;
-    if (self->gpu.memory.measures) return declare_prefix(self, list, room);
+    if (self->gpu.memory.measures) return measure_prefix(self, list, room);
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most,
                                      &edges));
     if (most == 0) return TD_OK;
@@ -159,6 +170,8 @@ td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, do
     uint64_t n = self->gpu.graph->vertices;
     lightness count = {self->gpu.graph, list, limit, NULL};
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->light, n + 1, sizeof(uint64_t), "light edges"));
+    td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
+    if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
     count.counts[0] = 0;
@@ -178,6 +191,7 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
+    td_host_note(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&skip, n + 1, "skipped edges"));
     skip[0] = 0;

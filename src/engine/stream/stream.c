@@ -21,9 +21,14 @@ static td_status find_heads(td_streaming_job *self)
     td_streaming_graph *layout = self->layout;
     td_gpu_heads found = {0};
     if (layout->heads_of != self->pull) {
+        bool measures = self->gpu.memory.measures;
+        td_gpu_mark before = {0};
+        if (!measures) before = td_gpu_layout_mark(self->gpu.options);
         td_gpu_free_head_arrays(layout->device, &layout->heads);
         TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &layout->heads, self->pull->edges, self->gpu.graph->vertices));
-        if (self->gpu.memory.measures) return TD_OK;
+        td_host_note(&self->gpu.memory.host, td_gpu_head_host_bytes(self->pull->edges, self->gpu.graph->vertices));
+        if (measures) return TD_OK;
+        td_gpu_layout_note(self->gpu.options, &before);
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
         TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
         layout->heads_of = self->pull;
@@ -107,35 +112,46 @@ static td_status declare_arrays(td_streaming_job *self)
     return td_gpu_new(gpu, &self->device_useful, most + 1, sizeof(uint64_t), "useful edges");
 }
 
+static td_status declare_host_arrays(td_streaming_job *self)
+{
+    td_host_memory *host = &self->gpu.memory.host;
+    uint64_t count = most_subgraphs(self) + 1;
+    TD_CHECK(td_host_declare_zeroed(host, &self->useful, count, sizeof *self->useful, "useful edges"));
+    TD_CHECK(td_host_declare_zeroed(host, &self->useful_before, count, sizeof *self->useful, "useful edges"));
+    TD_CHECK(td_host_declare_zeroed(host, &self->mode, count, sizeof *self->mode, "ways of subgraphs"));
+    TD_CHECK(td_host_declare_zeroed(host, &self->waiting, count, sizeof *self->waiting, "subgraphs to be copied"));
+    TD_CHECK(td_host_declare_zeroed(host, &self->residents, count, sizeof *self->residents, "subgraphs on the device"));
+    if (self->layout->shape.chunks == 0) return TD_OK;
+    return td_host_declare(host, &self->active, td_gpu_words(&self->gpu), sizeof *self->active, "active vertices");
+}
+
 static td_status make_arrays(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    uint64_t words = td_gpu_words(gpu), most = most_subgraphs(self);
     TD_CHECK(declare_arrays(self));
     TD_CHECK(td_gpu_fill_arrays(gpu));
     TD_CHECK(td_gpu_clear_map(gpu, self->rest));
     TD_CHECK(td_gpu_clear_map(gpu, self->heavy));
     if (self->pushes_changes) TD_CHECK(td_streaming_start_changes(self));
-    TD_CHECK(TD_NEW_ZEROED(&self->useful, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->useful_before, most + 1, "useful edges"));
-    TD_CHECK(TD_NEW_ZEROED(&self->mode, most + 1, "transfer modes"));
-    TD_CHECK(TD_NEW_ZEROED(&self->waiting, most + 1, "subgraphs to be copied"));
-    TD_CHECK(TD_NEW_ZEROED(&self->residents, most + 1, "subgraphs on the device"));
-    return self->layout->chunk[0] == NULL ? TD_OK : TD_NEW(&self->active, words, "active vertices");
+    return declare_host_arrays(self);
 }
 
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                               const td_streaming_shape *shape, td_gpu_memory *out)
+                               const td_streaming_shape *shape, td_device *device, td_gpu_memory *out)
 {
     td_streaming_graph layout = {0};
     td_streaming_job self = {.layout = &layout, .pushes_changes = td_streaming_pushes_changes(program, options->mode)};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    td_gpu_measure_on(&self.gpu.memory, device);
     TD_CHECK(td_streaming_read_settings(&self));
     TD_CHECK(td_streaming_prepare(&self, shape));
     TD_CHECK(find_out_offsets(&self));
     if (needs_heads(&self)) TD_CHECK(find_heads(&self));
+    self.gpu.memory.cooperative = self.gpu.traits->fused;
     TD_CHECK(declare_arrays(&self));
+    TD_CHECK(declare_host_arrays(&self));
+    td_gpu_note_results(&self.gpu);
     *out = self.gpu.memory;
     return TD_OK;
 }
@@ -235,25 +251,12 @@ static bool has_settings(const td_settings *settings)
 static td_status plan_resident(td_plan *plan)
 {
     if (has_settings(plan->options.settings))
-        td_warn("the graph fits on the GPU, so the resident engine runs it and settings of stream have no "
-                "effect; {gpu_edges} or {gpu_memory} limits the device memory");
+        td_plan_say(plan, true, "the graph fits on the GPU, so the resident engine runs it and settings of stream have "
+                                "no effect; {gpu_edges} or {gpu_memory} limits the device memory");
     TD_CHECK(td_plan_delegate(plan, &td_resident_engine,
                                "; the graph fits on the GPU, so the resident engine runs it"));
     plan->reported = &td_stream_engine;
     return TD_OK;
-}
-
-/* Peak host memory without an emulated GPU's memory, which the plan adds. While lists are made, that GPU has allocated
- * nothing, or only the lists' arrays. */
-static uint64_t host_peak(const td_plan *plan, td_device *device, const td_streaming_bytes *need, bool cooperative)
-{
-    uint64_t result = (uint64_t)plan->graph->vertices * sizeof(double);
-    uint64_t whole = td_device_host_bytes(device, need->on_device + need->vertices, cooperative);
-    uint64_t lists = td_device_host_bytes(device, need->early, false);
-    uint64_t peak = need->running + result + whole;
-    if (need->making + lists > peak) peak = need->making + lists;
-    if (need->copying > peak) peak = need->copying;
-    return peak - whole;
 }
 
 static td_status plan_stream(td_plan *plan)
@@ -275,8 +278,10 @@ static td_status plan_stream(td_plan *plan)
     if (self->bytes.all) return plan_resident(plan);
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
-    plan->program_bytes = host_peak(plan, gpus->gpu[0], need, cooperative);
+    td_gpu_memory taken;
+    TD_CHECK(td_streaming_measure(plan->program, plan->graph, options, &self->shape, gpus->gpu[0], &taken));
     td_plan_on_device(plan, gpus->gpu[0], need->on_device, need->vertices, cooperative);
+    plan->program_bytes = taken.host.peak;
     td_plan_count(plan, "subgraph_edges", self->shape.slot_edges);
     td_plan_count(plan, "subgraph_slots", self->shape.slots);
     td_plan_count(plan, "chunks", self->shape.chunks);
@@ -306,6 +311,9 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     run->seconds = td_seconds_since(self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
+    td_device_use *use = td_device_use_of(&run->devices, run->device);
+    use->row.busy_seconds = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) use->row.busy_seconds += run->rows[i].compute_seconds;
     TD_TRY(td_gpu_copy_result(&self.gpu));
     if (options->parents) TD_TRY(find_parents(&self));
 done:

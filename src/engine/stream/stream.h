@@ -67,7 +67,6 @@ typedef struct td_streaming_graph {
     uint64_t light_count;
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
-    uint64_t host_bytes;          /* host memory of the lists and their buffers */
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */
@@ -184,18 +183,15 @@ typedef struct td_streaming_bytes {
     uint64_t edges;     /* bytes of all lists in host memory */
     uint64_t on_device; /* maximum bytes of edges on the device */
     uint64_t edge_bytes; /* bytes of one edge */
-    uint64_t early;     /* device memory that is allocated before slots, chunks and the program's arrays */
-    /* Host memory besides the graph: while lists are copied; while the device's arrays are made from them; during the
-     * run. */
-    uint64_t copying, making, running;
     bool all;           /* all edges fit: the resident engine runs the plan */
 } td_streaming_bytes;
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. */
+/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's
+ * memory is host memory; NULL: host memory is not measured. */
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
-                               const td_streaming_shape *shape, td_gpu_memory *out);
+                               const td_streaming_shape *shape, td_device *device, td_gpu_memory *out);
 
 /* graph.c: makes lists, slots and chunks for the shape unless the cached layout has them; only declares them if arrays
  * are measured. */
@@ -247,7 +243,8 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
 /* pack.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
-td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_pool *pool);
+td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_host_memory *memory,
+                                    td_pool *pool);
 
 /* decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);

@@ -115,7 +115,7 @@ static td_status pick_light(td_streaming_job *self, picking *light, uint64_t roo
     TD_CHECK(TD_NEW_ZEROED(&light->counts, pieces + 1, "light edges"));
     TD_CHECK(find_limit(light, pool, room, &total));
     if (total == 0) return TD_OK;
-    TD_CHECK(td_new_pages((void **)&layout->light, total * sizeof *layout->light, "light edges"));
+    TD_CHECK(td_host_declare_pages(&self->gpu.memory.host, &layout->light, total * sizeof *layout->light, "light edges"));
     places_from_counts(light->counts, pieces);
     light->edges = layout->light;
     TD_CHECK(td_pool_for(pool, self->gpu.graph->vertices, GRAIN, pick, light));
@@ -134,7 +134,10 @@ td_status td_streaming_make_survivors(td_streaming_job *self, const td_streaming
                             sizeof(td_gpu_edge), "survivors"));
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, &layout->scratch,
                             td_streaming_scratch_edges(shape->survivor_edges), sizeof(td_gpu_edge), "buffer of survivors"));
-    if (!shape->light_first || self->gpu.memory.measures) return TD_OK;
+    if (!shape->light_first) return TD_OK;
+    if (self->gpu.memory.measures) /* as many as there is room for */
+        return td_host_declare_pages(&self->gpu.memory.host, &layout->light,
+                                     shape->survivor_edges * sizeof *layout->light, "light edges");
     td_status status = pick_light(self, &light, shape->survivor_edges);
     td_free(light.counts);
     return status;
