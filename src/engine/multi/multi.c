@@ -351,9 +351,12 @@ static td_status plan_multi(td_plan *plan)
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
     if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU --engine resident does the same with less");
     TD_CHECK(count_bytes(plan, &set, gpus->count, &need));
+    td_gpu_bytes each = {.graph = need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],
+                         .program = need.bytes[TD_FOR_PROGRAM]};
+    for (int i = 0; i < gpus->count; i++)
+        TD_CHECK(td_gpu_check_fit(plan->program, &each, options, gpus->gpu[i]));
     plan->program_bytes = (uint64_t)plan->graph->vertices * sizeof(double) * 2;
-    td_plan_on_device(plan, gpus->gpu[0], need.bytes[TD_FOR_EDGES] + need.bytes[TD_FOR_LISTS],
-                      need.bytes[TD_FOR_PROGRAM], false);
+    td_plan_on_device(plan, gpus->gpu[0], each.graph, each.program, false);
     td_plan_count(plan, "gpus", (uint64_t)gpus->count);
     return TD_OK;
 }
