@@ -44,6 +44,8 @@ static const runner runners[] = {
     {"stream", "stream.subgraph=128 stream.small=64 stream.prefix=0.5 stream.delta=2", 0.25},
     {"resident", "resident.direction=pull resident.gather=shards", 0},
     {"hybrid", "hybrid.page=200 hybrid.use=both", 0},
+    {"multi", "multi.t1=0 multi.t2=0 multi.delta=2", 0},
+    {"multi", "multi.direction=push multi.exchange=copies multi.partition=random", 0},
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
@@ -79,6 +81,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
         const td_engine *engine = td_engine_named(one->engine);
         bool uses = engine == &td_stream_engine ? td_streaming_uses_in(program, mode, key) : engine->uses(program, key);
         if (!uses || (strstr(word, "=push") != NULL && !fused)) continue;
+        if (strcmp(key, "partition") == 0 && (!program->info->renumbers || program->info->vertex_values)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);
     }
@@ -107,7 +110,7 @@ static inline void close_graph(relay *self)
 static inline td_run *run_leg(relay *self, const runner *one, bool first)
 {
     td_run *run = NULL;
-    char text[512], both[128];
+    char text[512], both[128], several[128];
     const td_program *program = program_of(self->about.row->program);
     const td_graph *graph = strcmp(one->engine, "hybrid") == 0 ? self->paged : self->about.graph;
     td_run_options options = table_options(self->about.row, self->about.graph);
@@ -115,8 +118,11 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     options.pool = self->pool;
     options.mode = self->mode;
     options.engine = one->engine;
+    bool emulated_ones = strncmp(self->devices, "emu", 3) == 0;
     snprintf(both, sizeof both, "cpu,%s", self->devices);
+    snprintf(several, sizeof several, emulated_ones ? "emu:3@unchecked" : "%s/2", self->devices);
     options.devices = strcmp(one->engine, "cpu") == 0                  ? NULL
+                      : strcmp(one->engine, "multi") == 0              ? several
                       : strstr(one->settings, "use=both") != NULL      ? both
                       : strcmp(one->engine, "hybrid") == 0             ? NULL
                                                                        : self->devices;
@@ -258,6 +264,7 @@ static inline void check_stops(const runner *stopped, const char *program, test_
 /* States of engines that are ahead in some places and behind in others. */
 /* Who puts the ends of lists aside, and who goes ahead within a page. */
 static const runner puts_aside = {"stream", "stream.subgraph=256 stream.small=0 stream.prefix=0.6", 0.6};
+static const runner shares_out = {"multi", "multi.t1=0 multi.t2=0 multi.delta=200", 0};
 static const runner goes_ahead = {"hybrid", "hybrid.page=1000", 0};
 
 #endif

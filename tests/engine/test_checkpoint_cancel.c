@@ -9,7 +9,8 @@ static const struct {
     const char *name, *devices;
     double gpu_edges;
 } engines[] = {{"cpu", NULL, 0}, {"resident", "emu:1@unchecked", 0}, {"stream", "emu:1@unchecked", 0.5},
-               {"coop", "emu:1@unchecked", 0.4}, {"hybrid", NULL, 0}};
+               {"coop", "emu:1@unchecked", 0.4}, {"hybrid", NULL, 0},
+               {"multi", "emu:3@unchecked", 0}};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 static void cancel(void *context)

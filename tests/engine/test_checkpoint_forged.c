@@ -21,6 +21,7 @@ static const struct {
     {"stream", "", "emu:1@unchecked", 0.5},
     {"coop", "", "emu:1@unchecked", 0.4},
     {"hybrid", "", NULL, 0},
+    {"multi", "", "emu:3@unchecked", 0},
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 

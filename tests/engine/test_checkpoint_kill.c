@@ -47,6 +47,10 @@ static const victim victims[] = {
     {"labels", "", "grid", 30, 0, 0, "coop"},
     {"pagerank", "", "rmat", 10, 20, 1e-5, "coop"},
     {"adsorption", "", "rmat", 10, 40, 1e-5, "hybrid"},
+    {"sssp", "", "grid", 16, 0, 0, "multi"},
+    {"kcore", "", "rmat", 9, 0, 0, "multi"},
+    {"mst", "", "rmat", 8, 0, 0, "multi"},
+    {"pagerank", "", "rmat", 10, 12, 1e-5, "multi"},
 };
 enum { VICTIMS = sizeof victims / sizeof *victims };
 
@@ -76,8 +80,9 @@ static void choose_engine(td_run_options *options, const char *engine)
 {
     options->engine = engine;
     bool gpu = engine != NULL && strcmp(engine, "hybrid") != 0;
-    if (gpu) options->devices = "emu:1@unchecked";
-    if (gpu && strcmp(engine, "resident") != 0) options->gpu_edges = 0.5;
+    bool several = engine != NULL && strcmp(engine, "multi") == 0;
+    if (gpu) options->devices = several ? "emu:3@unchecked" : "emu:1@unchecked";
+    if (gpu && !several && strcmp(engine, "resident") != 0) options->gpu_edges = 0.5;
 }
 
 /* What a process that is to be killed does. */
@@ -153,12 +158,12 @@ static void check_same(const crime *self, const td_run *run)
 /* To the end: on the cpu, where the graph is small also on others. */
 static void survive(crime *self, int turn)
 {
-    static const char *const engines[] = {NULL, "resident", "stream", "hybrid", "coop"};
+    static const char *const engines[] = {NULL, "resident", "stream", "hybrid", "coop", "multi"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     td_run_options options = options_of(self, pool);
     options.checkpoint = options.resume = self->folder;
-    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 5]);
+    if (self->victim->engine != NULL) choose_engine(&options, engines[turn % 6]);
     td_run *run = run_of(self->victim->program, self->graph, options, self->victim->settings);
     check_same(self, run);
     CHECK_EQ(count_files(self->folder, ".tmp"), 0);

@@ -11,6 +11,12 @@ TEST(levels_ahead_of_others_are_not_taken_for_final)
     check_stops(&goes_ahead, "bfs", TEST_UNWEIGHTED, "grid 30x40", UNWATCHED);
 }
 
+TEST(vertices_of_other_gpus_are_not_lost)
+{
+    check_stops(&shares_out, "sssp", TEST_U16, "grid 30x40", UNWATCHED);
+    check_stops(&shares_out, "labels", TEST_UNWEIGHTED, "grid 30x40", UNWATCHED);
+}
+
 TEST(bfs_goes_on) { check_relays("bfs", "emu"); }
 TEST(sssp_goes_on) { check_relays("sssp", "emu"); }
 TEST(wcc_goes_on) { check_relays("wcc", "emu"); }

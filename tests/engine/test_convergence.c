@@ -79,6 +79,7 @@ TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
         {"resident", "", 0},
         {"stream", "stream.subgraph=128", 0.6},
         {"coop", "coop.invoke=always", 0.5},
+        {"multi", "", 0},
     };
     static const char inputs[] = "0 3e38\n1 3e38\n2 3e38\n";
     char settings[512];

@@ -196,6 +196,8 @@ td_status td_multi_plan(td_plan *plan)
     TD_TRY(measure(plan, self, &run, gpus, &cooperative));
     TD_EACH_GPU(self, gpu) {
         const uint64_t *bytes = gpu->job.memory.bytes;
+        td_gpu_bytes need = {.graph = bytes[TD_FOR_EDGES] + bytes[TD_FOR_LISTS], .program = bytes[TD_FOR_PROGRAM]};
+        TD_TRY(td_gpu_check_fit(plan->program, &need, options, gpu->job.device));
         td_plan_on_device(plan, gpu->job.device, bytes[TD_FOR_EDGES] + bytes[TD_FOR_LISTS], bytes[TD_FOR_PROGRAM],
                           cooperative);
     }

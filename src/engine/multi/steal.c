@@ -214,15 +214,18 @@ static void cut_pieces(td_multi_job *self)
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
-        uint64_t first = 0, pieces = fragment->pull.pieces;
+        uint64_t first = 0, first_edge = 0, wanted = 0, pieces = fragment->pull.pieces;
         for (int i = 0; i < count; i++) {
-            uint64_t until = i == count - 1 ? fragment->pull.edges : edges_before(self, k, index, takers[i + 1]);
-            uint64_t end = i == count - 1 ? pieces : (until + TD_GPU_TILE / 2) / TD_GPU_TILE;
-            uint64_t first_edge = first * TD_GPU_TILE, end_edge = end * TD_GPU_TILE;
+            uint64_t *share = &self->balance.share[k * self->count + takers[i]];
+            wanted += *share;
+            uint64_t end = (wanted + TD_GPU_TILE / 2) / TD_GPU_TILE;
+            if (i == count - 1 || end > pieces) end = pieces;
+            uint64_t end_edge = end * TD_GPU_TILE;
             if (end_edge > fragment->pull.edges) end_edge = fragment->pull.edges;
-            self->balance.share[k * self->count + takers[i]] = end_edge - first_edge;
-            add_part(self, (td_multi_part){takers[i], k, (uint32_t)first, (uint32_t)end, end_edge - first_edge});
+            *share = end_edge - first_edge;
+            add_part(self, (td_multi_part){takers[i], k, (uint32_t)first, (uint32_t)end, *share});
             first = end;
+            first_edge = end_edge;
         }
     }
 }

@@ -1,0 +1,225 @@
+/* Frontier stealing and ownership stealing on emulated GPUs: where edges are stolen, that every edge is processed once
+ * all the same, and that virtual time gets shorter where one GPU would have all the work, or none of them enough. */
+#include "engine/multi_scene.h"
+
+#define STEAL "multi.t1=0 multi.t2=0 "
+
+/* Frontier stealing. */
+
+typedef struct thief {
+    const char *program, *settings; /* of the program and the direction */
+    const char *direction;          /* in the rows */
+    uint32_t iterations;
+    bool all_edges;                 /* every active edge is processed: not in first-hit pulls */
+} thief;
+
+static const thief thieves[] = {
+    {"bfs", "multi.direction=push", "push", 0, true},
+    {"bfs", "multi.direction=pull", "pull", 0, false},
+    {"sssp", "", "near", 0, true},
+    {"labels", "multi.direction=push", "push", 0, true},
+    {"labels", "multi.direction=pull", "pull", 0, false},
+    {"kcore", "multi.direction=push", "push", 0, true},
+    {"pagerank", "", "pull", 3, true},
+    {"heat", "", "pull", 3, true},
+    {"nn", "", "pull", 2, true},
+    {"adsorption", "", "pull", 2, true},
+    {"circuit", "", "pull", 3, true},
+    {"wcc", "multi.samples=0", "sweep", 0, true},
+    {"mst", "", "sweep", 0, true},
+};
+enum { THIEVES = sizeof thieves / sizeof *thieves };
+
+static td_run *run_thief(const thief *one, const td_graph *graph, const char *devices, const char *sharing)
+{
+    char settings[256];
+    td_run_options options = multi_options(one->program, devices);
+    options.has_iterations = one->iterations > 0;
+    options.iterations = one->iterations;
+    options.source = 40; /* no hub */
+    snprintf(settings, sizeof settings, "%s %s", sharing, one->settings);
+    td_run *run = run_of(one->program, graph, options, settings);
+    check_as_cpu(run, options, "");
+    if (one->all_edges) check_all_edges(run);
+    return run;
+}
+
+TEST(every_program_steals_in_every_direction_where_gpus_are_linked)
+{
+    td_graph *graph = hubs_graph(1000);
+    for (int i = 0; i < THIEVES; i++) {
+        td_run *run = run_thief(&thieves[i], graph, "emu:8@dgx1", STEAL);
+        if (stolen_in(run, thieves[i].direction) == 0)
+            TEST_FAIL("%s %s: no edge was stolen", thieves[i].program, thieves[i].settings);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(nothing_is_stolen_where_stealing_is_off_or_there_is_no_link)
+{
+    static const struct {
+        const char *devices, *sharing;
+    } ways[] = {{"emu:8@dgx1", "multi.stealing=off"}, {"emu:3", STEAL}, {"emu:8@dgx1", "multi.exchange=copies"}};
+    td_graph *graph = hubs_graph(500);
+    for (int w = 0; w < 3; w++)
+        for (int i = 0; i < THIEVES; i++) {
+            td_run *run = run_thief(&thieves[i], graph, ways[w].devices, ways[w].sharing);
+            for (uint32_t r = 0; r < run->row_count; r++) CHECK_EQ(run->rows[r].edges_stolen, 0);
+            td_run_destroy(run);
+        }
+    td_graph_destroy(graph);
+}
+
+/* GPUs that are slow compared to their links, so that another one's help is worth its price. */
+static const char *slow_gpus(int gpus) { return linked_gpus("slow.topology", gpus, "operation-rate 20M/s\n"); }
+
+static double seconds_of(const char *program, const td_graph *graph, const char *devices, const char *settings)
+{
+    td_run_options options = multi_options(program, devices);
+    options.has_iterations = program_of(program)->cpu[0].measure != TD_MEASURE_NONE;
+    options.iterations = 3;
+    td_run *run = run_of(program, graph, options, settings);
+    check_as_cpu(run, options, "");
+    double seconds = run->device_seconds;
+    td_run_destroy(run);
+    return seconds;
+}
+
+TEST(an_iteration_of_one_fragment_is_shorter_with_stealing)
+{
+    td_graph *islands = islands_graph(4, 512, 16), *hubs = hubs_graph(1024);
+    const struct {
+        const char *program, *settings;
+        const td_graph *graph;
+    } works[] = {{"bfs", "multi.ownership=off multi.direction=push", islands},
+                 {"sssp", "multi.ownership=off", islands},
+                 {"pagerank", "", hubs},
+                 {"wcc", "multi.samples=0", hubs}};
+    const char *devices = slow_gpus(4);
+    for (int i = 0; i < 4; i++) {
+        char settings[128];
+        snprintf(settings, sizeof settings, "multi.stealing=off %s", works[i].settings);
+        double off = seconds_of(works[i].program, works[i].graph, devices, settings);
+        snprintf(settings, sizeof settings, STEAL "%s", works[i].settings);
+        double on = seconds_of(works[i].program, works[i].graph, devices, settings);
+        printf("    %s: %.0f us, with stealing %.0f us\n", works[i].program, off * 1e6, on * 1e6);
+        CHECK(on < off);
+    }
+    td_graph_destroy(islands);
+    td_graph_destroy(hubs);
+}
+
+/* Ownership stealing. */
+
+/* A path, symmetric: every iteration has one or two active vertices. */
+static td_graph *path_graph(uint32_t vertices)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v + 1 < vertices; v++) put_edge(&edges, v, v + 1);
+    return made_graph(&edges, vertices, true);
+}
+
+static td_graph *mesh_graph(uint32_t side)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < side * side; v++) {
+        if (v % side + 1 < side) put_edge(&edges, v, v + 1);
+        if (v / side + 1 < side) put_edge(&edges, v, v + side);
+    }
+    return made_graph(&edges, side * side, true);
+}
+
+static uint32_t least_gpus(const td_run *run, uint32_t first)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = first; i < run->row_count; i++)
+        if (run->rows[i].gpus < least) least = run->rows[i].gpus;
+    return least;
+}
+
+static uint32_t most_gpus(const td_run *run, uint32_t first)
+{
+    uint32_t most = 0;
+    for (uint32_t i = first; i < run->row_count; i++)
+        if (run->rows[i].gpus > most) most = run->rows[i].gpus;
+    return most;
+}
+
+/* Returns the virtual time that fewer GPUs save. */
+static double check_ownership(const char *program, const td_graph *graph, const char *devices, uint32_t gpus)
+{
+    td_run_options options = multi_options(program, devices);
+    const char *direction = strcmp(program, "sssp") == 0 ? "" : "multi.direction=push ";
+    char settings[128];
+    td_run *on = run_of(program, graph, options, direction);
+    snprintf(settings, sizeof settings, "%s multi.ownership=off", direction);
+    td_run *off = run_of(program, graph, options, settings);
+    printf("    %s on %s: %.0f us with %u GPUs, %.0f us with down to %u\n", program, devices,
+           off->device_seconds * 1e6, gpus, on->device_seconds * 1e6, least_gpus(on, 0));
+    check_as_cpu(on, options, "");
+    check_as_cpu(off, options, "");
+    check_all_edges(on);
+    CHECK_EQ(least_gpus(off, 0), gpus);
+    CHECK(least_gpus(on, 0) < gpus);
+    double saved = off->device_seconds - on->device_seconds;
+    td_run_destroy(on);
+    td_run_destroy(off);
+    return saved;
+}
+
+TEST(fewer_gpus_take_part_in_tiny_iterations)
+{
+    td_graph *path = path_graph(260), *mesh = mesh_graph(24);
+    const char *devices = linked_gpus("linked.topology", 4, "");
+    (void)check_ownership("bfs", path, devices, 4);
+    (void)check_ownership("sssp", path, devices, 4);
+    (void)check_ownership("labels", path, devices, 4);
+    (void)check_ownership("bfs", mesh, devices, 4);
+    (void)check_ownership("bfs", path, "emu:8@dgx1", 8);
+    CHECK(check_ownership("sssp", mesh, "emu:8@dgx1", 8) > 0);
+    td_graph_destroy(path);
+    td_graph_destroy(mesh);
+}
+
+/* Without links nobody could read another fragment's lists. */
+TEST(all_gpus_take_part_where_there_is_no_link)
+{
+    td_graph *path = path_graph(200);
+    td_run_options options = multi_options("bfs", "emu:3");
+    td_run *run = run_of("bfs", path, options, "multi.direction=push");
+    CHECK_EQ(least_gpus(run, 0), 3);
+    check_as_cpu(run, options, "");
+    td_run_destroy(run);
+    td_graph_destroy(path);
+}
+
+/* A tail, then `each` vertices with many neighbours each, on all GPUs. */
+static td_graph *tail_and_ball(uint32_t tail, uint32_t ball, uint32_t degree)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < tail; v++) put_edge(&edges, v, v + 1);
+    for (uint32_t v = tail; v < tail + ball; v++)
+        for (uint32_t i = 0; i < degree; i++)
+            put_edge(&edges, v, tail + (uint32_t)(td_random_at(3, v * degree + i) % ball));
+    return made_graph(&edges, tail + ball, true);
+}
+
+TEST(ownership_comes_back_when_the_work_grows)
+{
+    enum { TAIL = 200 };
+    td_graph *graph = tail_and_ball(TAIL, 1500, 12);
+    const char *devices = slow_gpus(4);
+    td_run_options options = multi_options("bfs", devices);
+    td_run *run = run_of("bfs", graph, options, "multi.direction=push " STEAL);
+    uint32_t least = least_gpus(run, 0), after = most_gpus(run, TAIL);
+    printf("    down to %u GPUs in the tail, %u behind it\n", least, after);
+    check_as_cpu(run, options, "");
+    check_all_edges(run);
+    CHECK(run->rows[TAIL - 1].gpus < 4);
+    CHECK_EQ(after, 4);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
