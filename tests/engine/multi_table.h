@@ -25,6 +25,8 @@ static inline int multi_stride(const row *of, const td_graph *graph, test_weight
     bool again = strncmp(of->settings, "kcore", 5) == 0; /* what the row before does */
     if ((buckets && graph->vertices > FEW) || (again && graph->vertices > 600)) return 0;
     if (circuit || buckets || kind != awkward) return 5039;
+    bool ordered = strcmp(of->program, "sssp") == 0 || strcmp(of->program, "kcore") == 0; /* many small iterations */
+    if (ordered) return graph->vertices <= TINY ? 2503 : 5039;
     return graph->vertices <= TINY ? 1601 : graph->vertices <= 600 ? 2503 : 5039;
 }
 

@@ -26,7 +26,7 @@ static void check_every_operation(const td_program *program, const td_graph *gra
     td_run_options options = options_for(program->info, graph, devices);
     options.settings = &settings;
     options.cache = kept;
-    uint64_t held = td_memory().now, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 11;
+    uint64_t held = td_memory().now, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 17;
     for (uint64_t nth = 1;; nth += nth < 12 ? 1 : step) {
         td_run *run = NULL;
         td_device_fail_at(nth);
@@ -88,7 +88,7 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program *program = td_programs[p];
         td_run_options options = options_for(program->info, graph, "emu:3@unchecked");
-        uint64_t held = td_memory().now, nth = 1, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 5;
+        uint64_t held = td_memory().now, nth = 1, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 7;
         for (;; nth += nth < 10 ? 1 : step) {
             td_run *run = NULL;
             uint64_t requests = td_memory().requests;

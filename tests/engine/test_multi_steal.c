@@ -194,7 +194,7 @@ TEST(all_gpus_take_part_where_there_is_no_link)
     td_graph_destroy(path);
 }
 
-/* A tail, then `each` vertices with many neighbours each, on all GPUs. */
+/* A tail, then `ball` vertices with many neighbours each, on all GPUs. */
 static td_graph *tail_and_ball(uint32_t tail, uint32_t ball, uint32_t degree)
 {
     scene_edges edges = {0};
@@ -218,6 +218,17 @@ TEST(ownership_comes_back_when_the_work_grows)
     check_all_edges(run);
     CHECK(run->rows[TAIL - 1].gpus < 4);
     CHECK_EQ(after, 4);
+    td_run_destroy(run);
+    run = run_of("bfs", graph, options, STEAL); /* the ball is pulled: by all GPUs, each for its own fragment */
+    uint32_t pulls = 0;
+    CHECK(least_gpus(run, 0) < 4);
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        if (strcmp(run->rows[i].direction, "pull") != 0) continue;
+        CHECK_EQ(run->rows[i].gpus, 4);
+        pulls++;
+    }
+    CHECK(pulls > 0);
+    check_as_cpu(run, options, "");
     td_run_destroy(run);
     td_graph_destroy(graph);
 }
