@@ -92,8 +92,8 @@ TEST(an_iteration_of_one_fragment_is_shorter_with_stealing)
     const struct {
         const char *program, *settings;
         const td_graph *graph;
-    } works[] = {{"bfs", "multi.ownership=off multi.direction=push", islands},
-                 {"sssp", "multi.ownership=off", islands},
+    } works[] = {{"bfs", "multi.ownership=off multi.loop_edges=0 multi.direction=push", islands},
+                 {"sssp", "multi.ownership=off multi.loop_edges=0", islands},
                  {"pagerank", "", hubs},
                  {"wcc", "multi.samples=0", hubs}};
     const char *devices = slow_gpus(4);
@@ -150,7 +150,7 @@ static uint32_t most_gpus(const td_run *run, uint32_t first)
 static double check_ownership(const char *program, const td_graph *graph, const char *devices, uint32_t gpus)
 {
     td_run_options options = multi_options(program, devices);
-    const char *direction = strcmp(program, "sssp") == 0 ? "" : "multi.direction=push ";
+    const char *direction = strcmp(program, "sssp") == 0 ? "multi.loop_edges=0 " : "multi.loop_edges=0 multi.direction=push ";
     char settings[128];
     td_run *on = run_of(program, graph, options, direction);
     snprintf(settings, sizeof settings, "%s multi.ownership=off", direction);
@@ -211,7 +211,7 @@ TEST(ownership_comes_back_when_the_work_grows)
     td_graph *graph = tail_and_ball(TAIL, 1500, 12);
     const char *devices = slow_gpus(4);
     td_run_options options = multi_options("bfs", devices);
-    td_run *run = run_of("bfs", graph, options, "multi.direction=push " STEAL);
+    td_run *run = run_of("bfs", graph, options, "multi.loop_edges=0 multi.direction=push " STEAL);
     uint32_t least = least_gpus(run, 0), after = most_gpus(run, TAIL);
     printf("    down to %u GPUs in the tail, %u behind it\n", least, after);
     check_as_cpu(run, options, "");

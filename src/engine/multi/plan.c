@@ -205,5 +205,6 @@ td_status td_multi_plan(td_plan *plan)
     td_plan_count(plan, "gpus", (uint64_t)gpus->count);
 done:
     td_free(self);
+    if (status == TD_DEVICE) td_gpu_set_drop(options); /* a GPU is lost: the next run opens all of them anew */
     return status;
 }

@@ -237,6 +237,7 @@ static td_status leave_all(td_multi_job *self)
 static td_status next_level(td_multi_job *self, uint64_t *lowest)
 {
     *lowest = UINT64_MAX;
+    self->tally_stale = true;
     TD_CHECK(td_multi_reset(self));
     TD_EACH_GPU(self, gpu) {
         td_peel_args args = peel_args(gpu, gpu->left);

@@ -193,6 +193,12 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     td_frontier_cuts cuts[TD_FRAGMENTS] = {0};
     bool queued[TD_FRAGMENTS] = {false};
     if (open && td_multi_is_stolen(self)) TD_CHECK(measure_open(self));
+    if (!open && td_multi_is_stolen(self) && self->tally_stale) {
+        TD_CHECK(td_multi_reset(self));
+        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
+        TD_CHECK(td_multi_wait(self));
+    }
+    self->tally_stale = false;
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
