@@ -452,32 +452,32 @@ TEST(forged_models_are_refused_by_line)
     CHECK_STATUS(td_cost_model_read(&other, test_path("zero")), TD_FORMAT);
     CHECK_CONTAINS(td_last_message(), "a byte of zero");
     load(test_path("model"));
-    refused("kind polynomial", "kind forest", ":3: 'forest' instead of polynomial or tree");
-    refused("samples 300", "samples 0", ":4: '0' instead of a whole number");
-    refused("error ", "error nan #", ":5: 'error' has");
-    refused("held-out-error 0", "held-out-error inf", ":6: 'inf' instead of a number");
-    refused("cost ", "cost -", ":7: ");
-    refused("metric mean-in", "metric mean-out", ":8: 'mean-out' instead of mean-in");
-    refused("metric gini 0", "metric gini 7", ":12: ");
-    refused("degree 2", "degree 5", ":14: '5' instead of a whole number from 1 to 4");
-    refused("weight ", "weight nan\nweight ", ":15: 'nan' instead of a number");
-    refused("weight ", "weight 1 2\nweight ", ":15: 'weight' has 2 values instead of 1");
-    refused("weight ", "weight 1\nweight ", ":43: 'weight' instead of 'end'");
-    refused("end\n", "", ":43: ends before 'end'; the file was cut off");
-    refused("end\n", "end\nmore\n", ":44: 'more' instead of the end of the file");
+    refused("kind polynomial", "kind forest", ":4: 'forest' instead of polynomial or tree");
+    refused("samples 300", "samples 0", ":5: '0' instead of a whole number");
+    refused("error ", "error nan #", ":6: 'error' has");
+    refused("held-out-error 0", "held-out-error inf", ":7: 'inf' instead of a number");
+    refused("cost ", "cost -", ":8: ");
+    refused("metric mean-in", "metric mean-out", ":9: 'mean-out' instead of mean-in");
+    refused("metric gini 0", "metric gini 7", ":13: ");
+    refused("degree 2", "degree 5", ":15: '5' instead of a whole number from 1 to 4");
+    refused("weight ", "weight nan\nweight ", ":16: 'nan' instead of a number");
+    refused("weight ", "weight 1 2\nweight ", ":16: 'weight' has 2 values instead of 1");
+    refused("weight ", "weight 1\nweight ", ":44: 'weight' instead of 'end'");
+    refused("end\n", "", ":44: ends before 'end'; the file was cut off");
+    refused("end\n", "end\nmore\n", ":45: 'more' instead of the end of the file");
     train_small(TD_COST_TREE, 1);
     CHECK_OK(td_cost_model_write(&model, test_path("model")));
     load(test_path("model"));
-    refused("split gini", "split beauty", ":15: 'beauty' instead of the name of a metric");
+    refused("split gini", "split beauty", ":16: 'beauty' instead of the name of a metric");
     refused("leaf ", "leaf -", "instead of a number from 1e-30");
     refused("leaf ", "branch ", "instead of 'split METRIC LIMIT LOW' or 'leaf SECONDS'");
-    refused("nodes ", "nodes 9", ":14: "); /* 9xx */
+    refused("nodes ", "nodes 9", ":15: "); /* 9xx */
     char first[64], circular[64];
     CHECK(sscanf(strstr(text, "split "), "%63[^\n]", first) == 1);
     snprintf(circular, sizeof circular, "%s", first);
     *strrchr(circular, ' ') = '\0';
     strcat(circular, " 0");
-    refused(first, circular, ":15: '0' instead of a whole number from 1"); /* a walk would never end */
+    refused(first, circular, ":16: '0' instead of a whole number from 1"); /* a walk would never end */
     CHECK_STATUS(td_cost_model_read(&other, test_path("nowhere")), TD_IO);
     CHECK_CONTAINS(td_last_message(), "nowhere");
     CHECK(td_cost_model_read(&other, test_folder()) != TD_OK);

@@ -161,7 +161,7 @@ static td_status sweep(td_multi_job *self, bool *again)
     TD_CHECK(steps_of_all(self));
     TD_CHECK(forest ? collect_edges(self) : join_all(self));
     TD_CHECK(td_multi_wait(self));
-    td_multi_settle(self);
+    TD_CHECK(td_multi_settle(self));
     *again = first->kernels->again(&first->state.context, first->control->tally.total);
     TD_EACH_GPU(self, gpu) self->row.edges += gpu->processed = gpu->job.control->tally.edges;
     self->row.active_edges = self->row.edges;

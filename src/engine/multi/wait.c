@@ -13,7 +13,10 @@ static void on_counters(void *context, td_status status, uint64_t rows)
 
 td_status td_multi_reset(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_reset(&gpu->job));
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_gpu_reset(&gpu->job));
+        TD_CHECK(td_multi_note_started(self, gpu));
+    }
     return TD_OK;
 }
 
