@@ -45,8 +45,8 @@ static const td_setting settings[] = {
     [SET_MODEL] = {"model", TD_SETTING_TEXT, 0, 0, 0, NULL,
                    "file of cost=model (default: the devices', by tandem calibrate or shipped with Tandem)"},
     [SET_LOG] = {"log", TD_SETTING_TEXT, 0, 0, 0, NULL,
-                 "file to which every iteration adds what it took and the degrees of its frontier, for tandem calibrate "
-                 "--logs"},
+                 "file to which every iteration adds what it took and the degrees of its frontier ('tandem calibrate --log' "
+                 "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
     [SETTINGS] = {0},
