@@ -112,8 +112,8 @@ static void add_partition(bench *b, td_partition_kind kind)
 {
     static const struct {
         const char *on, *off, *setting;
-    } words[TD_PARTITIONS] = {[TD_PARTITION_RANDOM] = {"partition=random", "  and stealing=off", "multi.partition=random"},
-                              [TD_PARTITION_METIS] = {"partition=metis", "  and stealing=off", "multi.partition=metis"}};
+    } words[TD_PARTITIONS] = {[TD_PARTITION_RANDOM] = {"partition=random", "random, stealing=off", "multi.partition=random"},
+                              [TD_PARTITION_METIS] = {"partition=metis", "metis, stealing=off", "multi.partition=metis"}};
     add_settings(b, words[kind].on, words[kind].setting, NULL);
     add_settings(b, words[kind].off, words[kind].setting, "multi.stealing=off");
 }

@@ -574,4 +574,50 @@ TEST(logs_of_samples_add_up)
     td_free(read);
 }
 
+/* Files of several models, and logs of several works. */
+
+TEST(a_file_has_a_model_for_each_work)
+{
+    static td_cost_models models, read;
+    for (int work = 0; work < TD_COST_WORKS; work++) {
+        if (work == TD_COST_GATHER) continue; /* none of this one */
+        train_small(work == TD_COST_PUSH ? TD_COST_POLYNOMIAL : TD_COST_TREE, 2);
+        models.of[work] = model;
+        models.of[work].work = (td_cost_work)work;
+    }
+    CHECK_OK(td_cost_models_write(&models, test_path("models")));
+    CHECK_OK(td_cost_models_read(&read, test_path("models")));
+    CHECK(memcmp(&models, &read, sizeof models) == 0);
+    CHECK_EQ(read.of[TD_COST_GATHER].samples, 0);
+    CHECK_STATUS(td_cost_model_read(&other, test_path("models")), TD_FORMAT);
+    models.of[TD_COST_SWEEP].work = TD_COST_PUSH;
+    CHECK_OK(td_cost_models_write(&models, test_path("models")));
+    CHECK_STATUS(td_cost_models_read(&read, test_path("models")), TD_FORMAT);
+    CHECK_CONTAINS(td_last_message(), "the second model of work 'push'");
+}
+
+TEST(a_log_says_which_work_its_samples_are_of)
+{
+    td_cost_sample samples[4] = {{.family = "a", .work = TD_COST_SWEEP, .edges = 1, .seconds = 1},
+                                 {.family = "b", .work = TD_COST_SWEEP, .edges = 2, .seconds = 1},
+                                 {.family = "c", .work = TD_COST_PUSH, .edges = 3, .seconds = 1},
+                                 {.family = "d", .work = TD_COST_GATHER, .edges = 4, .seconds = 1}};
+    td_cost_sample *read = NULL;
+    uint64_t count = 0;
+    CHECK_OK(td_cost_samples_write(samples, 4, test_path("works")));
+    CHECK_OK(td_cost_samples_append(samples + 2, 1, test_path("works"))); /* behind a sample of another work */
+    CHECK_OK(td_cost_samples_read(&read, &count, test_path("works")));
+    CHECK_EQ(count, 5);
+    for (int i = 0; i < 4; i++) CHECK(read[i].work == samples[i].work && read[i].edges == samples[i].edges);
+    CHECK(read[4].work == TD_COST_PUSH && read[4].edges == 3);
+    td_free(read);
+    CHECK_STATUS(td_cost_samples_append(samples, 1, "/nowhere/log"), TD_IO);
+    test_write_file(test_path("works"), "tandem-cost-samples 1\nwork dig\n", 31);
+    read = NULL;
+    count = 0;
+    CHECK_STATUS(td_cost_samples_read(&read, &count, test_path("works")), TD_FORMAT);
+    CHECK_CONTAINS(td_last_message(), ":2: 'dig' instead of push, gather or sweep");
+    td_free(read);
+}
+
 TEST_MAIN
