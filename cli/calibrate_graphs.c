@@ -1,22 +1,22 @@
-/* The graphs that `tandem calibrate` generates: seven families, each in fifteen variants of size and degree, of which
- * every fifth for a small calibration. All have weights; two of three are symmetric. */
+/* The graphs that `tandem calibrate` generates: seven families, each in fifteen variants of size and degree, of which a
+ * small calibration takes two. All have weights; two of three are symmetric. */
 #include "calibrate.h"
 
 #include "store/gen.h"
 
 #include <string.h>
 
-enum { VARIANTS = 15, SMALL_STEP = 5, SIZES = 3, DEGREES = 5 };
+enum { VARIANTS = 15, SMALL_VARIANTS = 2, SMALL_STEP = 8, SIZES = 3, DEGREES = 5 };
 
 static const char *const families[] = {"rmat", "uniform", "grid", "web", "smallworld", "layered", "tree"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* log2 of the vertices of the smallest variant. */
-static const uint64_t first_scale[] = {[TD_CALIBRATE_SMALL] = 8, [TD_CALIBRATE_EMULATED] = 11, [TD_CALIBRATE_GPU] = 18};
+static const uint64_t first_scale[] = {[TD_CALIBRATE_SMALL] = 7, [TD_CALIBRATE_EMULATED] = 12, [TD_CALIBRATE_GPU] = 18};
 
 int td_calibrate_graphs(td_calibrate_size size)
 {
-    return FAMILIES * VARIANTS / (size == TD_CALIBRATE_SMALL ? SMALL_STEP : 1);
+    return FAMILIES * (size == TD_CALIBRATE_SMALL ? SMALL_VARIANTS : VARIANTS);
 }
 
 const char *td_calibrate_family(int index) { return families[index % FAMILIES]; }
@@ -29,7 +29,7 @@ static void fill_kind(td_gen_spec *spec, uint64_t scale, int degree)
     static const uint64_t arities[DEGREES] = {2, 4, 16, 64, 256};
     const char *kind = spec->kind;
     uint64_t vertices = UINT64_C(1) << scale;
-    if (strcmp(kind, "grid") == 0) { /* four times the vertices: degrees are small; from square to long */
+    if (strcmp(kind, "grid") == 0) { /* four times the vertices, as degrees are small; from square to long */
         spec->width = (UINT64_C(1) << (scale / 2 + 1)) << (degree / 2);
         spec->height = 4 * vertices / spec->width;
         return;

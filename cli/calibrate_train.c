@@ -13,6 +13,7 @@
 
 const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS] = {"linear", "polynomial", "tree"};
 enum { LINEAR, POLYNOMIAL, TREE };
+enum { RIDGE_SAMPLES = 300, RIDGE_EPOCHS = 15 };
 
 static td_cost_training training_of(int kind)
 {
@@ -33,13 +34,27 @@ static void list_families(td_calibrate_table *table, const td_cost_sample *sampl
     }
 }
 
-/* The ridge, too, is chosen without the family that is held out. */
+/* The ridge, too, is chosen without the family that is held out. Its choice trains many models, so it sees every nth
+ * sample of a large set, and trains briefly. */
+static td_status choose_ridge(const td_cost_sample *samples, uint64_t count, td_cost_training *how)
+{
+    td_cost_sample *some = NULL;
+    uint64_t step = count / RIDGE_SAMPLES + 1, used = 0;
+    TD_CHECK(TD_NEW(&some, count / step + 1, "samples of the cost model"));
+    for (uint64_t i = 0; i < count; i += step) some[used++] = samples[i];
+    td_cost_training quick = *how;
+    quick.epochs = RIDGE_EPOCHS;
+    td_status status = td_cost_choose_ridge(some, used, &quick, &how->ridge);
+    td_free(some);
+    return status;
+}
+
 static td_status hold_out(const td_cost_sample *samples, uint64_t count, int kind, const char *family,
                           td_cost_model *model, td_calibrate_table *table, double *error)
 {
     td_cost_training how = training_of(kind);
     how.held_out = family;
-    TD_CHECK(td_cost_choose_ridge(samples, count, &how, &how.ridge));
+    TD_CHECK(choose_ridge(samples, count, &how));
     uint64_t began = td_clock_ns();
     TD_CHECK(td_cost_train(samples, count, &how, model));
     table->seconds[kind] = td_seconds_since(began);
@@ -80,7 +95,7 @@ td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_c
     list_families(table, mine, used);
     TD_TRY(compare(mine, used, out, table));
     how.label = label;
-    TD_TRY(td_cost_choose_ridge(mine, used, &how, &how.ridge));
+    TD_TRY(choose_ridge(mine, used, &how));
     TD_TRY(td_cost_train(mine, used, &how, out));
     out->held_out_error = table->all[POLYNOMIAL];
 done:

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/multi/cost_find.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, FEW_EDGES = 256 };
+enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8, FEW_EDGES = 256 };
 
 typedef struct calibrate_settings {
     td_common common;
@@ -33,7 +34,7 @@ static const td_arg_option options[] = {
     OPTION("devices", TEXT, devices, "LIST", "two or more GPUs that are alike: cuda:0/8, emu:2@dgx1"),
     OPTION("output", TEXT, output, "MODEL", "the file to write (default: where runs on these devices look for it)",
            .letter = 'o'),
-    OPTION("size", TEXT, size, "SIZE", "small: 21 tiny graphs; normal (default): 105 of a size that suits the devices"),
+    OPTION("size", TEXT, size, "SIZE", "small: 14 tiny graphs; normal (default): 105 of a size that suits the devices"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "keep the samples that were trained on"),
     {0},
@@ -44,15 +45,16 @@ static const td_arg_option options[] = {
 typedef struct subject {
     const char *program;
     td_cost_work work;
+    uint32_t iterations; /* 0: to the end */
     const char *settings[3];
 } subject;
 
 static const subject subjects[] = {
-    {"bfs", TD_COST_PUSH, {"multi.ownership=off", "multi.direction=push"}},
-    {"sssp", TD_COST_PUSH, {"multi.ownership=off"}},
-    {"labels", TD_COST_PUSH, {"multi.ownership=off", "multi.direction=push"}},
-    {"wcc", TD_COST_SWEEP, {NULL}},
-    {"pagerank", TD_COST_GATHER, {NULL}},
+    {"bfs", TD_COST_PUSH, 0, {"multi.ownership=off", "multi.direction=push"}},
+    {"sssp", TD_COST_PUSH, 0, {"multi.ownership=off"}},
+    {"labels", TD_COST_PUSH, LABEL_ITERATIONS, {"multi.ownership=off", "multi.direction=push"}},
+    {"wcc", TD_COST_SWEEP, 0, {NULL}},
+    {"pagerank", TD_COST_GATHER, RANK_ITERATIONS, {NULL}},
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
@@ -66,6 +68,7 @@ typedef struct job {
     char log[TD_DATA_PATH]; /* of one run; empty: there is none yet */
     td_cost_sample *samples;
     uint64_t count, room, runs, dropped;
+    double run_seconds, train_seconds;
     double launch_seconds[SUBJECTS]; /* what a run's smallest iterations take: it does not depend on their edges */
     td_cost_models models;
     td_calibrate_table tables[TD_COST_WORKS];
@@ -88,7 +91,7 @@ static td_status keep_sample(job *self, const td_cost_sample *sample)
 /* Edges below which an iteration is not worth dividing. */
 static double least_edges(const job *self)
 {
-    return self->size == TD_CALIBRATE_SMALL ? 64 : self->size == TD_CALIBRATE_EMULATED ? 4096 : 65536;
+    return self->size == TD_CALIBRATE_SMALL ? 64 : self->size == TD_CALIBRATE_EMULATED ? 16384 : 65536;
 }
 
 static void find_launches(job *self, int s, const td_cost_sample *samples, uint64_t count)
@@ -157,10 +160,11 @@ static td_status run_subject(job *self, int s, const td_graph *graph, const char
     td_run *run = NULL;
     td_cost_sample *samples = NULL;
     uint64_t count = 0;
-    bool ranks = subjects[s].work == TD_COST_GATHER;
+    if (program->info->needs_source && strcmp(family, "grid") == 0) return TD_OK; /* frontiers too small to be divided */
     if (program->info->weights == TD_WEIGHTS_NEEDED && graph->weights == TD_WEIGHT_NONE) return TD_OK;
     td_run_options how = {.pool = self->pool, .settings = &settings, .has_source = program->info->needs_source,
-                          .source = busiest(graph), .has_iterations = ranks, .iterations = RANK_ITERATIONS,
+                          .source = busiest(graph), .has_iterations = subjects[s].iterations > 0,
+                          .iterations = subjects[s].iterations,
                           .engine = "multi", .devices = self->settings->devices, .cache = &self->cache};
     if (truncate(self->log, 0) != 0) return td_fail_errno(TD_IO, errno, "cannot empty %s", self->log);
     TD_TRY(add_settings(self, &subjects[s], family, &settings));
@@ -281,8 +285,9 @@ static void print_table(const td_calibrate_table *table, td_cost_work work)
 
 static void print(const job *self)
 {
-    printf("%s: %llu runs, %llu samples; %llu more took hardly longer than their launches\n", self->label,
-           (unsigned long long)self->runs, (unsigned long long)self->count, (unsigned long long)self->dropped);
+    printf("%s: %llu runs in %.0f s, %llu samples; %llu more took hardly longer than their\nlaunches; training took %.0f "
+           "s\n", self->label, (unsigned long long)self->runs, self->run_seconds, (unsigned long long)self->count,
+           (unsigned long long)self->dropped, self->train_seconds);
     for (int work = 0; work < TD_COST_WORKS; work++)
         if (self->tables[work].families > 0) print_table(&self->tables[work], (td_cost_work)work);
     printf("\nwrote %s\n", self->file);
@@ -326,16 +331,20 @@ static td_status calibrate(job *self)
     TD_CHECK(inspect(self));
     TD_CHECK(td_place_check(self->file));
     TD_CHECK(make_log(self));
+    uint64_t began = td_clock_ns();
     TD_CHECK(run_all(self));
+    self->run_seconds = td_seconds_since(began);
     TD_CHECK(add_given_log(self));
     if (self->count == 0)
         return td_fail(TD_INVALID, "no iteration of any run took longer than its launches; --size normal or larger graphs "
                        "are needed");
     if (self->settings->keep != NULL)
         TD_CHECK(td_cost_samples_write(self->samples, self->count, self->settings->keep));
+    began = td_clock_ns();
     for (int work = 0; work < TD_COST_WORKS; work++)
         TD_CHECK(td_calibrate_train(self->samples, self->count, (td_cost_work)work, self->label, &self->models.of[work],
                                     &self->tables[work]));
+    self->train_seconds = td_seconds_since(began);
     return td_cost_models_write(&self->models, self->file);
 }
 

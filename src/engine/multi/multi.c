@@ -97,6 +97,12 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     return TD_OK;
 }
 
+static td_status check_settings(const td_settings *given)
+{
+    td_multi_settings set;
+    return td_multi_read_settings(given, &set);
+}
+
 /* What of the request the settings contradict. */
 
 static bool keeps_stored_order(const td_program *program, const td_run_options *options)
@@ -393,6 +399,7 @@ const td_engine td_multi_engine = {
     .settings = settings,
     .uses = uses,
     .applies = applies,
+    .check = check_settings,
     .plan = plan_multi,
     .run = run_multi,
     .columns = columns,
