@@ -196,7 +196,8 @@ TEST(a_log_of_gather_sums_has_the_metrics_of_fragments)
     CHECK_EQ(count, 2 * 3);
     for (int k = 0; k < 3; k++) {
         const double *m = samples[k].metrics.value;
-        double vertices = samples[k].edges / m[TD_MEAN_IN];
+        double vertices = samples[k].edges / m[TD_MEAN_IN]; /* gather-sums go along the edges in */
+        CHECK(fabs(vertices - round(vertices)) < 1e-6 && m[TD_MEAN_IN] != m[TD_MEAN_OUT]);
         CHECK_EQ(samples[k].work, TD_COST_GATHER);
         CHECK(memcmp(m, samples[3 + k].metrics.value, sizeof samples->metrics) == 0); /* in every iteration */
         in += m[TD_MEAN_IN] * vertices;
