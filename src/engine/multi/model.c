@@ -137,6 +137,18 @@ static void summarise(const td_multi_degrees *degrees, uint64_t vertices, bool m
     out->most_in = mirrored ? out->most_out : degrees->other_most;
 }
 
+/* The first frontier of a level of a peeling comes from a queue: the tallies are those of a frontier before. */
+static bool are_of_this_frontier(const td_multi_job *self)
+{
+    for (int k = 0; k < self->count; k++) {
+        uint64_t vertices = 0;
+        if (self->gpu[k].vertices == 0) continue;
+        for (int c = 0; c < TD_GPU_DEGREES; c++) vertices += self->model.degrees[k].vertices[c];
+        if (vertices != self->gpu[k].vertices) return false;
+    }
+    return true;
+}
+
 td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work)
 {
     td_multi_model *model = &self->model;
@@ -145,6 +157,7 @@ td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work)
     model->has_metrics = false;
     if (model->degrees == NULL || !self->balance.is_timed || td_multi_cost_work(work) < 0) return TD_OK;
     TD_CHECK(whole ? count_whole(self) : read_degrees(self));
+    if (!whole && !are_of_this_frontier(self)) return TD_OK;
     for (int k = 0; k < self->count; k++) {
         const td_multi_fragment *fragment = &self->held->fragment[k];
         bool mirrored = self->graph->symmetric && fragment->pull.view.offsets == NULL;
