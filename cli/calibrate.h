@@ -6,7 +6,7 @@
 #include "engine/multi/cost.h"
 #include "run/run.h"
 
-typedef enum td_calibrate_size { TD_CALIBRATE_SMALL, TD_CALIBRATE_EMULATED, TD_CALIBRATE_GPU } td_calibrate_size;
+typedef enum td_calibrate_size { TD_CALIBRATE_NONE, TD_CALIBRATE_SMALL, TD_CALIBRATE_EMULATED, TD_CALIBRATE_GPU } td_calibrate_size;
 
 /* Generated graphs: families in variants. */
 int td_calibrate_graphs(td_calibrate_size size);
@@ -25,7 +25,10 @@ typedef struct td_calibrate_table {
     double seconds[TD_CALIBRATE_KINDS];            /* of one training */
 } td_calibrate_table;
 
-/* Trains the polynomial of a work on all of its samples, and fills the table. */
+/* Trains the polynomial of a work on all of its samples, of degree 4, or 1 where that predicts families better that it
+ * was not trained on, and fills the table. A model that is further off than their costs themselves is not made: it has 0
+ * samples. */
+#define TD_CALIBRATE_WORST 1.0
 td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_cost_work work, const char *label,
                              td_cost_model *out, td_calibrate_table *table);
 

@@ -16,6 +16,7 @@ static const uint64_t first_scale[] = {[TD_CALIBRATE_SMALL] = 7, [TD_CALIBRATE_E
 
 int td_calibrate_graphs(td_calibrate_size size)
 {
+    if (size == TD_CALIBRATE_NONE) return 0;
     return FAMILIES * (size == TD_CALIBRATE_SMALL ? SMALL_VARIANTS : VARIANTS);
 }
 

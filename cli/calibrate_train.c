@@ -85,7 +85,6 @@ td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_c
     td_status status = TD_OK;
     td_cost_sample *mine = NULL;
     uint64_t used = 0;
-    td_cost_training how = training_of(POLYNOMIAL);
     *table = (td_calibrate_table){0};
     memset(out, 0, sizeof *out);
     TD_TRY(TD_NEW(&mine, count, "samples of the cost model"));
@@ -94,10 +93,16 @@ td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_c
     if (used == 0) goto done;
     list_families(table, mine, used);
     TD_TRY(compare(mine, used, out, table));
+    int kind = table->all[LINEAR] < table->all[POLYNOMIAL] ? LINEAR : POLYNOMIAL;
+    if (table->all[kind] >= TD_CALIBRATE_WORST) {
+        memset(out, 0, sizeof *out);
+        goto done;
+    }
+    td_cost_training how = training_of(kind);
     how.label = label;
     TD_TRY(choose_ridge(mine, used, &how));
     TD_TRY(td_cost_train(mine, used, &how, out));
-    out->held_out_error = table->all[POLYNOMIAL];
+    out->held_out_error = table->all[kind];
 done:
     td_free(mine);
     return status;

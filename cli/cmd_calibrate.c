@@ -34,7 +34,8 @@ static const td_arg_option options[] = {
     OPTION("devices", TEXT, devices, "LIST", "two or more GPUs that are alike: cuda:0/8, emu:2@dgx1"),
     OPTION("output", TEXT, output, "MODEL", "the file to write (default: where runs on these devices look for it)",
            .letter = 'o'),
-    OPTION("size", TEXT, size, "SIZE", "small: 14 tiny graphs; normal (default): 105 of a size that suits the devices"),
+    OPTION("size", TEXT, size, "SIZE", "small: 14 tiny graphs; normal (default): 105 of a size that suits the devices; "
+           "none: only the graphs and the log given"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "keep the samples that were trained on"),
     {0},
@@ -88,11 +89,9 @@ static td_status keep_sample(job *self, const td_cost_sample *sample)
     return TD_OK;
 }
 
-/* Edges below which an iteration is not worth dividing. */
-static double least_edges(const job *self)
-{
-    return self->size == TD_CALIBRATE_SMALL ? 64 : self->size == TD_CALIBRATE_EMULATED ? 16384 : 65536;
-}
+/* Edges of a fragment from which on a sample counts. With less to do, a GPU is not at work as a whole, and what an edge
+ * costs depends on how many there are. */
+static double least_edges(const job *self) { return self->size <= TD_CALIBRATE_SMALL ? 64 : 65536; }
 
 static void find_launches(job *self, int s, const td_cost_sample *samples, uint64_t count)
 {
@@ -213,7 +212,7 @@ static void family_of(char family[TD_COST_FAMILY], const char *path)
 static td_status run_all(job *self)
 {
     int generated = td_calibrate_graphs(self->size), all = generated + self->graph_count;
-    TD_CHECK(run_tiny(self));
+    if (all > 0) TD_CHECK(run_tiny(self));
     for (int i = 0; i < all; i++) {
         td_graph *graph = NULL;
         char family[TD_COST_FAMILY];
@@ -258,7 +257,7 @@ static td_status inspect(job *self)
     TD_CHECK(td_cost_file_name(name, gpus));
     if (self->settings->output != NULL) snprintf(self->file, sizeof self->file, "%s", self->settings->output);
     else TD_CHECK(td_cost_file_own(self->file, gpus));
-    if (self->size != TD_CALIBRATE_SMALL)
+    if (self->size == TD_CALIBRATE_EMULATED)
         self->size = gpus->gpu[0]->kind == TD_DEVICE_EMULATOR ? TD_CALIBRATE_EMULATED : TD_CALIBRATE_GPU;
     snprintf(self->label, sizeof self->label, "%s, %.64s", self->settings->devices, gpus->gpu[0]->properties.model);
     return TD_OK;
@@ -266,7 +265,7 @@ static td_status inspect(job *self)
 
 /* Results. */
 
-static void print_table(const td_calibrate_table *table, td_cost_work work)
+static void print_table(const td_calibrate_table *table, const td_cost_model *model, td_cost_work work)
 {
     printf("\n%s: RMSRE on a family, trained on the others\n%-16s %8s", td_cost_work_names[work], "family", "samples");
     for (int kind = 0; kind < TD_CALIBRATE_KINDS; kind++) printf(" %11s", td_calibrate_kinds[kind]);
@@ -280,7 +279,8 @@ static void print_table(const td_calibrate_table *table, td_cost_work work)
     for (int kind = 0; kind < TD_CALIBRATE_KINDS; kind++) printf(" %11.3f", table->all[kind]);
     printf("\n%-16s %8s", "training, s", "");
     for (int kind = 0; kind < TD_CALIBRATE_KINDS; kind++) printf(" %11.3f", table->seconds[kind]);
-    printf("\n");
+    if (model->samples > 0) printf("\nstored: a polynomial of degree %d\n", model->degree);
+    else printf("\nstored: none, because of errors of %g and more; runs measure instead\n", TD_CALIBRATE_WORST);
 }
 
 static void print(const job *self)
@@ -289,15 +289,16 @@ static void print(const job *self)
            "s\n", self->label, (unsigned long long)self->runs, self->run_seconds, (unsigned long long)self->count,
            (unsigned long long)self->dropped, self->train_seconds);
     for (int work = 0; work < TD_COST_WORKS; work++)
-        if (self->tables[work].families > 0) print_table(&self->tables[work], (td_cost_work)work);
+        if (self->tables[work].families > 0) print_table(&self->tables[work], &self->models.of[work], (td_cost_work)work);
     printf("\nwrote %s\n", self->file);
 }
 
-static void report_table(td_json *json, const td_calibrate_table *table, const td_cost_model *model)
+static void report_table(td_json *json, const td_calibrate_table *table, const td_cost_model *model, td_cost_work work)
 {
     td_json_object(json, NULL);
-    td_json_string(json, "work", td_cost_work_names[model->work]);
-    td_json_u64(json, "samples", model->samples);
+    td_json_string(json, "work", td_cost_work_names[work]);
+    td_json_u64(json, "samples", model->samples); /* 0: not stored */
+    td_json_u64(json, "degree", (uint64_t)model->degree);
     td_json_real(json, "error", model->error);
     td_json_real(json, "held_out_error", model->held_out_error);
     td_json_array(json, "families");
@@ -321,7 +322,8 @@ static void report(td_json *json, const job *self)
     td_json_u64(json, "samples", self->count);
     td_json_array(json, "models");
     for (int work = 0; work < TD_COST_WORKS; work++)
-        if (self->models.of[work].samples > 0) report_table(json, &self->tables[work], &self->models.of[work]);
+        if (self->tables[work].families > 0)
+            report_table(json, &self->tables[work], &self->models.of[work], (td_cost_work)work);
     td_json_end_array(json);
 }
 
@@ -336,8 +338,8 @@ static td_status calibrate(job *self)
     self->run_seconds = td_seconds_since(began);
     TD_CHECK(add_given_log(self));
     if (self->count == 0)
-        return td_fail(TD_INVALID, "no iteration of any run took longer than its launches; --size normal or larger graphs "
-                       "are needed");
+        return td_fail(TD_INVALID, "there is no sample: no graph and no log was given, or no iteration took longer than its "
+                       "launches; --size normal or larger graphs are needed");
     if (self->settings->keep != NULL)
         TD_CHECK(td_cost_samples_write(self->samples, self->count, self->settings->keep));
     began = td_clock_ns();
@@ -345,15 +347,21 @@ static td_status calibrate(job *self)
         TD_CHECK(td_calibrate_train(self->samples, self->count, (td_cost_work)work, self->label, &self->models.of[work],
                                     &self->tables[work]));
     self->train_seconds = td_seconds_since(began);
+    bool any = false;
+    for (int work = 0; work < TD_COST_WORKS; work++) any = any || self->models.of[work].samples > 0;
+    if (!any)
+        return td_fail(TD_INVALID, "no model predicts graphs that it was not trained on: every error is %g or more; larger "
+                       "graphs are needed", TD_CALIBRATE_WORST);
     return td_cost_models_write(&self->models, self->file);
 }
 
 static td_status check_size(const char *size, td_calibrate_size *out)
 {
-    bool small = size != NULL && strcmp(size, "small") == 0;
-    *out = small ? TD_CALIBRATE_SMALL : TD_CALIBRATE_EMULATED;
-    if (small || size == NULL || strcmp(size, "normal") == 0) return TD_OK;
-    return td_fail(TD_USAGE, "--size %s: allowed are small and normal", size);
+    *out = TD_CALIBRATE_EMULATED;
+    if (size == NULL || strcmp(size, "normal") == 0) return TD_OK;
+    *out = strcmp(size, "small") == 0 ? TD_CALIBRATE_SMALL : TD_CALIBRATE_NONE;
+    if (*out == TD_CALIBRATE_SMALL || strcmp(size, "none") == 0) return TD_OK;
+    return td_fail(TD_USAGE, "--size %s: allowed are none, small and normal", size);
 }
 
 static td_status run_calibrate(const td_args *args, void *settings)

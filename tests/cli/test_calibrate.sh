@@ -4,7 +4,7 @@
 export XDG_DATA_HOME=$folder/data
 
 fails 2 '--devices is missing' calibrate
-fails 2 'allowed are small and normal' calibrate --devices emu:2 --size huge
+fails 2 'allowed are none, small and normal' calibrate --devices emu:2 --size huge
 fails 2 "and there is one" calibrate --devices emu@dgx1
 fails 1 'nowhere' calibrate --devices emu:2@late --size small -o nowhere/x.model
 only_files
@@ -32,6 +32,12 @@ succeeds run bfs g.tg --source 0 --engine multi --devices emu:3@late --set multi
 contains_all "$(cat run.json)" 'rows' '"load": [' '"share": [' '"steal": "' '"predicted_seconds": '
 succeeds run bfs g.tg --source 0 --engine multi --devices emu:2 --set multi.cost=model \
     --set multi.model=data/tandem/cost-emu-late.model
+
+# Samples can be trained on again, without any run.
+fails 1 'there is no sample' calibrate --devices emu:2@late --size none --quiet -o again.model
+succeeds calibrate --devices emu:2@late --size none --log samples.log -o again.model
+contains "$out" ': 0 runs' 'what was run'
+equal "$(cat again.model)" "$(cat data/tandem/cost-emu-late.model)" 'a model of the same samples'
 
 # A model that was cut off is refused by its line.
 head -n 20 data/tandem/cost-emu-late.model >cut.model
