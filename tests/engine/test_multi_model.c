@@ -265,4 +265,13 @@ TEST(without_a_model_of_the_devices_the_message_says_what_to_do)
     td_graph_destroy(graph);
 }
 
+TEST(emulated_devices_have_models_that_ship)
+{
+    const char *const devices[] = {"emu:2", "emu:3@dgx1", "emu:2@unchecked"};
+    td_graph *graph = graph_made("rmat", true);
+    setenv("XDG_DATA_HOME", test_path("nothing"), 1);
+    for (int i = 0; i < 3; i++) CHECK_OK(plan_with(graph, SET("multi.cost=model"), devices[i]));
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN
