@@ -37,11 +37,8 @@ static void name_device(char name[TD_COST_NAME], const td_gpu_set *gpus, const t
 {
     const char *slices = strchr(device->name, '/');
     snprintf(name, TD_COST_NAME, "cost-%s-", device->kind == TD_DEVICE_EMULATOR ? "emu" : "cuda");
-    if (device->kind == TD_DEVICE_EMULATOR) {
-        add_topology(name, gpus->devices);
-        return;
-    }
-    add_words(name, device->properties.model, strlen(device->properties.model));
+    if (device->kind == TD_DEVICE_EMULATOR) add_topology(name, gpus->devices);
+    else add_words(name, device->properties.model, strlen(device->properties.model));
     if (slices == NULL) return;
     size_t used = strlen(name);
     snprintf(name + used, TD_COST_NAME - used, "-%.*s", (int)strcspn(slices + 1, "#"), slices + 1);
