@@ -11,7 +11,7 @@ typedef enum td_calibrate_size { TD_CALIBRATE_NONE, TD_CALIBRATE_SMALL, TD_CALIB
 /* Generated graphs: families in variants. */
 int td_calibrate_graphs(td_calibrate_size size);
 td_status td_calibrate_graph(td_calibrate_size size, int index, td_pool *pool, td_graph **out);
-const char *td_calibrate_family(int index); /* of a generated graph */
+const char *td_calibrate_family(td_calibrate_size size, int index); /* of a generated graph */
 
 /* Errors of the models of one work, each on families that it was not trained on. */
 enum { TD_CALIBRATE_FAMILIES = 64, TD_CALIBRATE_KINDS = 3 };

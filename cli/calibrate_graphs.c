@@ -1,12 +1,12 @@
 /* The graphs that `tandem calibrate` generates: seven families, each in fifteen variants of size and degree, of which a
- * small calibration takes two. All have weights; two of three are symmetric. */
+ * small calibration takes three of the first four families. All have weights; two of three are symmetric. */
 #include "calibrate.h"
 
 #include "store/gen.h"
 
 #include <string.h>
 
-enum { VARIANTS = 15, SMALL_VARIANTS = 2, SMALL_STEP = 8, SIZES = 3, DEGREES = 5 };
+enum { VARIANTS = 15, SMALL_FAMILIES = 4, SMALL_VARIANTS = 3, SMALL_STEP = 5, SIZES = 3, DEGREES = 5 };
 
 static const char *const families[] = {"rmat", "uniform", "grid", "web", "smallworld", "layered", "tree"};
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -17,10 +17,13 @@ static const uint64_t first_scale[] = {[TD_CALIBRATE_SMALL] = 7, [TD_CALIBRATE_E
 int td_calibrate_graphs(td_calibrate_size size)
 {
     if (size == TD_CALIBRATE_NONE) return 0;
-    return FAMILIES * (size == TD_CALIBRATE_SMALL ? SMALL_VARIANTS : VARIANTS);
+    return size == TD_CALIBRATE_SMALL ? SMALL_FAMILIES * SMALL_VARIANTS : FAMILIES * VARIANTS;
 }
 
-const char *td_calibrate_family(int index) { return families[index % FAMILIES]; }
+const char *td_calibrate_family(td_calibrate_size size, int index)
+{
+    return families[index % (size == TD_CALIBRATE_SMALL ? SMALL_FAMILIES : FAMILIES)];
+}
 
 static void fill_kind(td_gen_spec *spec, uint64_t scale, int degree)
 {
@@ -59,8 +62,8 @@ static void fill_kind(td_gen_spec *spec, uint64_t scale, int degree)
 
 td_status td_calibrate_graph(td_calibrate_size size, int index, td_pool *pool, td_graph **out)
 {
-    int variant = index / FAMILIES * (size == TD_CALIBRATE_SMALL ? SMALL_STEP : 1);
-    td_gen_spec spec = {.kind = families[index % FAMILIES], .seed = (uint64_t)index + 1, .rewire = -1,
+    int variant = size == TD_CALIBRATE_SMALL ? index / SMALL_FAMILIES * SMALL_STEP : index / FAMILIES;
+    td_gen_spec spec = {.kind = td_calibrate_family(size, index), .seed = (uint64_t)index + 1, .rewire = -1,
                         .shuffle = variant % 2 == 1};
     td_build_options build = {.symmetrize = variant % 3 != 2, .dedup = true, .drop_loops = true, .attach_weights = true,
                               .weight_low = 1, .weight_high = 100, .weight_seed = 1};

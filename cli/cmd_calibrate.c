@@ -34,7 +34,7 @@ static const td_arg_option options[] = {
     OPTION("devices", TEXT, devices, "LIST", "two or more GPUs that are alike: cuda:0/8, emu:2@dgx1"),
     OPTION("output", TEXT, output, "MODEL", "the file to write (default: where runs on these devices look for it)",
            .letter = 'o'),
-    OPTION("size", TEXT, size, "SIZE", "small: 14 tiny graphs; normal (default): 105 of a size that suits the devices; "
+    OPTION("size", TEXT, size, "SIZE", "small: 12 tiny graphs; normal (default): 105 of a size that suits the devices; "
            "none: only the graphs and the log given"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "keep the samples that were trained on"),
@@ -217,7 +217,7 @@ static td_status run_all(job *self)
         td_graph *graph = NULL;
         char family[TD_COST_FAMILY];
         if (i < generated) {
-            snprintf(family, sizeof family, "%s", td_calibrate_family(i));
+            snprintf(family, sizeof family, "%s", td_calibrate_family(self->size, i));
             TD_CHECK(td_calibrate_graph(self->size, i, self->pool, &graph));
         } else {
             family_of(family, self->graphs[i - generated]);

@@ -17,7 +17,7 @@ fails 2 'multi.cost=model, which is not set' run bfs g.tg --source 0 --engine mu
 
 # Late enough behind the refusals: the model is there now, and the run takes it.
 succeeds calibrate g.tg --devices emu:2@late --size small --json errors.json --samples samples.log
-contains_all "$out" 'the tables' 'push: RMSRE' 'gather: RMSRE' linear polynomial tree rmat grid web layered \
+contains_all "$out" 'the tables' 'push: RMSRE' 'gather: RMSRE' linear polynomial tree rmat uniform grid web \
     "wrote $folder/data/tandem/cost-emu-late.model"
 contains "$out" "
 g  " 'the family of the given graph'
