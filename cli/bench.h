@@ -22,9 +22,10 @@ typedef struct td_bench {
     td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
 } td_bench;
 
-extern const td_bench td_bench_allocation, td_bench_convert, td_bench_cpu, td_bench_gpu, td_bench_reorder;
+extern const td_bench td_bench_allocation, td_bench_convert, td_bench_cpu, td_bench_gpu, td_bench_multi,
+    td_bench_reorder;
 
-/* Makes a graph by name (k20, u20, grid1000, stars) or reads a file. Original ids are replaced by vertex numbers, so
+/* Makes a graph by name (k20, u20, grid1000, web20, stars) or reads a file. Original ids are replaced by vertex numbers, so
  * that the ids of a reordered copy are the numbers in the first (bench_graphs.c). */
 td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool);
 uint32_t td_bench_busiest(const td_graph *graph);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/size.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 
@@ -43,6 +44,15 @@ done:
     return status;
 }
 
+static td_status make_web(td_graph **out, uint64_t scale, td_pool *pool)
+{
+    td_gen_spec spec = {.kind = "web", .scale = scale, .seed = 1, .rewire = -1};
+    td_build_options build = {.dedup = true, .drop_loops = true, .attach_weights = true, .weight_low = 1,
+                              .weight_high = 100, .weight_seed = 1};
+    TD_CHECK(td_gen_check(&spec, NULL));
+    return td_graph_generate(out, &spec, &build, pool);
+}
+
 /* Vertices are called by their numbers here: a reordered graph's ids then are numbers in the first one. */
 static td_status forget_ids(td_graph *graph)
 {
@@ -57,7 +67,9 @@ td_status td_bench_make_graph(td_graph **out, const char *name, td_pool *pool)
 {
     td_gen_spec spec;
     td_build_options build;
+    uint64_t scale;
     if (strcmp(name, "stars") == 0) TD_CHECK(make_stars(out, pool));
+    else if (strncmp(name, "web", 3) == 0 && td_parse_u64(name + 3, &scale) == TD_OK) TD_CHECK(make_web(out, scale, pool));
     else if (td_gen_named(name, &spec, &build)) TD_CHECK(td_graph_generate(out, &spec, &build, pool));
     else TD_CHECK(td_graph_read(out, name, NULL, NULL, pool));
     TD_CHECK(forget_ids(*out));

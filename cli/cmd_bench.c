@@ -21,7 +21,7 @@ static const td_arg_option options[] = {
 };
 
 static const td_bench *const benches[] = {&td_bench_allocation, &td_bench_convert, &td_bench_cpu,
-                                         &td_bench_gpu,        &td_bench_reorder, NULL};
+                                         &td_bench_gpu,        &td_bench_multi,   &td_bench_reorder, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -94,7 +94,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure the techniques of Tandem against baselines",
-    .positional = "allocation|convert|cpu|gpu|reorder [GRAPH ...]",
+    .positional = "allocation|convert|cpu|gpu|multi|reorder [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -112,6 +112,9 @@ const td_command td_cmd_bench = {
         "gpu: the resident engine on a GPU, the same way: direction, balance, gather and replication, rounds in a "
         "launch, order. Shows edges per second of the defaults, and PageRank against the rates of device memory and "
         "of random reads. By default k20, u20 and grid1000. On emu times are virtual.\n"
+        "multi: several GPUs against the resident engine on the whole GPU and on one of them, against fewer GPUs, and "
+        "with one thing changed at a time: stealing, costs, partition. Shows how idle the GPUs were and what deciding took. "
+        "By default k23, web21 and grid3000 on cuda:0/8. On emu times are virtual.\n"
         "reorder: every order of the vertices against that of the input, for every engine, and the number of runs "
         "after which reordering pays off; GPU engines if there is a GPU. By default k18, u18 and grid500.\n"
         "docs/performance.md has results.",
@@ -119,5 +122,6 @@ const td_command td_cmd_bench = {
                 "tandem bench convert --scale 18 --json figures.json\n"
                 "tandem bench cpu k20 web.tg --trials 9\n"
                 "tandem bench gpu k23 u23 grid3000 --json figures.json\n"
+                "tandem bench multi k25 grid3000 --devices cuda:0/8\n"
                 "tandem bench reorder k20 web.tg --devices cpu",
 };

@@ -429,6 +429,9 @@ typedef struct td_iteration {
  * lists them). The row is one that Tandem gave: of td_result_iteration, or in a progress callback. */
 TD_API double td_iteration_counter(const td_iteration *row, const char *name); /* 0 if there is none of that name */
 TD_API const char *td_iteration_counter_name(int index);                       /* NULL behind the last one */
+/* A list has its length as its counter, and its numbers by index: "load", "load_0", "load_1", ...; a text, such as
+ * "steal", has no counter. NULL if there is no text of that name, or none in this iteration. */
+TD_API const char *td_iteration_text(const td_iteration *row, const char *name);
 
 /* Called after every iteration by the thread that runs; false cancels. */
 typedef bool (*td_iteration_fn)(void *context, const td_iteration *row);

@@ -37,7 +37,7 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/instance.h)
   endforeach()
 endif()
 
-# Topologies are found in the source tree and where they are installed.
-set_source_files_properties(src/device/emulator/topology.c PROPERTIES COMPILE_DEFINITIONS
+# Topologies and cost models are found in the source tree and where they are installed.
+set_source_files_properties(src/base/data_files.c PROPERTIES COMPILE_DEFINITIONS
   "TANDEM_SOURCE_SHARE=\"${CMAKE_SOURCE_DIR}/share\";TANDEM_INSTALLED_SHARE=\"${CMAKE_INSTALL_FULL_DATADIR}/tandem\"")
-install(DIRECTORY share/topologies DESTINATION ${CMAKE_INSTALL_DATADIR}/tandem)
+install(DIRECTORY share/topologies share/models DESTINATION ${CMAKE_INSTALL_DATADIR}/tandem)

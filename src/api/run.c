@@ -2,6 +2,7 @@
 #include "api/request.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/size.h"
 #include "run/output.h"
 #include "run/result.h"
 #include "planner/plan.h"
@@ -210,17 +211,47 @@ const char *td_iteration_counter_name(int index)
     return column != NULL ? column->name : NULL;
 }
 
-double td_iteration_counter(const td_iteration *row, const char *name)
+static const td_column *column_named(const char *name, size_t length)
 {
     const td_column *column;
+    for (int i = 0; (column = column_at(i)) != NULL; i++)
+        if (strlen(column->name) == length && strncmp(column->name, name, length) == 0) return column;
+    return NULL;
+}
+
+/* "load_3": number 3 of the list "load". */
+static double number_of_list(const td_iteration *row, const char *name)
+{
+    const char *low_line = strrchr(name, '_');
+    uint64_t index;
+    if (low_line == NULL || td_parse_u64(low_line + 1, &index) != TD_OK) return 0;
+    const td_column *column = column_named(name, (size_t)(low_line - name));
+    if (column == NULL || column->kind != TD_COLUMN_LIST) return 0;
+    const td_row_list *list = (const td_row_list *)((const char *)row + column->offset);
+    return index < list->count ? list->values[index] : 0;
+}
+
+double td_iteration_counter(const td_iteration *row, const char *name)
+{
     if (row == NULL || name == NULL) return 0;
-    for (int i = 0; (column = column_at(i)) != NULL; i++) {
-        const char *at = (const char *)row + column->offset;
-        if (strcmp(column->name, name) != 0) continue;
-        if (column->kind == TD_COLUMN_REAL) return *(const double *)at;
-        return column->kind == TD_COLUMN_U32 ? (double)*(const uint32_t *)at : (double)*(const uint64_t *)at;
+    const td_column *column = column_named(name, strlen(name));
+    if (column == NULL) return number_of_list(row, name);
+    const char *at = (const char *)row + column->offset;
+    switch (column->kind) {
+    case TD_COLUMN_U32: return (double)*(const uint32_t *)at;
+    case TD_COLUMN_U64: return (double)*(const uint64_t *)at;
+    case TD_COLUMN_REAL: return *(const double *)at;
+    case TD_COLUMN_LIST: return ((const td_row_list *)at)->count;
+    case TD_COLUMN_TEXT: break;
     }
     return 0;
+}
+
+const char *td_iteration_text(const td_iteration *row, const char *name)
+{
+    const td_column *column = row != NULL && name != NULL ? column_named(name, strlen(name)) : NULL;
+    if (column == NULL || column->kind != TD_COLUMN_TEXT) return NULL;
+    return *(const char *const *)((const char *)row + column->offset);
 }
 
 uint32_t td_result_resumed(const td_result *result) { return result->checkpoint_stats.resumed_iteration; }

@@ -10,11 +10,11 @@
 #include "run/run.h"
 
 /* A column that an engine adds to every iteration of the report. */
-typedef enum td_column_kind { TD_COLUMN_U32, TD_COLUMN_U64, TD_COLUMN_REAL } td_column_kind;
+typedef enum td_column_kind { TD_COLUMN_U32, TD_COLUMN_U64, TD_COLUMN_REAL, TD_COLUMN_TEXT, TD_COLUMN_LIST } td_column_kind;
 typedef struct td_column {
     const char *name;
     td_column_kind kind;
-    size_t offset; /* in td_row */
+    size_t offset; /* in td_row: a number, a const char * or a td_row_list */
 } td_column;
 
 /* A setting that has another name now: the old one is refused, and the message says the new one. */

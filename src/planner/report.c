@@ -87,6 +87,19 @@ static void put_parameters(td_json *json, const td_run_report *report)
 
 /* Counters. */
 
+static void put_list(td_json *json, const char *name, const td_row_list *list)
+{
+    td_json_array(json, name);
+    for (uint32_t i = 0; i < list->count; i++) td_json_real(json, NULL, list->values[i]);
+    td_json_end_array(json);
+}
+
+static void put_text(td_json *json, const char *name, const char *text)
+{
+    if (text != NULL) td_json_string(json, name, text);
+    else td_json_null(json, name);
+}
+
 /* Adds the engine's columns of a row. */
 static void put_columns(td_json *json, const td_row *row, const td_column *columns)
 {
@@ -94,7 +107,9 @@ static void put_columns(td_json *json, const td_row *row, const td_column *colum
         const char *at = (const char *)row + columns->offset;
         if (columns->kind == TD_COLUMN_U32) td_json_u64(json, columns->name, *(const uint32_t *)at);
         else if (columns->kind == TD_COLUMN_U64) td_json_u64(json, columns->name, *(const uint64_t *)at);
-        else td_json_real(json, columns->name, *(const double *)at);
+        else if (columns->kind == TD_COLUMN_REAL) td_json_real(json, columns->name, *(const double *)at);
+        else if (columns->kind == TD_COLUMN_LIST) put_list(json, columns->name, (const td_row_list *)at);
+        else put_text(json, columns->name, *(const char *const *)at);
     }
 }
 

@@ -21,9 +21,26 @@ const td_graph *td_graph_seen_by(const td_program *program, const td_graph *grap
     return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
 }
 
+/* A block of numbers, which rows refer to: blocks never move. */
+typedef struct td_row_numbers {
+    struct td_row_numbers *next;
+    uint32_t used, room;
+    double values[];
+} td_row_numbers;
+
+static void free_numbers(td_row_numbers *block)
+{
+    while (block != NULL) {
+        td_row_numbers *next = block->next;
+        td_free(block);
+        block = next;
+    }
+}
+
 void td_run_destroy(td_run *run)
 {
     if (run == NULL) return;
+    free_numbers(run->numbers);
     td_free(run->values);
     td_free(run->parents);
     td_free(run->edges);
@@ -48,6 +65,28 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
         run->row_room = room;
     }
     run->rows[run->row_count++] = *row;
+    return TD_OK;
+}
+
+td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out)
+{
+    enum { ROOM = 8192 };
+    td_row_numbers *block = run->numbers;
+    *out = (td_row_list){0};
+    if (run->row_count == MOST_ROWS) return TD_OK; /* its row is not kept either */
+    if (block == NULL || block->room - block->used < count) {
+        uint32_t room = count > ROOM ? count : ROOM;
+        void *memory;
+        TD_CHECK(td_new_bytes(&memory, 1, sizeof *block + room * sizeof *values, "numbers of iterations"));
+        block = memory;
+        block->next = run->numbers;
+        block->used = 0;
+        block->room = room;
+        run->numbers = block;
+    }
+    memcpy(block->values + block->used, values, count * sizeof *values);
+    *out = (td_row_list){block->values + block->used, count};
+    block->used += count;
     return TD_OK;
 }
 

@@ -11,6 +11,12 @@
 
 #include <stddef.h>
 
+/* Numbers of an iteration, such as one for every GPU. Owned by the run. */
+typedef struct td_row_list {
+    const double *values;
+    uint32_t count; /* 0: none in this iteration */
+} td_row_list;
+
 /* A row of the report: an iteration as in the API, and the engine's columns (engine/engine.h). */
 typedef struct td_row {
     union {
@@ -38,8 +44,11 @@ typedef struct td_row {
     double gpu_idle_seconds, cpu_idle_seconds;
     double cpu_waited_seconds; /* part of the CPU's idle time: before its first piece */
     /* Several GPUs: why edges were stolen or not, and how many; updates of other GPUs' vertices, and bytes sent; GPUs
-     * that took part; the longest GPU's seconds, predicted and measured; idle time of the others as a share of it. */
+     * that took part; the longest GPU's seconds, predicted and measured; idle time of the others as a share of it. In
+     * iterations that are large enough to be divided: active edges of every fragment, and shares[i * n + j], the edges of
+     * fragment i that GPU j processes. */
     const char *steal;
+    td_row_list load, share;
     uint64_t edges_stolen, messages, bytes_exchanged;
     uint32_t gpus;
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
@@ -192,6 +201,7 @@ typedef struct td_run {
     double prepare_seconds, seconds;
     td_row *rows;
     uint32_t row_count, row_room;
+    struct td_row_numbers *numbers; /* of the rows' lists */
     td_run_event *events;
     uint32_t event_count, event_room;
     char device[48];      /* device of the run; empty: the cpu */
@@ -241,6 +251,7 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
+td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out); /* copies them */
 td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
 
 /* Prepares the program's inputs (prepare.c). */

@@ -379,6 +379,18 @@ TEST(what_engines_count_besides_has_a_name)
     CHECK(td_iteration_counter(row, "bytes_whole") > 0);
     CHECK(td_iteration_counter(row, "compute_seconds") > 0);
     td_result_destroy(result);
+    const char *divided[] = {"multi.t1=0", "multi.t2=0", NULL};
+    request = (td_request){.size = sizeof request, .engine = "multi", .devices = "emu:2@unchecked", .has_iterations = true,
+                           .iterations = 2, .settings = divided};
+    CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    row = td_result_iteration(result, 0);
+    CHECK(td_iteration_counter(row, "load") == 2 && td_iteration_counter(row, "share") == 4);
+    CHECK(td_iteration_counter(row, "load_0") + td_iteration_counter(row, "load_1") == COUNT);
+    CHECK(td_iteration_counter(row, "share_0") + td_iteration_counter(row, "share_1") == td_iteration_counter(row, "load_0"));
+    CHECK(td_iteration_counter(row, "load_2") == 0 && td_iteration_counter(row, "load_x") == 0);
+    CHECK(td_iteration_text(row, "steal") != NULL && td_iteration_text(row, "load") == NULL);
+    CHECK(td_iteration_counter(row, "steal") == 0 && td_iteration_text(row, "nothing") == NULL);
+    td_result_destroy(result);
     td_graph_destroy(graph);
     td_session_destroy(session);
 }

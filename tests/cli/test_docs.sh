@@ -4,6 +4,7 @@
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tour=docs/guide/running.md
 . "$(dirname "$0")/lib.sh"
+export XDG_DATA_HOME=$folder/data
 
 # The graphs that the pages take for granted.
 mkdir disk1 disk2 disk3 disk1/graphs disk2/graphs disk3/graphs
@@ -26,6 +27,7 @@ smaller() {
     sed -E -e 's/^ *(\$ )?//' -e 's/  +#.*$//' -e 's/ # goes on$//' \
         -e 's/--scale [12][0-9]/--scale 11/' -e 's/gen [ku]2[0-9]/gen k10/' -e 's/--width 1?000/--width 50/' \
         -e 's/--memory 25%/--memory 12M/' \
+        -e '/calibrate|--engine multi/s/cuda:0[^ ]*/emu:2@unchecked/g' -e 's/calibrate --dev/calibrate --size small --dev/' \
         -e 's/cuda:0(\/[0-9]+(#[0-9]+)?)?/emu@unchecked/g' -e 's/--devices emu( |$)/--devices emu@unchecked\1/' \
         -e 's/--gpu-memory 8G/--gpu-edges 25% --devices emu@unchecked/' -e 's#/disk#disk#g' \
         -e 's/edges.txt.zst/edges.txt/'

@@ -452,32 +452,32 @@ TEST(forged_models_are_refused_by_line)
     CHECK_STATUS(td_cost_model_read(&other, test_path("zero")), TD_FORMAT);
     CHECK_CONTAINS(td_last_message(), "a byte of zero");
     load(test_path("model"));
-    refused("kind polynomial", "kind forest", ":3: 'forest' instead of polynomial or tree");
-    refused("samples 300", "samples 0", ":4: '0' instead of a whole number");
-    refused("error ", "error nan #", ":5: 'error' has");
-    refused("held-out-error 0", "held-out-error inf", ":6: 'inf' instead of a number");
-    refused("cost ", "cost -", ":7: ");
-    refused("metric mean-in", "metric mean-out", ":8: 'mean-out' instead of mean-in");
-    refused("metric gini 0", "metric gini 7", ":12: ");
-    refused("degree 2", "degree 5", ":14: '5' instead of a whole number from 1 to 4");
-    refused("weight ", "weight nan\nweight ", ":15: 'nan' instead of a number");
-    refused("weight ", "weight 1 2\nweight ", ":15: 'weight' has 2 values instead of 1");
-    refused("weight ", "weight 1\nweight ", ":43: 'weight' instead of 'end'");
-    refused("end\n", "", ":43: ends before 'end'; the file was cut off");
-    refused("end\n", "end\nmore\n", ":44: 'more' instead of the end of the file");
+    refused("kind polynomial", "kind forest", ":4: 'forest' instead of polynomial or tree");
+    refused("samples 300", "samples 0", ":5: '0' instead of a whole number");
+    refused("error ", "error nan #", ":6: 'error' has");
+    refused("held-out-error 0", "held-out-error inf", ":7: 'inf' instead of a number");
+    refused("cost ", "cost -", ":8: ");
+    refused("metric mean-in", "metric mean-out", ":9: 'mean-out' instead of mean-in");
+    refused("metric gini 0", "metric gini 7", ":13: ");
+    refused("degree 2", "degree 5", ":15: '5' instead of a whole number from 1 to 4");
+    refused("weight ", "weight nan\nweight ", ":16: 'nan' instead of a number");
+    refused("weight ", "weight 1 2\nweight ", ":16: 'weight' has 2 values instead of 1");
+    refused("weight ", "weight 1\nweight ", ":44: 'weight' instead of 'end'");
+    refused("end\n", "", ":44: ends before 'end'; the file was cut off");
+    refused("end\n", "end\nmore\n", ":45: 'more' instead of the end of the file");
     train_small(TD_COST_TREE, 1);
     CHECK_OK(td_cost_model_write(&model, test_path("model")));
     load(test_path("model"));
-    refused("split gini", "split beauty", ":15: 'beauty' instead of the name of a metric");
+    refused("split gini", "split beauty", ":16: 'beauty' instead of the name of a metric");
     refused("leaf ", "leaf -", "instead of a number from 1e-30");
     refused("leaf ", "branch ", "instead of 'split METRIC LIMIT LOW' or 'leaf SECONDS'");
-    refused("nodes ", "nodes 9", ":14: "); /* 9xx */
+    refused("nodes ", "nodes 9", ":15: "); /* 9xx */
     char first[64], circular[64];
     CHECK(sscanf(strstr(text, "split "), "%63[^\n]", first) == 1);
     snprintf(circular, sizeof circular, "%s", first);
     *strrchr(circular, ' ') = '\0';
     strcat(circular, " 0");
-    refused(first, circular, ":15: '0' instead of a whole number from 1"); /* a walk would never end */
+    refused(first, circular, ":16: '0' instead of a whole number from 1"); /* a walk would never end */
     CHECK_STATUS(td_cost_model_read(&other, test_path("nowhere")), TD_IO);
     CHECK_CONTAINS(td_last_message(), "nowhere");
     CHECK(td_cost_model_read(&other, test_folder()) != TD_OK);
@@ -571,6 +571,52 @@ TEST(logs_of_samples_add_up)
         CHECK_EQ(status, TD_NO_MEMORY);
         CHECK_EQ(count, 0);
     }
+    td_free(read);
+}
+
+/* Files of several models, and logs of several works. */
+
+TEST(a_file_has_a_model_for_each_work)
+{
+    static td_cost_models models, read;
+    for (int work = 0; work < TD_COST_WORKS; work++) {
+        if (work == TD_COST_GATHER) continue; /* none of this one */
+        train_small(work == TD_COST_PUSH ? TD_COST_POLYNOMIAL : TD_COST_TREE, 2);
+        models.of[work] = model;
+        models.of[work].work = (td_cost_work)work;
+    }
+    CHECK_OK(td_cost_models_write(&models, test_path("models")));
+    CHECK_OK(td_cost_models_read(&read, test_path("models")));
+    CHECK(memcmp(&models, &read, sizeof models) == 0);
+    CHECK_EQ(read.of[TD_COST_GATHER].samples, 0);
+    CHECK_STATUS(td_cost_model_read(&other, test_path("models")), TD_FORMAT);
+    models.of[TD_COST_SWEEP].work = TD_COST_PUSH;
+    CHECK_OK(td_cost_models_write(&models, test_path("models")));
+    CHECK_STATUS(td_cost_models_read(&read, test_path("models")), TD_FORMAT);
+    CHECK_CONTAINS(td_last_message(), "the second model of work 'push'");
+}
+
+TEST(a_log_says_which_work_its_samples_are_of)
+{
+    td_cost_sample samples[4] = {{.family = "a", .work = TD_COST_SWEEP, .edges = 1, .seconds = 1},
+                                 {.family = "b", .work = TD_COST_SWEEP, .edges = 2, .seconds = 1},
+                                 {.family = "c", .work = TD_COST_PUSH, .edges = 3, .seconds = 1},
+                                 {.family = "d", .work = TD_COST_GATHER, .edges = 4, .seconds = 1}};
+    td_cost_sample *read = NULL;
+    uint64_t count = 0;
+    CHECK_OK(td_cost_samples_write(samples, 4, test_path("works")));
+    CHECK_OK(td_cost_samples_append(samples + 2, 1, test_path("works"))); /* behind a sample of another work */
+    CHECK_OK(td_cost_samples_read(&read, &count, test_path("works")));
+    CHECK_EQ(count, 5);
+    for (int i = 0; i < 4; i++) CHECK(read[i].work == samples[i].work && read[i].edges == samples[i].edges);
+    CHECK(read[4].work == TD_COST_PUSH && read[4].edges == 3);
+    td_free(read);
+    CHECK_STATUS(td_cost_samples_append(samples, 1, "/nowhere/log"), TD_IO);
+    test_write_file(test_path("works"), "tandem-cost-samples 1\nwork dig\n", 31);
+    read = NULL;
+    count = 0;
+    CHECK_STATUS(td_cost_samples_read(&read, &count, test_path("works")), TD_FORMAT);
+    CHECK_CONTAINS(td_last_message(), ":2: 'dig' instead of push, gather or sweep");
     td_free(read);
 }
 

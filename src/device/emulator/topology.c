@@ -2,13 +2,13 @@
  * values; lines about GPUs are about those selected last, at first about all. */
 #include "device/emulator/model.h"
 
+#include "base/data_files.h"
 #include "base/size.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LINE_BYTES = 512, MOST_WORDS = 16 };
 
@@ -399,34 +399,14 @@ static td_status read_file(td_topology *out, const char *path)
     return status == TD_OK ? share_gpus(&r) : status;
 }
 
-/* The share folder beside the program's own: an installed tree may have been moved. Empty if that is unknown. */
-static void beside_program(char *folder, size_t room)
-{
-    char path[2048];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    folder[0] = '\0';
-    if (length <= 0) return;
-    path[length] = '\0';
-    char *name = strrchr(path, '/');
-    if (name == NULL) return;
-    *name = '\0';
-    snprintf(folder, room, "%s/../share/tandem", path);
-}
-
-/* A name is looked for in the tree that this was built from, then where it is installed. */
 td_status td_topology_open(td_topology *out, const char *name)
 {
-    char path[4096], beside[2200];
-    const char *const folders[] = {TANDEM_SOURCE_SHARE, beside, TANDEM_INSTALLED_SHARE};
-    beside_program(beside, sizeof beside);
+    char path[TD_DATA_PATH], file[128];
     td_topology_default(out);
     snprintf(out->name, sizeof out->name, "%s", name);
     if (strchr(name, '/') != NULL) return read_file(out, name);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s/topologies/%s.topology", folders[i], name);
-        if (access(path, R_OK) == 0) return read_file(out, path);
-    }
-    return td_fail(TD_USAGE,
-                   "there is no topology '%s' in %s/topologies or %s/topologies; a path to a file has a '/' in it",
-                   name, TANDEM_SOURCE_SHARE, TANDEM_INSTALLED_SHARE);
+    snprintf(file, sizeof file, "%s.topology", name);
+    if (td_data_find(path, "topologies", file)) return read_file(out, path);
+    return td_fail(TD_USAGE, "there is no topology '%s' in %s; a path to a file has a '/' in it", name,
+                   td_data_places(path, "topologies"));
 }

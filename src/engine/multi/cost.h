@@ -12,6 +12,11 @@
 
 enum { TD_COST_DEGREE = 4, TD_COST_TERMS = 210, TD_COST_NODES = 127, TD_COST_LABEL = 128, TD_COST_FAMILY = 32 };
 
+/* What is done with an edge. Metrics say how a frontier's lists differ, not what a kernel does with them, so every work
+ * has a model of its own. First-hit pulls have none: what they cost depends on how early they hit. */
+typedef enum td_cost_work { TD_COST_PUSH, TD_COST_GATHER, TD_COST_SWEEP, TD_COST_WORKS } td_cost_work;
+extern const char *const td_cost_work_names[TD_COST_WORKS];
+
 typedef enum td_cost_kind { TD_COST_POLYNOMIAL, TD_COST_TREE } td_cost_kind;
 
 /* A node of a regression tree: scaled metrics up to `limit` go to node `low`, others to node low + 1. A leaf has metric
@@ -24,6 +29,7 @@ typedef struct td_cost_node {
 
 typedef struct td_cost_model {
     td_cost_kind kind;
+    td_cost_work work;
     char label[TD_COST_LABEL]; /* what it was trained for, in words; one line */
     double low[TD_METRICS], high[TD_METRICS]; /* range of the metrics in training, degrees as ln(1 + degree) */
     double least, most;                       /* seconds an edge */
@@ -39,6 +45,7 @@ typedef struct td_cost_model {
 /* One fragment's iteration, as logged. */
 typedef struct td_cost_sample {
     char family[TD_COST_FAMILY]; /* of graphs: rmat, web, grid ... */
+    td_cost_work work;
     td_frontier_metrics metrics;
     double edges;   /* processed */
     double seconds; /* of computation, without transfers over links */
@@ -62,7 +69,7 @@ typedef struct td_cost_training {
 
 extern const td_cost_training td_cost_usual; /* the paper's model: a polynomial of degree 4 */
 
-/* The same samples and settings give the same model. Fails with TD_INVALID for settings out of range, a sample whose
+/* The samples are of one work. The same samples and settings give the same model. Fails with TD_INVALID for settings out of range, a sample whose
  * figures are not finite or whose edges or seconds are not positive, and where no sample is left to train on. */
 td_status td_cost_train(const td_cost_sample *samples, uint64_t count, const td_cost_training *how, td_cost_model *out);
 
@@ -76,8 +83,17 @@ td_status td_cost_choose_ridge(const td_cost_sample *samples, uint64_t count, co
 td_status td_cost_model_write(const td_cost_model *model, const char *path);
 td_status td_cost_model_read(td_cost_model *out, const char *path);
 
-/* A log of samples: "family mean-in mean-out range-in range-out gini entropy edges seconds" in every line. */
+/* The models of a device: one behind the other in a file, at most one for each work. A work that has none has 0 samples. */
+typedef struct td_cost_models {
+    td_cost_model of[TD_COST_WORKS];
+} td_cost_models;
+td_status td_cost_models_write(const td_cost_models *models, const char *path);
+td_status td_cost_models_read(td_cost_models *out, const char *path);
+
+/* A log of samples: "family mean-in mean-out range-in range-out gini entropy edges seconds" in every line; a line "work
+ * gather" says what those behind it are about, at first push. Appending makes the file if there is none. */
 td_status td_cost_samples_write(const td_cost_sample *samples, uint64_t count, const char *path);
+td_status td_cost_samples_append(const td_cost_sample *samples, uint64_t count, const char *path);
 
 /* Appends a log to an array of `count` samples, which td_free releases; several logs give one array. */
 td_status td_cost_samples_read(td_cost_sample **samples, uint64_t *count, const char *path);

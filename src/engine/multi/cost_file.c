@@ -1,7 +1,8 @@
 /* Files of cost models and of samples: lines of words, in a fixed order; lines that begin with # are skipped.
  *
  *     tandem-cost-model 1                     tandem-cost-samples 1
- *     label TEXT                              FAMILY MEAN-IN MEAN-OUT RANGE-IN RANGE-OUT GINI ENTROPY EDGES SECONDS
+ *     label TEXT                              work push | gather | sweep
+ *     work push | gather | sweep              FAMILY MEAN-IN MEAN-OUT RANGE-IN RANGE-OUT GINI ENTROPY EDGES SECONDS
  *     kind polynomial | tree                  ...
  *     samples COUNT
  *     error RMSRE
@@ -10,7 +11,8 @@
  *     metric NAME LOW HIGH                    (one for each, in the order of td_metric)
  *     degree D, then "weight W" for every term    |    nodes N, then "split NAME LIMIT LOW" or "leaf SECONDS" each
  *     end
- */
+ *
+ * Several models, each with such lines, give a file of models. */
 #include "engine/multi/cost_inside.h"
 
 #include "base/alloc.h"
@@ -20,11 +22,16 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { LINE_BYTES = 512, MOST_WORDS = 10 };
+
+const char *const td_cost_work_names[TD_COST_WORKS] = {"push", "gather", "sweep"};
 
 typedef struct reader {
     const char *path;
@@ -156,10 +163,22 @@ static td_status read_label(reader *r, td_cost_model *m)
     return TD_OK;
 }
 
+/* The value of a line "work". */
+static td_status read_work(const reader *r, td_cost_work *out)
+{
+    for (int work = 0; work < TD_COST_WORKS; work++) {
+        if (strcmp(r->word[1], td_cost_work_names[work]) != 0) continue;
+        *out = (td_cost_work)work;
+        return TD_OK;
+    }
+    return wrong(r, r->word[1], "push, gather or sweep");
+}
+
 static td_status read_head(reader *r, td_cost_model *m)
 {
-    TD_CHECK(version(r, "tandem-cost-model"));
     TD_CHECK(read_label(r, m));
+    TD_CHECK(expect(r, "work", 1));
+    TD_CHECK(read_work(r, &m->work));
     TD_CHECK(expect(r, "kind", 1));
     m->kind = strcmp(r->word[1], "tree") == 0 ? TD_COST_TREE : TD_COST_POLYNOMIAL;
     if (m->kind == TD_COST_POLYNOMIAL && strcmp(r->word[1], "polynomial") != 0)
@@ -233,6 +252,14 @@ static td_status read_tree(reader *r, td_cost_model *m)
     return TD_OK;
 }
 
+/* What follows a model's first line. */
+static td_status read_model(reader *r, td_cost_model *out)
+{
+    TD_CHECK(read_head(r, out));
+    TD_CHECK(out->kind == TD_COST_TREE ? read_tree(r, out) : read_polynomial(r, out));
+    return expect(r, "end", 0);
+}
+
 td_status td_cost_model_read(td_cost_model *out, const char *path)
 {
     td_status status = TD_OK;
@@ -240,11 +267,43 @@ td_status td_cost_model_read(td_cost_model *out, const char *path)
     bool ended = false;
     memset(out, 0, sizeof *out);
     TD_TRY(open_file(&r, path));
-    TD_TRY(read_head(&r, out));
-    TD_TRY(out->kind == TD_COST_TREE ? read_tree(&r, out) : read_polynomial(&r, out));
-    TD_TRY(expect(&r, "end", 0));
+    TD_TRY(version(&r, "tandem-cost-model"));
+    TD_TRY(read_model(&r, out));
     TD_TRY(next_line(&r, &ended));
     if (!ended) status = wrong(&r, r.text, "the end of the file");
+done:
+    close_file(&r);
+    return status;
+}
+
+static td_status read_models(reader *r, td_cost_models *out)
+{
+    bool ended = false;
+    TD_CHECK(version(r, "tandem-cost-model"));
+    for (td_cost_model next; !ended;) {
+        memset(&next, 0, sizeof next);
+        TD_CHECK(read_model(r, &next));
+        td_cost_model *to = &out->of[next.work];
+        if (to->samples > 0)
+            return td_fail(TD_FORMAT, "%s:%d: the second model of work '%s'; one is allowed", r->path, r->number,
+                           td_cost_work_names[next.work]);
+        *to = next;
+        TD_CHECK(next_line(r, &ended));
+        if (ended) return TD_OK;
+        if (strcmp(r->word[0], "tandem-cost-model") != 0 || r->words != 2)
+            return wrong(r, r->text, "'tandem-cost-model 1' or the end of the file");
+        if (strcmp(r->word[1], "1") != 0) return wrong(r, r->word[1], "version 1, the only one there is");
+    }
+    return TD_OK;
+}
+
+td_status td_cost_models_read(td_cost_models *out, const char *path)
+{
+    td_status status = TD_OK;
+    reader r;
+    memset(out, 0, sizeof *out);
+    TD_TRY(open_file(&r, path));
+    TD_TRY(read_models(&r, out));
 done:
     close_file(&r);
     return status;
@@ -256,8 +315,8 @@ static td_status write_model(const td_cost_model *m, td_outfile *file)
     snprintf(label, sizeof label, "%s", m->label);
     for (char *c = label; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c)) *c = ' ';
-    TD_CHECK(td_outfile_print(file, "tandem-cost-model 1\nlabel %s\nkind %s\nsamples %llu\n", label,
-                              m->kind == TD_COST_TREE ? "tree" : "polynomial", (unsigned long long)m->samples));
+    TD_CHECK(td_outfile_print(file, "tandem-cost-model 1\nlabel %s\nwork %s\nkind %s\nsamples %llu\n", label,
+                              td_cost_work_names[m->work], m->kind == TD_COST_TREE ? "tree" : "polynomial", (unsigned long long)m->samples));
     TD_CHECK(td_outfile_print(file, "error %.17g\nheld-out-error %.17g\n", m->error, m->held_out_error));
     TD_CHECK(td_outfile_print(file, "cost %.17g %.17g\n", m->least, m->most));
     for (int i = 0; i < TD_METRICS; i++)
@@ -289,6 +348,19 @@ done:
     return status;
 }
 
+td_status td_cost_models_write(const td_cost_models *models, const char *path)
+{
+    td_status status = TD_OK;
+    td_outfile *file = NULL;
+    TD_TRY(td_outfile_create(&file, path, TD_OUT_TEXT));
+    for (int work = 0; work < TD_COST_WORKS; work++)
+        if (models->of[work].samples > 0) TD_TRY(write_model(&models->of[work], file));
+    TD_TRY(td_outfile_commit(file));
+done:
+    td_outfile_close(file);
+    return status;
+}
+
 /* Samples. */
 
 static td_status read_sample(const reader *r, td_cost_sample *out)
@@ -311,17 +383,23 @@ static td_status read_sample(const reader *r, td_cost_sample *out)
 static td_status read_samples(reader *r, td_cost_sample **samples, uint64_t *count, uint64_t *room)
 {
     bool ended = false;
+    td_cost_work work = TD_COST_PUSH;
     TD_CHECK(version(r, "tandem-cost-samples"));
     for (;;) {
         TD_CHECK(td_cancel_check());
         TD_CHECK(next_line(r, &ended));
         if (ended) return TD_OK;
+        if (r->words == 2 && strcmp(r->word[0], "work") == 0) {
+            TD_CHECK(read_work(r, &work));
+            continue;
+        }
         if (*count == *room) {
             uint64_t more = *room < 512 ? 1024 : 2 * *room;
             TD_CHECK(TD_RESIZE(samples, more, "samples of the cost model"));
             *room = more;
         }
         TD_CHECK(read_sample(r, &(*samples)[*count]));
+        (*samples)[*count].work = work;
         ++*count;
     }
 }
@@ -339,29 +417,95 @@ done:
     return status;
 }
 
-static td_status write_sample(td_outfile *file, const td_cost_sample *s)
+typedef struct text {
+    char *bytes;
+    uint64_t used, room;
+} text;
+
+static td_status add_text(text *to, const char *line, uint64_t length)
+{
+    if (to->room - to->used < length) {
+        uint64_t room = 2 * to->room + length + 4096;
+        TD_CHECK(TD_RESIZE(&to->bytes, room, "a log of samples"));
+        to->room = room;
+    }
+    memcpy(to->bytes + to->used, line, length);
+    to->used += length;
+    return TD_OK;
+}
+
+static td_status check_family(const td_cost_sample *s)
 {
     for (const char *c = s->family; *c != '\0'; c++)
         if (isspace((unsigned char)*c) || iscntrl((unsigned char)*c))
             return td_fail(TD_INVALID, "the family '%s' of a sample of the cost model is not one word", s->family);
     if (s->family[0] == '\0' || s->family[0] == '#')
         return td_fail(TD_INVALID, "a sample of the cost model has the family '%s'; a word is needed", s->family);
-    TD_CHECK(td_outfile_print(file, "%s", s->family));
-    for (int m = 0; m < TD_METRICS; m++) TD_CHECK(td_outfile_print(file, " %.17g", s->metrics.value[m]));
-    return td_outfile_print(file, " %.17g %.17g\n", s->edges, s->seconds);
+    return TD_OK;
+}
+
+static td_status print_samples(text *to, const td_cost_sample *samples, uint64_t count, bool first)
+{
+    char line[LINE_BYTES];
+    if (first) {
+        int length = snprintf(line, sizeof line, "tandem-cost-samples 1\n# family");
+        for (int m = 0; m < TD_METRICS; m++)
+            length += snprintf(line + length, sizeof line - (size_t)length, " %s", td_metric_names[m]);
+        length += snprintf(line + length, sizeof line - (size_t)length, " edges seconds\n");
+        TD_CHECK(add_text(to, line, (uint64_t)length));
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const td_cost_sample *s = &samples[i];
+        int length = 0;
+        TD_CHECK(check_family(s));
+        td_cost_work before = i > 0 ? s[-1].work : first ? TD_COST_PUSH : TD_COST_WORKS; /* what a reader takes it for */
+        if (s->work != before) length = snprintf(line, sizeof line, "work %s\n", td_cost_work_names[s->work]);
+        length += snprintf(line + length, sizeof line - (size_t)length, "%s", s->family);
+        for (int m = 0; m < TD_METRICS; m++)
+            length += snprintf(line + length, sizeof line - (size_t)length, " %.17g", s->metrics.value[m]);
+        length += snprintf(line + length, sizeof line - (size_t)length, " %.17g %.17g\n", s->edges, s->seconds);
+        TD_CHECK(add_text(to, line, (uint64_t)length));
+    }
+    return TD_OK;
 }
 
 td_status td_cost_samples_write(const td_cost_sample *samples, uint64_t count, const char *path)
 {
     td_status status = TD_OK;
     td_outfile *file = NULL;
+    text all = {0};
+    TD_TRY(print_samples(&all, samples, count, true));
     TD_TRY(td_outfile_create(&file, path, TD_OUT_TEXT));
-    TD_TRY(td_outfile_print(file, "tandem-cost-samples 1\n# family"));
-    for (int m = 0; m < TD_METRICS; m++) TD_TRY(td_outfile_print(file, " %s", td_metric_names[m]));
-    TD_TRY(td_outfile_print(file, " edges seconds\n"));
-    for (uint64_t i = 0; i < count; i++) TD_TRY(write_sample(file, &samples[i]));
+    TD_TRY(td_outfile_write(file, all.bytes, all.used));
     TD_TRY(td_outfile_commit(file));
 done:
     td_outfile_close(file);
+    td_free(all.bytes);
+    return status;
+}
+
+/* One write, so that the lines of several processes do not mix. */
+static td_status append(int file, const text *all, const char *path)
+{
+    ssize_t written = write(file, all->bytes, all->used);
+    if (written < 0) return td_fail_errno(TD_IO, errno, "cannot append to %s", path);
+    if ((uint64_t)written == all->used) return TD_OK;
+    return td_fail(TD_IO, "%s: only %zd of %llu bytes were appended; is the disk full?", path, written,
+                   (unsigned long long)all->used);
+}
+
+td_status td_cost_samples_append(const td_cost_sample *samples, uint64_t count, const char *path)
+{
+    td_status status = TD_OK;
+    text all = {0};
+    struct stat about;
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return td_fail_errno(TD_IO, errno, "cannot open %s", path);
+    bool first = fstat(file, &about) == 0 && about.st_size == 0;
+    TD_TRY(print_samples(&all, samples, count, first));
+    status = append(file, &all, path);
+done:
+    close(file);
+    td_free(all.bytes);
     return status;
 }

@@ -314,6 +314,7 @@ td_status td_cost_train(const td_cost_sample *samples, uint64_t count, const td_
     training t = {.how = how, .model = out};
     memset(out, 0, sizeof *out);
     out->kind = how->kind;
+    if (count > 0) out->work = samples[0].work;
     snprintf(out->label, sizeof out->label, "%s", how->label != NULL ? how->label : "");
     TD_TRY(check_settings(how));
     TD_TRY(TD_NEW(&t.samples, count, "samples of the cost model"));

@@ -32,7 +32,7 @@ static td_status gather(td_multi_job *self)
     TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     TD_CHECK(td_multi_apply(self));
     TD_CHECK(td_multi_wait(self));
-    td_multi_settle(self);
+    TD_CHECK(td_multi_settle(self));
     TD_EACH_GPU(self, gpu) gpu->processed = td_multi_assigned(self, td_multi_index(self, gpu));
     add_changes(self, &change, &share);
     TD_CHECK(td_gpu_check_convergence(td_multi_first(self), change, share));

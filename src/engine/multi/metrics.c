@@ -17,7 +17,7 @@ static void widen(uint64_t *least, uint64_t *most, uint64_t low, uint64_t high)
 
 void td_frontier_summary_add(td_frontier_summary *summary, uint64_t in_degree, uint64_t out_degree)
 {
-    int class = td_degree_class(in_degree + out_degree);
+    int class = td_metric_class(in_degree + out_degree);
     summary->vertices++;
     summary->in_edges += in_degree;
     summary->out_edges += out_degree;

@@ -32,7 +32,7 @@ typedef struct td_frontier_summary {
     uint64_t class_vertices[TD_DEGREE_CLASSES], class_edges[TD_DEGREE_CLASSES];
 } td_frontier_summary;
 
-static inline int td_degree_class(uint64_t degree)
+static inline int td_metric_class(uint64_t degree)
 {
     int bits = degree == 0 ? 0 : 64 - __builtin_clzll(degree);
     return bits < TD_DEGREE_CLASSES ? bits : TD_DEGREE_CLASSES - 1;

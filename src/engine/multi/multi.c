@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE,    SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
 };
 
 static const td_setting settings[] = {
@@ -29,8 +29,9 @@ static const td_setting settings[] = {
                       "frontier stealing: GPUs with less work process edges of the others (GUM)"},
     [SET_OWNERSHIP] = {"ownership", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                        "ownership stealing: fewer GPUs take part in tiny iterations, and read the others' lists (GUM)"},
-    [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform",
-                  "what an edge costs on each GPU: as the iterations before took, with the links; or all the same"},
+    [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model",
+                  "what an edge costs on each GPU: as the iterations before took, with the links; all the same; or as a "
+                  "model predicts it from the degrees of the frontier (tandem calibrate), with the links"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
@@ -45,6 +46,13 @@ static const td_setting settings[] = {
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex processed before the largest component is skipped; 0: skip none"},
+    [SET_MODEL] = {"model", TD_SETTING_TEXT, 0, 0, 0, NULL,
+                   "file of cost=model (default: the devices', by tandem calibrate or shipped with Tandem)"},
+    [SET_LOG] = {"log", TD_SETTING_TEXT, 0, 0, 0, NULL,
+                 "file to which every iteration adds what it took and the degrees of its frontier ('tandem calibrate --log' "
+                 "reads it)"},
+    [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
+                    "word for graphs of this kind in the log (default: the graph's file name)"},
     [SETTINGS] = {0},
 };
 
@@ -68,6 +76,9 @@ static bool applies(const td_settings *given, const char *setting)
     bool thief = strcmp(setting, "cost") == 0 || strcmp(setting, "t1") == 0 || strcmp(setting, "t2") == 0;
     if (td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK) return true;
     if (strcmp(setting, "seed") == 0) return set[SET_PARTITION] != TD_PARTITION_SEG;
+    if (strcmp(setting, "model") == 0)
+        return set[SET_COST] == TD_COST_MODEL && set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "family") == 0) return td_settings_given(given, "multi.log");
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
@@ -76,7 +87,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
 {
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     double set[SETTINGS];
-    TD_CHECK(td_settings_resolve(given, "multi", settings, set, NULL));
+    const char *texts[SETTINGS] = {NULL};
+    TD_CHECK(td_settings_resolve(given, "multi", settings, set, texts));
     *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
                                .direction = directions[(int)set[SET_DIRECTION]], .values = (td_multi_values)set[SET_VALUES],
                                .copies = set[SET_EXCHANGE] == 1,
@@ -85,8 +97,17 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
-                               .samples = (uint32_t)set[SET_SAMPLES]};
+                               .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
+                               .log = texts[SET_LOG], .family = texts[SET_FAMILY]};
+    if (out->model != NULL && out->cost != TD_COST_MODEL)
+        return td_fail(TD_USAGE, "multi.model=%s is the file of multi.cost=model, which is not set", out->model);
     return TD_OK;
+}
+
+static td_status check_settings(const td_settings *given)
+{
+    td_multi_settings set;
+    return td_multi_read_settings(given, &set);
 }
 
 /* Arrays. */
@@ -297,6 +318,8 @@ static td_status set_up(td_multi_job *self, td_run *run)
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
     self->loops = td_multi_loops(self);
+    TD_CHECK(td_multi_model_open(self));
+    self->needs_classes = self->model.degrees != NULL;
     return td_multi_open_balance(self);
 }
 
@@ -305,6 +328,7 @@ static void tear_down(td_multi_job *self, bool failed)
     if (self->held != NULL) {
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
+        td_multi_model_close(self);
         td_gpu_exchange_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
@@ -352,6 +376,7 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     td_numbering_leave(run, &self->renumbered);
     TD_TRY(td_multi_hand_over(self));
     if (options->parents) TD_TRY(td_cpu_parents(run, options));
+    TD_TRY(td_multi_log_write(self));
 done:
     td_numbering_leave(run, &self->renumbered);
     tear_down(self, status != TD_OK);
@@ -379,7 +404,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
-    COLUMN(U32, gpus), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},
 };
@@ -393,6 +418,7 @@ const td_engine td_multi_engine = {
     .settings = settings,
     .uses = uses,
     .applies = applies,
+    .check = check_settings,
     .plan = td_multi_plan,
     .run = run_multi,
     .columns = columns,

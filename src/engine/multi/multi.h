@@ -15,6 +15,7 @@
 #define TD_ENGINE_MULTI_H
 
 #include "engine/engine.h"
+#include "engine/multi/cost.h"
 #include "engine/multi/decide.h"
 #include "engine/multi/sync.h"
 #include "gpu/exchange.h"
@@ -30,6 +31,7 @@ _Static_assert((int)TD_GPU_FRAGMENTS == (int)TD_FRAGMENTS && (int)TD_GPU_FRAGMEN
 typedef enum td_multi_cost {
     TD_COST_MEASURED, /* from the iterations before, and the links */
     TD_COST_UNIFORM,  /* the same everywhere */
+    TD_COST_MODEL,    /* predicted from the frontier's metrics, and the links */
 } td_multi_cost;
 
 /* Values of vertices: one array for all GPUs that have the same memory, or an array per GPU with mirrors. */
@@ -48,6 +50,7 @@ typedef struct td_multi_settings {
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
     double delta;
     uint32_t samples;
+    const char *model, *log, *family; /* or NULL */
 } td_multi_settings;
 td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
 
@@ -84,6 +87,8 @@ typedef struct td_multi_graph {
     uint64_t seed;
     bool both, sweep, same, has_push, has_pull, has_heads, has_weights;
     td_multi_fragment fragment[TD_FRAGMENTS];
+    td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
+    bool has_whole;
 } td_multi_graph;
 
 /* One GPU in a run. */
@@ -103,7 +108,8 @@ typedef struct td_multi_gpu {
     uint64_t loop_edges;     /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
-    uint64_t processed_at;   /* by the devices' clock: when it was through with them */
+    uint64_t started_at, processed_at; /* by the devices' clock: when it was through with the work before (while logging),
+                                        * and with these */
 } td_multi_gpu;
 
 /* A part of a fragment's work and the GPU that does it. */
@@ -112,6 +118,27 @@ typedef struct td_multi_part {
     uint32_t first, end;     /* vertices, or pieces of gather-sums */
     uint64_t edges;
 } td_multi_part;
+
+/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
+typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
+
+/* What of a frontier's tally the cost model needs, on the host. */
+typedef struct td_multi_degrees {
+    uint64_t vertices[TD_GPU_DEGREES], edges[TD_GPU_DEGREES], other_edges;
+    uint32_t not_least, most, other_not_least, other_most;
+} td_multi_degrees;
+
+/* The cost model of a run and what its GPUs take in fact (model.c, log.c). */
+typedef struct td_multi_model {
+    td_cost_models *models;  /* NULL: costs are not predicted */
+    td_multi_degrees *degrees; /* [TD_FRAGMENTS], of the frontiers; pinned for the first GPU; NULL: neither predicts nor
+                                * logs */
+    bool is_pinned;
+    td_frontier_metrics metrics[TD_FRAGMENTS];
+    bool has_metrics;        /* of this iteration */
+    td_cost_sample *log;     /* of this run; NULL: none */
+    uint64_t logged, log_room;
+} td_multi_model;
 
 /* How the work of an iteration is divided (steal.c). */
 typedef struct td_multi_balance {
@@ -127,15 +154,14 @@ typedef struct td_multi_balance {
     uint64_t load[TD_FRAGMENTS], share[TD_FRAGMENTS * TD_FRAGMENTS]; /* edges */
     td_multi_part part[TD_FRAGMENTS * TD_FRAGMENTS];
     int parts;
+    td_multi_work work;
     uint64_t began;          /* by the devices' clock */
     bool is_timed;           /* GPUs say when they are through with their parts */
+    bool is_predicted;       /* edge_seconds are the cost model's */
     double last_seconds;     /* of the iteration before */
     double decide_seconds;   /* of this run */
     uint64_t stolen;         /* edges of this run */
 } td_multi_balance;
-
-/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
-typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
 
 /* The GPUs that run rounds without the host (loop.c). */
 typedef struct td_multi_loop {
@@ -163,6 +189,7 @@ typedef struct td_multi_job {
     td_multi_loop rounds;
     bool loops;              /* rounds may run without the host */
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
+    td_multi_model model;
     td_status failed;        /* of a completion */
     td_gpu_frontier now;     /* of all GPUs together */
     bool tally_stale;        /* the frontier was not measured since it was made */
@@ -261,9 +288,23 @@ td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment 
 td_status td_multi_open_balance(td_multi_job *self);
 td_status td_multi_divide(td_multi_job *self, td_multi_work work);
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its parts */
-void td_multi_settle(td_multi_job *self);
+td_status td_multi_settle(td_multi_job *self);
 uint64_t td_multi_assigned(const td_multi_job *self, int gpu); /* edges of its parts */
 static inline bool td_multi_is_stolen(const td_multi_job *self) { return self->balance.decision.steal == TD_STEAL_STOLEN; }
+
+/* model.c: costs by the cost model. */
+td_status td_multi_model_check(const td_multi_settings *set, td_gpu_set *gpus); /* whether there is a model */
+td_status td_multi_model_open(td_multi_job *self);
+void td_multi_model_close(td_multi_job *self);
+td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work); /* of all fragments' work in this iteration */
+void td_multi_predict(td_multi_job *self, td_multi_work work); /* into balance.edge_seconds */
+int td_multi_cost_work(td_multi_work work); /* a td_cost_work; -1: none */
+
+/* log.c: iterations that fragments' own GPUs processed alone, as samples for a cost model. */
+static inline bool td_multi_logs(const td_multi_job *self) { return self->set.log != NULL; }
+td_status td_multi_note_started(td_multi_job *self, td_multi_gpu *gpu); /* queued before its parts */
+td_status td_multi_log(td_multi_job *self);
+td_status td_multi_log_write(td_multi_job *self);
 
 /* mirrors.c: values of owners, to the mirrors. */
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes); /* of a pointer in td_gpu_state */

@@ -190,6 +190,7 @@ td_status td_multi_plan(td_plan *plan)
     TD_CHECK(td_multi_read_settings(options->settings, &set));
     TD_CHECK(check(plan->program, options, &set));
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
+    TD_CHECK(td_multi_model_check(&set, gpus));
     if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
     self->set = set;

@@ -75,7 +75,7 @@ static td_status push(td_multi_job *self)
         for (int j = 0; j < self->count; j++)
             self->exchange.bytes +=
                 self->gpu[j].job.control->lengths[k] * (sizeof(uint32_t) + self->exchange.entry_bytes);
-    td_multi_settle(self);
+    TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
     next_frontier(self);
@@ -181,7 +181,7 @@ static td_status pull(td_multi_job *self)
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;
     }
-    td_multi_settle(self);
+    TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
     next_frontier(self);

@@ -97,6 +97,7 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
     const td_multi_settings *set = &self->set;
     double load[TD_FRAGMENTS], cost[TD_FRAGMENTS * TD_FRAGMENTS];
     for (int i = 0; i < self->count; i++) load[i] = (double)balance->load[i];
+    td_multi_predict(self, work);
     fill_costs(self, cost);
     bool given = set->t1 >= 0 && set->t2 >= 0; /* the paper's rule alone */
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
@@ -328,10 +329,14 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     note_loads(self, work);
     balance->parts = 0;
     for (int k = 0; k < self->count; k++) all += balance->load[k];
-    balance->is_timed = self->set.steals && several && (all >= TIMED_EDGES || self->set.t1 >= 0);
+    balance->work = work;
+    bool large = several && (all >= TIMED_EDGES || self->set.t1 >= 0), steals = large && self->set.steals;
+    balance->is_timed = large || (several && td_multi_logs(self));
+    balance->is_predicted = false;
+    TD_CHECK(td_multi_find_metrics(self, work));
     balance->decision.steal = self->set.steals ? TD_STEAL_SMALL : TD_STEAL_OFF;
     balance->decision.longest = 0;
-    if (several && (balance->is_timed || self->set.moves_owners)) TD_CHECK(decide(self, work, balance->is_timed));
+    if (several && (steals || self->set.moves_owners)) TD_CHECK(decide(self, work, steals));
     keep_own(self);
     if (balance->decision.steal == TD_STEAL_STOLEN)
         td_allocation_round(self->count, balance->load, balance->decision.share, balance->share);
@@ -384,6 +389,7 @@ static void learn(td_multi_job *self, int j, double busy)
 {
     td_multi_balance *balance = &self->balance;
     double expected = 0, part[TD_FRAGMENTS];
+    if (balance->is_predicted) return;
     for (int i = 0; i < self->count; i++) {
         double edges = (double)balance->share[i * self->count + j], link = balance->link_seconds[i][j];
         part[i] = edges > 0 ? edges * (balance->edge_seconds[i] + (isfinite(link) ? link : 0)) : 0;
@@ -394,7 +400,19 @@ static void learn(td_multi_job *self, int j, double busy)
         balance->edge_seconds[i] *= pow(busy / expected, 0.5 * part[i] / expected);
 }
 
-void td_multi_settle(td_multi_job *self)
+/* The division, for the report. */
+static td_status add_lists(td_multi_job *self)
+{
+    const td_multi_balance *balance = &self->balance;
+    double numbers[TD_FRAGMENTS * TD_FRAGMENTS] = {0};
+    uint32_t n = (uint32_t)self->count;
+    for (uint32_t i = 0; i < n; i++) numbers[i] = (double)balance->load[i];
+    TD_CHECK(td_run_add_list(self->run, numbers, n, &self->row.load));
+    for (uint32_t i = 0; i < n * n; i++) numbers[i] = (double)balance->share[i];
+    return td_run_add_list(self->run, numbers, n * n, &self->row.share);
+}
+
+td_status td_multi_settle(td_multi_job *self)
 {
     td_multi_balance *balance = &self->balance;
     double longest = 0, all = 0;
@@ -407,7 +425,7 @@ void td_multi_settle(td_multi_job *self)
     self->row.steal = td_steal_reason_name(balance->decision.steal);
     if (!balance->is_timed) {
         td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, balance->decision.longest);
-        return;
+        return TD_OK;
     }
     for (int j = 0; j < self->count; j++) {
         double busy = busy_seconds(self, j);
@@ -419,4 +437,6 @@ void td_multi_settle(td_multi_job *self)
     self->row.longest_seconds = longest;
     td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, longest);
     self->row.idle_share = longest > 0 ? 1 - all / (longest * self->count) : 0;
+    TD_CHECK(add_lists(self));
+    return td_multi_log(self);
 }

@@ -189,7 +189,7 @@ static td_status sweep(td_multi_job *self, bool *again)
     TD_CHECK(steps_of_all(self));
     TD_CHECK(forest ? collect_edges(self) : join_all(self));
     TD_CHECK(td_multi_wait(self));
-    td_multi_settle(self);
+    TD_CHECK(td_multi_settle(self));
     uint64_t total = first->control->tally.total;
     for (int i = 1; i < self->count && self->shared; i++) total += self->gpu[i].job.control->tally.total;
     *again = first->kernels->again(&first->state.context, total);

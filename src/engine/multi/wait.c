@@ -5,7 +5,10 @@
 
 td_status td_multi_reset(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_reset(&gpu->job));
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_gpu_reset(&gpu->job));
+        TD_CHECK(td_multi_note_started(self, gpu));
+    }
     return TD_OK;
 }
 

@@ -1,0 +1,46 @@
+# `tandem calibrate` on emulated GPUs: it trains a model, stores it where runs with multi.cost=model look for it, and
+# compares models on families that they were not trained on.
+. "$(dirname "$0")/lib.sh"
+export XDG_DATA_HOME=$folder/data
+
+fails 2 '--devices is missing' calibrate
+fails 2 'allowed are none, small and normal' calibrate --devices emu:2 --size huge
+fails 2 "and there is one" calibrate --devices emu@dgx1
+fails 1 'nowhere' calibrate --devices emu:2@late --size small -o nowhere/x.model
+only_files
+
+succeeds gen rmat --scale 8 --weights 1:9 --symmetrize -o g.tg
+fails 1 'tandem calibrate --devices emu:2@late' run bfs g.tg --source 0 --engine multi --devices emu:2@late --quiet \
+    --set multi.cost=model
+fails 2 'multi.cost=model, which is not set' run bfs g.tg --source 0 --engine multi --devices emu:2 \
+    --set multi.model=x.model
+
+# Late enough behind the refusals: the model is there now, and the run takes it.
+succeeds calibrate g.tg --devices emu:2@late --size small --json errors.json --samples samples.log
+contains_all "$out" 'the tables' 'push: RMSRE' 'gather: RMSRE' linear polynomial tree rmat uniform grid web \
+    "wrote $folder/data/tandem/cost-emu-late.model"
+contains "$out" "
+g  " 'the family of the given graph'
+[ -s data/tandem/cost-emu-late.model ] || bad 'no model'
+contains "$(cat samples.log)" 'work gather' 'the samples'
+if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
+    if is_json <errors.json; then good; else bad "no JSON: $(cat errors.json)"; fi
+fi
+contains "$(cat errors.json)" '"held_out_error": 0.' 'the error on families that were held out'
+succeeds run bfs g.tg --source 0 --engine multi --devices emu:3@late --set multi.cost=model --set multi.t1=0 \
+    --set multi.t2=0 --verify --json run.json
+contains_all "$(cat run.json)" 'rows' '"load": [' '"share": [' '"steal": "' '"predicted_seconds": '
+succeeds run bfs g.tg --source 0 --engine multi --devices emu:2 --set multi.cost=model \
+    --set multi.model=data/tandem/cost-emu-late.model
+
+# Samples can be trained on again, without any run.
+fails 1 'there is no sample' calibrate --devices emu:2@late --size none --quiet -o again.model
+succeeds calibrate --devices emu:2@late --size none --log samples.log -o again.model
+contains "$out" ': 0 runs' 'what was run'
+equal "$(cat again.model)" "$(cat data/tandem/cost-emu-late.model)" 'a model of the same samples'
+
+# A model that was cut off is refused by its line.
+head -n 20 data/tandem/cost-emu-late.model >cut.model
+fails 1 'cut.model:21: ends before' run bfs g.tg --source 0 --engine multi --devices emu:2 --quiet --set multi.cost=model \
+    --set multi.model=cut.model
+finish
