@@ -143,7 +143,7 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
         return td_gpu_new(job, &job->arrays.drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn");
     if (!job->traits->fused) return TD_OK;
     TD_CHECK(td_gpu_new(job, &gpu->tally, TD_FRAGMENTS, sizeof *gpu->tally, "degrees of the frontier"));
-    TD_CHECK(td_gpu_new(job, &gpu->cuts, 1, sizeof *gpu->cuts, "cuts of the frontier"));
+    TD_CHECK(td_gpu_new(job, &gpu->cuts, TD_FRAGMENTS, sizeof *gpu->cuts, "cuts of the frontiers"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &job->arrays.late, n, sizeof(uint32_t), "late vertices"));
     if (job->traits->schedule == TD_SCHEDULE_PEEL) {
         TD_CHECK(td_gpu_new(job, &job->arrays.queue[0], n, sizeof(uint32_t), "queue of vertices"));

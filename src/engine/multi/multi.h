@@ -99,7 +99,7 @@ typedef struct td_multi_gpu {
     uint32_t *mirror_vertices; /* what mirrors are updated with */
     void *mirror_messages;
     td_gpu_frontier_tally *tally; /* [TD_FRAGMENTS]: of the frontiers of the fragments that it owns */
-    td_frontier_cuts *cuts;
+    td_frontier_cuts *cuts;  /* [TD_FRAGMENTS]: where they are cut */
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */

@@ -10,8 +10,8 @@
 
 /* What is known before the first iteration. Seconds are refined by measurements; before any, they only have to be of the
  * right magnitude. */
-static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 60e-6, FIRST_SYNC_SECONDS = 10e-6,
-                    CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
+static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 200e-6, FIRST_SYNC_SECONDS = 10e-6,
+                    SEARCH_SECONDS = 4e-8, CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
 enum { TIMED_EDGES = 1 << 22 }; /* smaller iterations are not worth the GPUs' reports */
 
 /* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
@@ -88,7 +88,12 @@ static void fill_costs(const td_multi_job *self, double *cost)
  * a peeling stay where they are. */
 static bool may_move(const td_multi_job *self, td_multi_work work)
 {
-    return self->set.moves_owners && work == TD_WORK_PUSH && self->traits->schedule != TD_SCHEDULE_PEEL;
+    if (!self->set.moves_owners || work != TD_WORK_PUSH || self->traits->schedule == TD_SCHEDULE_PEEL) return false;
+    if (self->set.t3 >= 0) return true;
+    /* Fewer GPUs search the frontier's whole bitmap, which must take less than what they can save. */
+    int processors = self->gpu[0].job.device->properties.multiprocessors;
+    double words = (double)self->graph->vertices / 32, search = words * SEARCH_SECONDS / (processors > 0 ? processors : 1);
+    return search < td_sync_cost_fit(&self->balance.sync, NULL) * (self->count - 1);
 }
 
 static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
@@ -138,19 +143,18 @@ static int takers_of(const td_multi_job *self, int fragment, int owner, int *tak
 }
 
 /* The owner's GPU searches the frontier for the vertices where each taker's edges end. */
-static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool open, td_frontier_cuts *cuts)
+static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool open)
 {
     const td_multi_fragment *fragment = &self->held->fragment[k];
     td_gpu_job *job = &owner->job;
     td_cut_args args = {.state = td_multi_state(owner, fragment), .map = open ? NULL : job->state.active,
-                        .offsets = fragment->push.view.offsets, .tally = &owner->tally[k], .cuts = owner->cuts,
+                        .offsets = fragment->push.view.offsets, .tally = &owner->tally[k], .cuts = &owner->cuts[k],
                         .first_vertex = fragment->first, .end_vertex = fragment->end,
                         .chunk_words = td_multi_chunk_words(fragment)};
     int takers[TD_FRAGMENTS], count = takers_of(self, k, td_multi_index(self, owner), takers);
     for (int i = 1; i < count; i++) args.wanted[args.count++] = edges_before(self, k, takers[0], takers[i]);
     if (open) args.offsets = fragment->pull.view.offsets;
-    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->cut_frontier, args.count * 32, &args));
-    return td_stream_copy(job->stream, cuts, owner->cuts, sizeof *cuts, TD_TO_HOST);
+    return td_gpu_launch(job, job->stream, &job->kernels->cut_frontier, args.count * 32, &args);
 }
 
 /* `words`: takers write whole words of bitmaps. */
@@ -203,10 +207,15 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
-        TD_CHECK(queue_cuts(self, owner, k, open, &cuts[k]));
-        TD_CHECK(td_stream_synchronize(owner->job.stream)); /* owner->cuts holds one fragment's */
+        TD_CHECK(queue_cuts(self, owner, k, open));
         queued[k] = true;
     }
+    TD_EACH_OWNED(self, owner, fragment) { /* all GPUs search before the first is waited for */
+        int k = (int)(fragment - self->held->fragment);
+        if (queued[k])
+            TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
+    }
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
