@@ -227,7 +227,7 @@ static td_status ask_metis(const task *self, uint8_t *owner)
     if (!td_space_take(account, bytes)) {
         td_refusal lack = td_memory_lack(bytes);
         char size[TD_NUMBER_BYTES];
-        return td_refuse(&lack, "METIS takes about %s, which is beyond the budget (--memory); use seg or random",
+        return td_refuse(&lack, "METIS takes about %s, which is beyond the budget ({memory}); use seg or random",
                          td_format_size(size, bytes));
     }
     answer *shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
