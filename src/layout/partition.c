@@ -103,7 +103,7 @@ static td_status choose_lists(job *self, const td_partition_wish *wish)
                        graph->name != NULL ? graph->name : "the graph");
     if (wish->in && !has_in)
         return td_fail(TD_INVALID, "the graph was built without its in-adjacency, whose edges are to be divided; build "
-                       "it anew, without --out-only");
+                       "it anew, without {out_only}");
     if (graph->symmetric || wish->out || all) self->lists[self->list_count++] = &graph->out;
     if (!graph->symmetric && (wish->in || (all && has_in))) self->lists[self->list_count++] = &graph->in;
     return TD_OK;

@@ -135,7 +135,7 @@ static td_status make_graph(task *self, td_pool *pool)
     uint64_t n = graph->vertices, entries = graph->edges * (uint64_t)self->list_count, sum = 0;
     if (!graph->symmetric && graph->in.offsets == NULL)
         return td_fail(TD_INVALID, "the graph was built without its in-adjacency, which METIS needs; build it anew, "
-                       "without --out-only, or use seg or random");
+                       "without {out_only}, or use seg or random");
     if (n > WEIGHT_MOST / 2) return too_large(n, WEIGHT_MOST / 2, "vertices");
     while ((entries >> self->shift) + n > WEIGHT_MOST) self->shift++;
     self->vertices = (idx_t)n;
@@ -227,7 +227,7 @@ static td_status ask_metis(const task *self, uint8_t *owner)
     if (!td_space_take(account, bytes)) {
         td_refusal lack = td_memory_lack(bytes);
         char size[TD_NUMBER_BYTES];
-        return td_refuse(&lack, "METIS takes about %s, which is beyond the budget (--memory); use seg or random",
+        return td_refuse(&lack, "METIS takes about %s, which is beyond the budget ({memory}); use seg or random",
                          td_format_size(size, bytes));
     }
     answer *shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -14,7 +14,7 @@ static const uint64_t LARGEST_PAGE = 2 << 20, SMALLEST_PAGE = 1 << 14; /* edges 
 enum { PAGES_IN_MEMORY = 24 };                                          /* minimum wanted */
 enum { PAGES_TO_SHARE = 64, LEAST_TO_SHARE = 1 << 18 }; /* pages of a graph in memory that CPU and GPU share; minimum
                                                          * edges of one */
-enum { TABLES = 256 << 10 };                            /* tables of pages and iterations, and rounding */
+enum { TABLES = 124 << 10, ROWS = 512 };                /* tables of pages, and rounding; iterations of the report */
 
 static const td_cpu_kernels *kernels_of(const td_program *program, const td_packed_info *file)
 {
@@ -194,7 +194,8 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     *out = (td_hybrid_bytes){0};
     TD_CHECK(measure_arrays(program, graph, options, on_disk, &out->arrays));
     TD_CHECK(measure_arrays(program, graph, options, true, &from_disk));
-    out->tables = TABLES + graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
+    out->tables = TABLES + ROWS * sizeof(td_row);
+    out->tables += graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
     out->vertices = td_paged_open_bytes(file) + from_disk + cores + td_run_input_bytes(program, graph, options) +
                     td_checkpoint_bytes(program, graph, options);
