@@ -51,7 +51,7 @@ td_status td_cost_file_name(char name[TD_COST_NAME], const td_gpu_set *gpus)
     for (int i = 1; i < gpus->count; i++) {
         name_device(other, gpus, gpus->gpu[i]);
         if (strcmp(name, other) != 0)
-            return td_fail(TD_UNSUPPORTED, "--devices %s: %s and %s are not alike, and a cost model is for devices that "
+            return td_fail(TD_UNSUPPORTED, "{devices} %s: %s and %s are not alike, and a cost model is for devices that "
                            "are; multi.cost=measured needs none", gpus->devices, gpus->gpu[0]->name, gpus->gpu[i]->name);
     }
     size_t used = strlen(name);

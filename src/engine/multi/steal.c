@@ -12,7 +12,8 @@
  * right magnitude. */
 static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 200e-6, FIRST_SYNC_SECONDS = 10e-6,
                     SEARCH_SECONDS = 4e-8, CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
-enum { TIMED_EDGES = 1 << 22 }; /* smaller iterations are not worth the GPUs' reports */
+enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports; a model's
+                                                        * samples are */
 
 /* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
 static td_status find_rate(td_multi_job *self, int from, int to, double *rate)
@@ -339,7 +340,8 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     balance->parts = 0;
     for (int k = 0; k < self->count; k++) all += balance->load[k];
     balance->work = work;
-    bool large = several && (all >= TIMED_EDGES || self->set.t1 >= 0), steals = large && self->set.steals;
+    bool modelled = self->set.cost == TD_COST_MODEL || self->set.log != NULL;
+    bool large = several && (all >= (modelled ? MODEL_EDGES : TIMED_EDGES) || self->set.t1 >= 0), steals = large && self->set.steals;
     balance->is_timed = large || (several && td_multi_logs(self));
     balance->is_predicted = false;
     TD_CHECK(td_multi_find_metrics(self, work));
