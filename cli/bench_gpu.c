@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "base/size.h"
 #include "engine/resident/resident.h"
+#include "device/cuda/rates.h"
 #include "gpu_text.h"
 #include "graph_text.h"
 #include "layout/reorder.h"
@@ -59,7 +60,9 @@ enum { CONTENDERS = sizeof contenders / sizeof *contenders };
 typedef struct bench {
     td_bench_base base;
     const char *devices;
-    td_gpu_report gpu;
+    char device[48], model[96]; /* the GPU */
+    bool modelled;
+    double read_rate; /* of its memory; 0: unknown */
     td_graph *graphs[COPIES];
     td_cache kept[COPIES];
     double reorder_seconds;
@@ -88,9 +91,42 @@ done:
     return status;
 }
 
-static td_status measure_memory(bench *b, td_device *device)
+static td_status note_gpu(bench *b, td_device *device)
 {
-    return td_gpu_describe(&b->gpu, device, MEASURED_RANGE);
+    snprintf(b->device, sizeof b->device, "%s", device->name);
+    snprintf(b->model, sizeof b->model, "%s", device->properties.model);
+    b->modelled = device->kind == TD_DEVICE_EMULATOR;
+    return TD_OK;
+}
+
+/* Takes the rate of the GPU's memory from the survey, and reports it. */
+static void take_survey(bench *b, const td_survey *survey)
+{
+    td_surveyed_device gpu = {.size = sizeof gpu};
+    td_rate rate;
+    int row = 0;
+    while (td_survey_device(survey, row, &gpu) == TD_OK && strcmp(gpu.name, b->device) != 0) row++;
+    for (int i = 0; td_survey_rate(survey, row, i, &rate); i++)
+        if (strcmp(rate.name, "read_bytes_per_second") == 0) b->read_rate = rate.value;
+    if (b->base.json == NULL) return;
+    td_json_array(b->base.json, "gpus");
+    td_gpu_json(b->base.json, survey, row, &gpu);
+    td_json_end_array(b->base.json);
+}
+
+static td_status measure_memory(bench *b)
+{
+    td_status status = TD_OK;
+    td_session *session = NULL;
+    td_survey *survey = NULL;
+    td_survey_options wanted = {.size = sizeof wanted, .devices = b->devices, .largest = MEASURED_RANGE};
+    TD_TRY(td_common_session(&b->base.settings->common, &session));
+    TD_TRY(td_session_survey(session, &wanted, &survey));
+    take_survey(b, survey);
+done:
+    td_survey_destroy(survey);
+    td_session_destroy(session);
+    return status;
 }
 
 static const td_cpu_kernels *rank_kernels(void) { return &td_program_named("pagerank")->cpu[TD_WEIGHT_NONE]; }
@@ -104,7 +140,7 @@ static uint64_t message_bytes(const bench *b)
 static td_status measure_gathers(bench *b, td_device *device)
 {
     b->gather_rate = 0;
-    return b->gpu.modelled ? TD_OK : td_cuda_measure_gathers(device, message_bytes(b), &b->gather_rate);
+    return b->modelled ? TD_OK : td_cuda_measure_gathers(device, message_bytes(b), &b->gather_rate);
 }
 
 /* Graphs. */
@@ -273,7 +309,7 @@ static void print_heading(const void *self)
     const bench *b = self;
     printf("%s, %s: device times%s, medians of %" PRIu64 " sources or runs;\n"
            "variants: time over the defaults', below 1 is faster. pagerank: per iteration.\n\n",
-           b->gpu.name, b->gpu.properties.model, b->gpu.modelled ? " (virtual)" : "", b->base.settings->trials);
+           b->device, b->model, b->modelled ? " (virtual)" : "", b->base.settings->trials);
 }
 
 /* Compares the rate of gathers, one random read per edge, with the measured rate of random reads. */
@@ -293,7 +329,7 @@ static void print_table(const void *self)
     const bench *b = self;
     char text[TD_GRAPH_TEXT];
     int ranks = PROGRAMS - 1;
-    double bytes = rank_bytes(b), least = b->gpu.rates.read > 0 ? bytes / b->gpu.rates.read : 0;
+    double bytes = rank_bytes(b), least = b->read_rate > 0 ? bytes / b->read_rate : 0;
     printf("%s: %s\n", b->base.name, td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
@@ -302,7 +338,7 @@ static void print_table(const void *self)
     print_cells(b, 0, "billions of edges a second", billions);
     for (int c = 1; c < CONTENDERS; c++) print_cells(b, c, contenders[c].name, ratio_of);
     printf("pagerank must move %.1f MB: %.3f ms at %.0f GB/s, %.0f%% of its time\n", bytes * 1e-6, least * 1e3,
-           b->gpu.rates.read * 1e-9, 100 * least / b->seconds[0][ranks]);
+           b->read_rate * 1e-9, 100 * least / b->seconds[0][ranks]);
     print_gathers(b, edges_per_second(b, 0, ranks));
     printf("\n");
 }
@@ -322,7 +358,7 @@ static void put_figure(const void *self, int c, int p)
     if (strcmp(programs[p], "pagerank") == 0) {
         td_json_real(json, "bytes_per_iteration", rank_bytes(b));
         td_json_real(json, "bytes_over_read_rate_seconds",
-                     b->gpu.rates.read > 0 ? rank_bytes(b) / b->gpu.rates.read : 0);
+                     b->read_rate > 0 ? rank_bytes(b) / b->read_rate : 0);
         if (b->gather_rate > 0) td_json_real(json, "gathers_per_second_measured", b->gather_rate);
         else td_json_null(json, "gathers_per_second_measured");
     }
@@ -354,12 +390,8 @@ static td_status begin(void *self)
 {
     bench *b = self;
     b->devices = b->base.settings->devices != NULL ? b->base.settings->devices : "cuda:0";
-    TD_CHECK(with_gpu(b, measure_memory));
-    if (b->base.json == NULL) return TD_OK;
-    td_json_array(b->base.json, "gpus");
-    td_gpu_json(b->base.json, &b->gpu);
-    td_json_end_array(b->base.json);
-    return TD_OK;
+    TD_CHECK(with_gpu(b, note_gpu));
+    return measure_memory(b);
 }
 
 static const td_bench_page page = {.bytes = sizeof(bench), .graphs = usual_graphs, .begin = begin, .measure = measure,

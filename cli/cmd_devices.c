@@ -2,35 +2,20 @@
  * their memory. */
 #include "command.h"
 
-#include "base/alloc.h"
 #include "base/isa.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "device/cpu/rates.h"
-#include "device/kinds.h"
-#include "device/links.h"
 #include "gpu_text.h"
 #include "report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct devices_settings {
     td_common common;
     const char *devices;
     uint64_t largest, gpu_memory;
 } devices_settings;
-
-typedef struct job {
-    const devices_settings *settings;
-    td_machine machine;
-    td_cpu_rates rates[2]; /* with one thread and with all */
-    int rate_count;        /* 0: the cpu was not requested */
-    td_gpu_report *gpus;
-    int gpu_count;
-    td_link_matrix links;
-    char no_gpu[TD_MESSAGE_BYTES]; /* why there is none, or why one is not used */
-} job;
 
 #define OPTION(...) TD_OPTION(devices_settings, __VA_ARGS__)
 
@@ -71,32 +56,52 @@ static void print_machine(const td_machine *machine)
            td_format_size(b, machine->memory_free), machine->huge_pages);
 }
 
-/* Prints one line of figures, in billions, one per measurement. */
-static void print_row(const char *label, const char *unit, const double *figures, int count)
+/* The row of the CPU after `row`, or -1: it has one for one thread and one for all. */
+static int next_cpu(const td_survey *survey, int row)
 {
-    printf("%-*s", LABEL, label);
-    for (int i = 0; i < count; i++) printf("%*.2f %s", CELL - 5, figures[i] * 1e-9, unit);
+    td_surveyed_device device = {.size = sizeof device};
+    while (td_survey_device(survey, ++row, &device) == TD_OK)
+        if (device.threads > 0) return row;
+    return -1;
+}
+
+static int threads_of(const td_survey *survey, int row)
+{
+    td_surveyed_device device = {.size = sizeof device};
+    return td_survey_device(survey, row, &device) == TD_OK ? device.threads : 0;
+}
+
+static const char *cpu_label(char label[96], const td_rate *rate)
+{
+    char range[TD_NUMBER_BYTES];
+    if (strcmp(rate->name, "copy_bytes_per_second") == 0) return "copy, read and written";
+    if (rate->range == 0) return "read";
+    snprintf(label, 96, "random 4-byte reads, %s, %s pages", td_format_size(range, rate->range),
+             strcmp(rate->name, "small_pages_per_second") == 0 ? "small" : "huge");
+    return label;
+}
+
+/* Prints a line of figures, in billions, one per row of the CPU. */
+static void print_figures(const td_survey *survey, int index, const td_rate *first)
+{
+    char label[96];
+    td_rate rate;
+    printf("%-*s", LABEL, cpu_label(label, first));
+    for (int row = next_cpu(survey, -1); row >= 0; row = next_cpu(survey, row))
+        if (td_survey_rate(survey, row, index, &rate))
+            printf("%*.2f %s", CELL - 5, rate.value * 1e-9, rate.range == 0 ? "GB/s" : "G/s ");
     printf("\n");
 }
 
-static void print_rates(const td_cpu_rates *rates, int count)
+static void print_rates(const td_survey *survey)
 {
-    const td_cpu_rates *one = &rates[0], *all = &rates[count - 1];
+    td_rate rate;
+    int first = next_cpu(survey, -1);
     printf("\n%-*s", LABEL, "measured");
-    for (int i = 0; i < count; i++)
-        printf("%*d thread%s", CELL - 8, rates[i].threads, rates[i].threads == 1 ? " " : "s");
+    for (int row = first; row >= 0; row = next_cpu(survey, row))
+        printf("%*d thread%s", CELL - 8, threads_of(survey, row), threads_of(survey, row) == 1 ? " " : "s");
     printf("\n");
-    print_row("copy, read and written", "GB/s", (double[]){one->copy, all->copy}, count);
-    print_row("read", "GB/s", (double[]){one->read, all->read}, count);
-    for (int i = 0; i < one->gather_count; i++) {
-        const td_gather_rate *a = &one->gather[i], *b = &all->gather[i];
-        char label[96], range[TD_NUMBER_BYTES];
-        td_format_size(range, a->range);
-        snprintf(label, sizeof label, "random 4-byte reads, %s, small pages", range);
-        print_row(label, "G/s ", (double[]){a->small_pages, b->small_pages}, count);
-        snprintf(label, sizeof label, "random 4-byte reads, %s, huge pages", range);
-        print_row(label, "G/s ", (double[]){a->huge_pages, b->huge_pages}, count);
-    }
+    for (int i = 0; td_survey_rate(survey, first, i, &rate); i++) print_figures(survey, i, &rate);
 }
 
 static void report_machine(td_json *json, const td_machine *machine)
@@ -115,111 +120,69 @@ static void report_machine(td_json *json, const td_machine *machine)
     td_json_end_object(json);
 }
 
-static void report_rates(td_json *json, const td_cpu_rates *rates, int count)
+/* A range has two rates, one after the other: with small pages and with huge ones. */
+static void report_gathers(td_json *json, const td_survey *survey, int row)
 {
-    td_json_array(json, "rates");
-    for (int i = 0; i < count; i++) {
-        td_json_object(json, NULL);
-        td_json_i64(json, "threads", rates[i].threads);
-        td_json_real(json, "copy_bytes_per_second", rates[i].copy);
-        td_json_real(json, "read_bytes_per_second", rates[i].read);
-        td_json_array(json, "random_reads");
-        for (int k = 0; k < rates[i].gather_count; k++) {
+    td_rate rate;
+    uint64_t range = 0;
+    td_json_array(json, "random_reads");
+    for (int i = 0; td_survey_rate(survey, row, i, &rate); i++) {
+        if (rate.range == 0) continue;
+        if (rate.range != range) {
+            if (range != 0) td_json_end_object(json);
             td_json_row(json, NULL);
-            td_json_u64(json, "range_bytes", rates[i].gather[k].range);
-            td_json_real(json, "small_pages_per_second", rates[i].gather[k].small_pages);
-            td_json_real(json, "huge_pages_per_second", rates[i].gather[k].huge_pages);
-            td_json_end_object(json);
+            td_json_u64(json, "range_bytes", range = rate.range);
         }
-        td_json_end_array(json);
+        td_json_real(json, rate.name, rate.value);
+    }
+    if (range != 0) td_json_end_object(json);
+    td_json_end_array(json);
+}
+
+static void report_rates(td_json *json, const td_survey *survey)
+{
+    td_rate rate;
+    td_json_array(json, "rates");
+    for (int row = next_cpu(survey, -1); row >= 0; row = next_cpu(survey, row)) {
+        td_json_object(json, NULL);
+        td_json_i64(json, "threads", threads_of(survey, row));
+        for (int i = 0; td_survey_rate(survey, row, i, &rate); i++)
+            if (rate.range == 0) td_json_real(json, rate.name, rate.value);
+        report_gathers(json, survey, row);
         td_json_end_object(json);
     }
     td_json_end_array(json);
 }
 
-static td_status measure(int threads, uint64_t largest, td_cpu_rates *out)
+static td_link_facts link_of(const td_survey *survey, int from, int to)
 {
-    td_pool *pool = NULL;
-    TD_CHECK(td_pool_create(&pool, threads));
-    td_progress_text("measuring memory with %d threads", td_pool_threads(pool));
-    td_status status = td_cpu_measure(pool, largest, out);
-    td_pool_destroy(pool);
-    return status;
+    td_link_facts link = {.size = sizeof link};
+    (void)td_survey_link(survey, from, to, &link);
+    return link;
 }
 
-/* Measures the cpu. */
-static td_status inspect_cpu(job *self)
+static void print_link(const td_link_facts *link)
 {
-    td_machine_describe(&self->machine);
-    int threads = self->settings->common.threads > 0 ? (int)self->settings->common.threads : self->machine.usable;
-    TD_CHECK(measure(1, self->settings->largest, &self->rates[0]));
-    self->rate_count = 1;
-    if (threads == 1) return TD_OK;
-    TD_CHECK(measure(threads, self->settings->largest, &self->rates[1]));
-    self->rate_count = 2;
-    return TD_OK;
-}
-
-static td_status inspect_device(job *self, td_device *device)
-{
-    if (device->kind == TD_DEVICE_CPU) return inspect_cpu(self);
-    TD_CHECK(TD_RESIZE(&self->gpus, (uint64_t)self->gpu_count + 1, "report on devices"));
-    TD_CHECK(td_gpu_describe(&self->gpus[self->gpu_count], device, self->settings->largest));
-    self->gpu_count++;
-    return TD_OK;
-}
-
-static td_status inspect_list(job *self, const char *list)
-{
-    td_status status = TD_OK;
-    td_loop *loop = NULL;
-    td_device *devices = NULL;
-    TD_CHECK(td_loop_create(&loop));
-    TD_TRY(td_devices_open(&devices, list,
-                           &(td_device_options){.loop = loop, .gpu_memory = self->settings->gpu_memory}));
-    for (td_device *device = devices; device != NULL; device = device->next) TD_TRY(inspect_device(self, device));
-    if (self->settings->devices != NULL) {
-        td_progress_text("measuring links");
-        TD_TRY(td_links_measure(devices, &self->links));
-    }
-done:
-    td_devices_close(devices);
-    td_loop_destroy(loop);
-    return status;
-}
-
-/* Measures all devices. A GPU that cannot be used is reported, but is no failure. */
-static td_status inspect_all(job *self)
-{
-    const char *why;
-    TD_CHECK(inspect_cpu(self));
-    if (!td_device_kind_present(TD_DEVICE_CUDA, &why)) snprintf(self->no_gpu, sizeof self->no_gpu, "none: %s", why);
-    for (int i = 0; i < td_cuda_count(); i++) {
-        char name[32];
-        snprintf(name, sizeof name, "cuda:%d", i);
-        td_status status = inspect_list(self, name);
-        if (status == TD_CANCELLED || status == TD_INTERNAL) return status;
-        if (status != TD_OK) snprintf(self->no_gpu, sizeof self->no_gpu, "%s", td_last_message());
-    }
-    return TD_OK;
+    char cell[48];
+    const char *mark = link->same_memory ? "=" : link->direct ? "*" : " ";
+    if (link->rate > 0) snprintf(cell, sizeof cell, "%.2f %.2f%s", link->rate * 1e-9, link->latency * 1e6, mark);
+    else snprintf(cell, sizeof cell, "- ");
+    printf("%18s", cell);
 }
 
 /* Rows are where copies come from. */
-static void print_links(const td_link_matrix *links)
+static void print_links(const td_survey *survey)
 {
-    char cell[48];
-    if (links->count < 2) return;
+    int count = td_survey_places(survey);
+    if (count < 2) return;
     printf("\nlinks, timed by copies: GB/s and us of a small one; from the left to above\n%-12s", "");
-    for (int to = 0; to < links->count; to++) printf("%18s", links->names[to]);
+    for (int to = 0; to < count; to++) printf("%18s", td_survey_place(survey, to));
     printf("\n");
-    for (int from = 0; from < links->count; from++) {
-        printf("%-12s", links->names[from]);
-        for (int to = 0; to < links->count; to++) {
-            const td_measured_link *link = td_links_at(links, from, to);
-            const char *mark = link->same_memory ? "=" : link->direct ? "*" : " ";
-            if (link->rate > 0) snprintf(cell, sizeof cell, "%.2f %.2f%s", link->rate * 1e-9, link->latency * 1e6, mark);
-            else snprintf(cell, sizeof cell, "- ");
-            printf("%18s", cell);
+    for (int from = 0; from < count; from++) {
+        printf("%-12s", td_survey_place(survey, from));
+        for (int to = 0; to < count; to++) {
+            td_link_facts link = link_of(survey, from, to);
+            print_link(&link);
         }
         printf("\n");
     }
@@ -227,79 +190,101 @@ static void print_links(const td_link_matrix *links)
            "through the host\n");
 }
 
-static void report_links(td_json *json, const td_link_matrix *links)
+static void report_link(td_json *json, const td_survey *survey, int from, int to)
 {
+    td_link_facts link = link_of(survey, from, to);
+    if (link.rate <= 0) return;
+    td_json_row(json, NULL);
+    td_json_string(json, "from", td_survey_place(survey, from));
+    td_json_string(json, "to", td_survey_place(survey, to));
+    td_json_real(json, "bytes_per_second", link.rate);
+    td_json_real(json, "latency_seconds", link.latency);
+    td_json_bool(json, "direct", link.direct);
+    td_json_bool(json, "same_memory", link.same_memory);
+    td_json_end_object(json);
+}
+
+static void report_links(td_json *json, const td_survey *survey)
+{
+    int count = td_survey_places(survey);
     td_json_array(json, "links");
-    for (int from = 0; from < links->count; from++)
-        for (int to = 0; to < links->count; to++) {
-            const td_measured_link *link = td_links_at(links, from, to);
-            if (link->rate <= 0) continue;
-            td_json_row(json, NULL);
-            td_json_string(json, "from", links->names[from]);
-            td_json_string(json, "to", links->names[to]);
-            td_json_real(json, "bytes_per_second", link->rate);
-            td_json_real(json, "latency_seconds", link->latency);
-            td_json_bool(json, "direct", link->direct);
-            td_json_bool(json, "same_memory", link->same_memory);
-            td_json_end_object(json);
-        }
+    for (int from = 0; from < count; from++)
+        for (int to = 0; to < count; to++) report_link(json, survey, from, to);
     td_json_end_array(json);
 }
 
-static void print(const job *self)
+static void print(const td_survey *survey, const td_machine *machine)
 {
-    if (self->rate_count > 0) {
-        print_machine(&self->machine);
-        if (self->no_gpu[0] != '\0') printf("gpu        %s\n", self->no_gpu);
-        print_rates(self->rates, self->rate_count);
+    td_surveyed_device device = {.size = sizeof device};
+    if (next_cpu(survey, -1) >= 0) {
+        print_machine(machine);
+        if (td_survey_no_gpu(survey) != NULL) printf("gpu        %s\n", td_survey_no_gpu(survey));
+        print_rates(survey);
     }
-    for (int i = 0; i < self->gpu_count; i++) td_gpu_print(&self->gpus[i]);
-    print_links(&self->links);
+    for (int i = 0; td_survey_device(survey, i, &device) == TD_OK; i++)
+        if (device.threads == 0) td_gpu_print(survey, i, &device);
+    print_links(survey);
 }
 
-static void report(td_json *json, const job *self)
+static void report(td_json *json, const td_survey *survey, const td_machine *machine)
 {
-    if (self->rate_count > 0) {
-        report_machine(json, &self->machine);
-        report_rates(json, self->rates, self->rate_count);
+    td_surveyed_device device = {.size = sizeof device};
+    if (next_cpu(survey, -1) >= 0) {
+        report_machine(json, machine);
+        report_rates(json, survey);
     }
     td_json_array(json, "gpus");
-    for (int i = 0; i < self->gpu_count; i++) td_gpu_json(json, &self->gpus[i]);
+    for (int i = 0; td_survey_device(survey, i, &device) == TD_OK; i++)
+        if (device.threads == 0) td_gpu_json(json, survey, i, &device);
     td_json_end_array(json);
-    if (self->links.count > 1) report_links(json, &self->links);
-    if (self->no_gpu[0] != '\0') td_json_string(json, "no_gpu", self->no_gpu);
+    if (td_survey_places(survey) > 1) report_links(json, survey);
+    if (td_survey_no_gpu(survey) != NULL) td_json_string(json, "no_gpu", td_survey_no_gpu(survey));
+}
+
+/* The number of threads that were measured; 1 if the CPU was not. */
+static int most_threads(const td_survey *survey)
+{
+    int most = 1;
+    for (int row = next_cpu(survey, -1); row >= 0; row = next_cpu(survey, row))
+        if (threads_of(survey, row) > most) most = threads_of(survey, row);
+    return most;
+}
+
+static td_status show(const td_survey *survey, const td_common *common, td_report *out)
+{
+    td_machine machine;
+    td_machine_describe(&machine);
+    if (td_report_leaves_stdout(common)) print(survey, &machine);
+    if (common->json == NULL) return TD_OK;
+    TD_CHECK(td_report_begin(out, common->json, "devices", most_threads(survey)));
+    report(&out->json, survey, &machine);
+    return TD_OK;
 }
 
 static td_status run_devices(const td_args *args, void *settings)
 {
     (void)args;
     td_status status = TD_OK;
-    job self = {.settings = settings};
     const devices_settings *s = settings;
+    td_session *session = NULL;
+    td_survey *survey = NULL;
     td_report out = {0};
-    if (s->devices != NULL) TD_TRY(td_devices_check(s->devices));
-    TD_TRY(s->devices != NULL ? inspect_list(&self, s->devices) : inspect_all(&self));
-    td_progress_end();
-    if (td_report_leaves_stdout(&s->common)) print(&self);
-    if (s->common.json == NULL) goto done;
-    TD_TRY(td_report_begin(&out, s->common.json, "devices",
-                           self.rate_count > 0 ? self.rates[self.rate_count - 1].threads : 1));
-    report(&out.json, &self);
+    td_survey_options wanted = {.size = sizeof wanted, .devices = s->devices, .gpu_memory = s->gpu_memory,
+                                .largest = s->largest, .links = s->devices != NULL};
+    TD_TRY(td_common_session(&s->common, &session));
+    TD_TRY(td_session_survey(session, &wanted, &survey));
+    TD_TRY(show(survey, &s->common, &out));
 done:
-    td_progress_end();
-    td_free(self.gpus);
-    td_links_free(&self.links);
+    td_survey_destroy(survey);
+    td_session_destroy(session);
     return td_report_end(&out, status);
 }
-
-static const devices_settings defaults = {.largest = TD_CPU_MEASURE_LARGEST};
 
 const td_command td_cmd_devices = {
     .name = "devices",
     .summary = "show the processors, GPUs and memory rates of this machine",
     .options = options,
     .settings_bytes = sizeof(devices_settings),
-    .defaults = &defaults,
     .run = run_devices,
     .details =
         "Names of devices, here and for run and bench, separated by commas:\n"

@@ -12,16 +12,8 @@
 #include "standard_input.h"
 #include "text.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/machine.h"
 #include "base/size.h"
-#include "base/pool.h"
-#include "store/build_bytes.h"
-#include "store/external.h"
-#include "store/formats/format.h"
-#include "store/graph_stats.h"
-#include "store/packed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,83 +36,40 @@ static const td_arg_option options[] = {
 
 typedef struct inspection {
     const char *path;
-    const td_format *format;
-    bool packed, full, checked;
-    td_pool *pool;
+    bool checked;
+    td_session *session;
     td_graph *graph;
-    td_packed_info file; /* facts of the packed file, or of the one that the graph would give */
-    td_graph_stats stats;
+    td_file_facts file;
+    td_packed_facts packed; /* of the file, or of the .tg that the graph would give */
+    td_graph_counts counts;
     uint64_t digest;
     double seconds;
     const char *cut_by; /* --partition, or NULL */
     td_partition_info cut;
 } inspection;
 
-/* The checksums of a section include the zeros that follow it in the mapping. */
-static td_status verify_section(const td_packed *file, td_section_kind kind, const void *data)
+/* A .tg is mapped unless --partition needs every edge. */
+static td_status open_graph(inspection *job, const info_settings *s)
 {
-    const td_section *section = &td_packed_describe(file)->sections[kind];
-    uint64_t padded = (section->bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
-    return section->element > 0 ? td_packed_verify(file, kind, 0, data, padded) : TD_OK;
-}
-
-static td_status open_packed(inspection *job)
-{
-    td_status status = TD_OK;
-    td_packed *file = NULL;
-    TD_CHECK(td_packed_open(&file, job->path));
-    job->file = *td_packed_describe(file);
-    if (job->cut_by != NULL) { /* needs every edge; loading verifies all that it reads */
-        TD_TRY(td_packed_load(&job->graph, job->path, job->pool));
-        goto done;
-    }
-    TD_TRY(td_packed_map(&job->graph, job->path));
-    TD_TRY(td_packed_load_checksums(file));
-    TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, job->graph->out.offsets));
-    TD_TRY(verify_section(file, TD_SECTION_IN_OFFSETS, job->graph->in.offsets));
-    TD_TRY(verify_section(file, TD_SECTION_IDS, job->graph->ids));
-done:
-    td_packed_close(file);
-    return status;
-}
-
-static td_status open_other(inspection *job)
-{
-    td_build_options plain = {0};
-    td_status status = td_graph_read(&job->graph, job->path, job->format->name, NULL, job->pool);
-    if (status == TD_NO_MEMORY)
-        return td_inside_too_small(job->path, job->format, &plain, td_pool_threads(job->pool));
-    TD_CHECK(status);
-    job->file = td_packed_plan(job->graph);
-    return TD_OK;
-}
-
-static td_status choose_format(inspection *job, const char *name)
-{
-    if (name == NULL) return td_format_detect(job->path, &job->format);
-    TD_CHECK(td_format_check(name));
-    job->format = td_format_named(name);
-    return TD_OK;
+    bool mapped = job->file.packed && job->cut_by == NULL;
+    td_graph_options wanted = {.size = sizeof wanted, .format = job->file.format, .check = s->check,
+                               .edges = mapped ? TD_PLACE_MAPPED : TD_PLACE_MEMORY};
+    return td_graph_open(job->session, job->path, &wanted, &job->graph);
 }
 
 static td_status inspect(inspection *job, const info_settings *s)
 {
     uint64_t start = td_clock_ns();
-    TD_CHECK(choose_format(job, s->format));
-    TD_CHECK(td_pool_create(&job->pool, (int)s->common.threads));
-    job->packed = job->format == &td_format_tg;
-    job->full = s->check || !job->packed;
-    if (s->check && job->packed) TD_CHECK(td_packed_check(job->path, job->pool));
-    TD_CHECK(job->packed ? open_packed(job) : open_other(job));
-    if (s->check && !job->packed) TD_CHECK(td_graph_check(job->graph, job->pool));
+    if (s->format != NULL) TD_CHECK(td_format_check(s->format));
+    TD_CHECK(td_common_session(&s->common, &job->session));
+    TD_CHECK(td_file_describe(job->path, s->format, &job->file));
+    bool full = s->check || !job->file.packed;
     job->checked = s->check;
-    if (job->full) {
-        TD_CHECK(td_graph_stats_collect(job->graph, job->pool, &job->stats));
-        TD_CHECK(td_graph_digest(job->graph, job->pool, &job->digest));
-    } else {
-        TD_CHECK(td_graph_stats_degrees(job->graph, job->pool, &job->stats));
-    }
-    if (job->cut_by != NULL) TD_CHECK(td_info_partition(job->graph, job->cut_by, &s->common, &job->cut));
+    TD_CHECK(open_graph(job, s));
+    TD_CHECK(td_graph_count(job->session, job->graph, full, &job->counts));
+    if (full) TD_CHECK(td_graph_digest_of(job->session, job->graph, &job->digest));
+    TD_CHECK(td_graph_packed(job->session, job->graph, &job->packed));
+    if (job->cut_by != NULL) TD_CHECK(td_info_partition(job->session, job->graph, job->cut_by, &job->cut));
     job->seconds = td_seconds_since(start);
     return TD_OK;
 }
@@ -139,55 +88,68 @@ static void print_share(const char *label, uint64_t count, uint64_t whole, const
     printf("%-12s %s (%.1f%%) %s\n", label, td_format_count(text, count), 100 * share_of(count, whole), meaning);
 }
 
-static void print_ids(const td_graph *graph)
+static void print_ids(const inspection *job)
 {
-    if (graph->vertices == 0) return;
-    if (graph->ids == NULL)
-        printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ids", graph->id_base, graph->id_base + graph->vertices - 1);
-    else if (graph->ids_sorted)
-        printf("%-12s %" PRIu64 "..%" PRIu64 ", with gaps\n", "ids", graph->ids[0], graph->ids[graph->vertices - 1]);
-    else
-        printf("%-12s given, in no order\n", "ids");
+    static const char *const order[] = {[TD_IDS_RANGE] = "", [TD_IDS_ASCENDING] = ", with gaps"};
+    const td_graph_counts *counts = &job->counts;
+    if (td_graph_vertices(job->graph) == 0) return;
+    if (counts->ids == TD_IDS_UNORDERED) printf("%-12s given, in no order\n", "ids");
+    else printf("%-12s %" PRIu64 "..%" PRIu64 "%s\n", "ids", counts->lowest_id, counts->highest_id, order[counts->ids]);
 }
 
 static void print_max_degree(const inspection *job)
 {
-    const td_graph *graph = job->graph;
-    const td_degree_stats *out = &job->stats.out, *in = &job->stats.in;
+    const td_degree_facts *out = &job->counts.out, *in = &job->counts.in;
+    bool symmetric = td_graph_symmetric(job->graph);
     char text[TD_NUMBER_BYTES];
     if (out->max_vertex == TD_NO_VERTEX) return;
-    printf("%-12s %s%s (vertex %" PRIu64 ")", "max degree", graph->symmetric ? "" : "out ",
-           td_format_count(text, out->max), td_graph_id(graph, out->max_vertex));
-    if (!graph->symmetric && job->stats.has_in)
-        printf(", in %s (vertex %" PRIu64 ")", td_format_count(text, in->max), td_graph_id(graph, in->max_vertex));
+    printf("%-12s %s%s (vertex %" PRIu64 ")", "max degree", symmetric ? "" : "out ", td_format_count(text, out->max),
+           td_graph_vertex_id(job->graph, out->max_vertex));
+    if (!symmetric && job->counts.has_in)
+        printf(", in %s (vertex %" PRIu64 ")", td_format_count(text, in->max),
+               td_graph_vertex_id(job->graph, in->max_vertex));
     printf("\n");
+}
+
+static void print_file(const inspection *job)
+{
+    char size[TD_NUMBER_BYTES];
+    td_format_facts format = {.size = sizeof format};
+    printf("%s\n", td_shown_path(job->path));
+    if (td_format_describe(job->file.format, &format) == TD_OK)
+        printf("%-12s %s, %s\n", "format", format.description, td_format_size(size, job->file.bytes));
+    if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);
+}
+
+/* What needs every edge. */
+static void print_counted(const inspection *job)
+{
+    uint64_t edges = td_graph_edges(job->graph);
+    print_share("loops", job->counts.loops, edges, "edges from a vertex to itself");
+    print_share("parallel", job->counts.parallel, edges, "edges beyond the first of a pair");
+    printf("%-12s %016" PRIx64 "\n", "digest", job->digest);
 }
 
 static void print_facts(const inspection *job)
 {
-    const td_graph *graph = job->graph;
-    char size[TD_NUMBER_BYTES], count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
-    printf("%s\n", td_shown_path(job->path));
-    printf("%-12s %s, %s\n", "format", job->format->description, td_format_size(size, td_graph_file_bytes(job->path)));
-    if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);
-    print_count("vertices", graph->vertices);
-    printf("%-12s %s directed, %.2f per vertex\n", "edges", td_format_count(count, graph->edges),
-           job->stats.average_degree);
-    printf("%-12s %s\n", "weights", td_weights_text(weights, graph));
-    printf("%-12s %s\n", "symmetric", graph->symmetric ? "yes, stored once" : "no");
-    print_ids(graph);
+    const td_graph_counts *counts = &job->counts;
+    uint64_t vertices = td_graph_vertices(job->graph);
+    char count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
+    print_file(job);
+    print_count("vertices", vertices);
+    printf("%-12s %s directed, %.2f per vertex\n", "edges", td_format_count(count, td_graph_edges(job->graph)),
+           counts->average_degree);
+    printf("%-12s %s\n", "weights", td_weights_text(weights, job->graph));
+    printf("%-12s %s\n", "symmetric", td_graph_symmetric(job->graph) ? "yes, stored once" : "no");
+    print_ids(job);
     print_max_degree(job);
-    print_share("sinks", job->stats.sinks, graph->vertices, "without out-edges");
-    if (job->stats.has_in) {
-        print_share("sources", job->stats.sources, graph->vertices, "without in-edges");
-        print_share("isolated", job->stats.isolated, graph->vertices, "without any edge");
+    print_share("sinks", counts->sinks, vertices, "without out-edges");
+    if (counts->has_in) {
+        print_share("sources", counts->sources, vertices, "without in-edges");
+        print_share("isolated", counts->isolated, vertices, "without any edge");
     }
-    if (job->full) {
-        print_share("loops", job->stats.loops, graph->edges, "edges from a vertex to itself");
-        print_share("parallel", job->stats.parallel, graph->edges, "edges beyond the first of a pair");
-        printf("%-12s %016" PRIx64 "\n", "digest", job->digest);
-    }
-    if (job->packed) printf("%-12s %016" PRIx64 "\n", "checksum", job->file.build_id);
+    if (counts->counted) print_counted(job);
+    if (job->file.packed) printf("%-12s %016" PRIx64 "\n", "checksum", job->file.checksum);
     if (job->checked) printf("%-12s passed\n", "check");
 }
 
@@ -201,7 +163,7 @@ static char *bucket_label(char text[TD_NUMBER_BYTES], int bucket)
     return text;
 }
 
-static uint64_t largest_bucket(const td_degree_stats *degrees)
+static uint64_t largest_bucket(const td_degree_facts *degrees)
 {
     uint64_t largest = 1;
     for (int i = 0; i < degrees->bucket_count; i++)
@@ -209,7 +171,7 @@ static uint64_t largest_bucket(const td_degree_stats *degrees)
     return largest;
 }
 
-static void print_bucket(const td_degree_stats *degrees, int bucket, int width, bool last)
+static void print_bucket(const td_degree_facts *degrees, int bucket, int width, bool last)
 {
     char count[TD_NUMBER_BYTES];
     uint64_t vertices = degrees->buckets[bucket];
@@ -223,11 +185,11 @@ static void print_bucket(const td_degree_stats *degrees, int bucket, int width, 
 static void print_degrees(const inspection *job)
 {
     enum { ONE = 48, TWO = 15 };
-    const td_degree_stats *out = &job->stats.out, *in = &job->stats.in;
-    bool both = job->stats.has_in && !job->graph->symmetric;
+    const td_degree_facts *out = &job->counts.out, *in = &job->counts.in;
+    bool symmetric = td_graph_symmetric(job->graph), both = job->counts.has_in && !symmetric;
     int width = both ? TWO : ONE, rows = out->bucket_count;
     if (both && in->bucket_count > rows) rows = in->bucket_count;
-    printf("\n%-12s  %13s", "degree", job->graph->symmetric ? "vertices" : "out: vertices");
+    printf("\n%-12s  %13s", "degree", symmetric ? "vertices" : "out: vertices");
     if (both) printf(" %*s  %13s", width, "", "in: vertices");
     printf("\n");
     for (int i = 0; i < rows; i++) {
@@ -241,75 +203,48 @@ static void print_degrees(const inspection *job)
 
 static void print_sections(const inspection *job)
 {
+    const td_packed_facts *packed = &job->packed;
     char size[TD_NUMBER_BYTES];
-    printf("\n%-14s %12s\n", job->packed ? "section" : "as a .tg", "bytes");
-    for (int i = 0; i < TD_SECTIONS; i++) {
-        const td_section *section = &job->file.sections[i];
-        if (section->element == 0) continue;
-        printf("%-14s %12s  %5.1f%%\n", td_section_name((td_section_kind)i), td_format_size(size, section->bytes),
-               100 * share_of(section->bytes, job->file.file_bytes));
-    }
-    printf("%-14s %12s\n", "file", td_format_size(size, job->file.file_bytes));
+    printf("\n%-14s %12s\n", job->file.packed ? "section" : "as a .tg", "bytes");
+    for (int i = 0; i < packed->sections; i++)
+        printf("%-14s %12s  %5.1f%%\n", packed->section[i].name, td_format_size(size, packed->section[i].bytes),
+               100 * share_of(packed->section[i].bytes, packed->bytes));
+    printf("%-14s %12s\n", "file", td_format_size(size, packed->bytes));
 }
 
-/* Memory that the graph needs, without the values of programs. */
-typedef struct needs {
-    uint64_t load;      /* to load it */
-    uint64_t build;     /* to build it in memory */
-    uint64_t least;     /* minimum to build it out of memory with the command's threads */
-    uint64_t temporary; /* temporary files of the latter */
-} needs;
-
-static uint64_t highest_id(const td_graph *graph)
+/* Temporary files of building the graph out of memory from this file; a .tg has the vertices' ids. */
+static uint64_t temporary_of(const inspection *job)
 {
-    uint64_t highest = 0;
-    for (uint32_t v = 0; v < graph->vertices; v++) {
-        uint64_t id = td_graph_id(graph, v);
-        if (id > highest) highest = id;
-    }
-    return highest;
+    return job->packed.temporary + (job->file.packed ? 0 : job->packed.temporary_ids);
 }
 
-static needs needs_of(const inspection *job)
+static void print_build(const inspection *job)
 {
-    const td_packed_info *file = &job->file;
-    td_build_options plain = {0};
-    needs n = {.least = td_outside_bytes(td_pool_threads(job->pool)),
-               .temporary = td_external_temporary(file)};
-    if (!job->packed) n.temporary += td_external_ids_temporary(file, highest_id(job->graph));
-    for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
-    n.load += file->sections[TD_SECTION_IDS].bytes;
-    bool weighted = file->weights != TD_WEIGHT_NONE;
-    n.build = (uint64_t)td_inside_bytes(file->vertices, file->edges, weighted, &plain);
-    return n;
-}
-
-static void print_needs(const inspection *job)
-{
-    needs n = needs_of(job);
+    const td_packed_facts *packed = &job->packed;
     char text[TD_NUMBER_BYTES];
-    printf("\n%-14s %12s  to hold all of it\n", "memory", td_format_size(text, n.load));
-    printf("%-14s %12s  to build it in memory\n", "", td_format_size(text, n.build));
-    printf("%-14s %12s  at least, to build it out of memory (--memory)\n", "", td_format_size(text, n.least));
-    printf("%-14s %12s  for that, beside the output or in --temp\n", "temporary", td_format_size(text, n.temporary));
+    printf("\n%-14s %12s  to hold all of it\n", "memory", td_format_size(text, packed->load));
+    printf("%-14s %12s  to build it in memory\n", "", td_format_size(text, packed->build));
+    printf("%-14s %12s  at least, to build it out of memory (--memory)\n", "",
+           td_format_size(text, packed->build_least));
+    printf("%-14s %12s  for that, beside the output or in --temp\n", "temporary",
+           td_format_size(text, temporary_of(job)));
 }
 
-static void report_needs(td_json *json, const inspection *job)
+static void report_build(td_json *json, const inspection *job)
 {
-    needs n = needs_of(job);
-    td_json_object(json, "needs");
-    td_json_u64(json, "load_bytes", n.load);
-    td_json_u64(json, "build_bytes", n.build);
-    td_json_u64(json, "build_least_bytes", n.least);
-    td_json_u64(json, "build_temporary_bytes", n.temporary);
+    td_json_object(json, "build");
+    td_json_u64(json, "load_bytes", job->packed.load);
+    td_json_u64(json, "build_bytes", job->packed.build);
+    td_json_u64(json, "build_least_bytes", job->packed.build_least);
+    td_json_u64(json, "build_temporary_bytes", temporary_of(job));
     td_json_end_object(json);
 }
 
-static void report_degrees(td_json *json, const char *key, const td_graph *graph, const td_degree_stats *degrees)
+static void report_degrees(td_json *json, const char *key, const td_graph *graph, const td_degree_facts *degrees)
 {
     td_json_object(json, key);
     td_json_u64(json, "max", degrees->max);
-    if (degrees->max_vertex != TD_NO_VERTEX) td_json_u64(json, "max_vertex", td_graph_id(graph, degrees->max_vertex));
+    if (degrees->max_vertex != TD_NO_VERTEX) td_json_u64(json, "max_vertex", td_graph_vertex_id(graph, degrees->max_vertex));
     td_json_array(json, "histogram");
     for (int i = 0; i < degrees->bucket_count; i++) {
         td_json_row(json, NULL);
@@ -322,49 +257,51 @@ static void report_degrees(td_json *json, const char *key, const td_graph *graph
     td_json_end_object(json);
 }
 
-static void report_sections(td_json *json, const td_packed_info *file)
+static void report_sections(td_json *json, const td_packed_facts *packed)
 {
-    td_json_u64(json, "packed_bytes", file->file_bytes);
+    td_json_u64(json, "packed_bytes", packed->bytes);
     td_json_array(json, "sections");
-    for (int i = 0; i < TD_SECTIONS; i++) {
-        if (file->sections[i].element == 0) continue;
+    for (int i = 0; i < packed->sections; i++) {
         td_json_row(json, NULL);
-        td_json_string(json, "name", td_section_name((td_section_kind)i));
-        td_json_u64(json, "bytes", file->sections[i].bytes);
+        td_json_string(json, "name", packed->section[i].name);
+        td_json_u64(json, "bytes", packed->section[i].bytes);
         td_json_end_object(json);
     }
     td_json_end_array(json);
 }
 
+static void report_counts(td_json *json, const inspection *job)
+{
+    const td_graph_counts *counts = &job->counts;
+    td_json_real(json, "average_degree", counts->average_degree);
+    td_json_u64(json, "sinks", counts->sinks);
+    td_json_real(json, "sinks_share", share_of(counts->sinks, td_graph_vertices(job->graph)));
+    if (counts->has_in) {
+        td_json_u64(json, "sources", counts->sources);
+        td_json_u64(json, "isolated", counts->isolated);
+    }
+    report_degrees(json, "out_degrees", job->graph, &counts->out);
+    if (counts->has_in) report_degrees(json, "in_degrees", job->graph, &counts->in);
+    if (!counts->counted) return;
+    td_json_u64(json, "loops", counts->loops);
+    td_json_u64(json, "parallel", counts->parallel);
+    td_json_hex(json, "digest", job->digest);
+}
+
 static void report(td_json *json, const inspection *job)
 {
-    const td_graph *graph = job->graph;
-    const td_graph_stats *stats = &job->stats;
     td_json_string(json, "file", td_shown_path(job->path));
-    td_json_string(json, "format", job->format->name);
-    td_json_u64(json, "file_bytes", td_graph_file_bytes(job->path));
-    if (job->packed) td_json_u64(json, "stripes", job->file.stripes);
-    td_graph_json(json, graph);
-    td_json_real(json, "average_degree", stats->average_degree);
-    td_json_u64(json, "sinks", stats->sinks);
-    td_json_real(json, "sinks_share", share_of(stats->sinks, graph->vertices));
-    if (stats->has_in) {
-        td_json_u64(json, "sources", stats->sources);
-        td_json_u64(json, "isolated", stats->isolated);
-    }
-    report_degrees(json, "out_degrees", graph, &stats->out);
-    if (stats->has_in) report_degrees(json, "in_degrees", graph, &stats->in);
-    if (job->full) {
-        td_json_u64(json, "loops", stats->loops);
-        td_json_u64(json, "parallel", stats->parallel);
-        td_json_hex(json, "digest", job->digest);
-    }
-    if (job->packed) td_json_hex(json, "checksum", job->file.build_id);
+    td_json_string(json, "format", job->file.format);
+    td_json_u64(json, "file_bytes", job->file.bytes);
+    if (job->file.packed) td_json_u64(json, "stripes", job->file.stripes);
+    td_graph_json(json, job->graph);
+    report_counts(json, job);
+    if (job->file.packed) td_json_hex(json, "checksum", job->file.checksum);
     td_json_bool(json, "checked", job->checked);
-    report_sections(json, &job->file);
-    report_needs(json, job);
+    report_sections(json, &job->packed);
+    report_build(json, job);
     td_json_real(json, "seconds", job->seconds);
-    td_memory_json(json, graph, td_memory().peak);
+    td_memory_json(json, job->graph, td_memory_peak());
 }
 
 static td_status show(const inspection *job, const td_common *common, td_report *out)
@@ -373,21 +310,22 @@ static td_status show(const inspection *job, const td_common *common, td_report 
         print_facts(job);
         print_degrees(job);
         print_sections(job);
-        TD_CHECK(td_print_needs(job->graph, &job->file, job->pool));
-        print_needs(job);
+        TD_CHECK(td_print_needs(job->session, job->graph));
+        print_build(job);
         if (job->cut_by != NULL) td_print_partition(&job->cut, job->cut_by, job->graph);
     }
     if (common->json == NULL) return TD_OK;
-    TD_CHECK(td_report_begin(out, common->json, "info", td_pool_threads(job->pool)));
+    TD_CHECK(td_report_begin(out, common->json, "info", td_session_threads(job->session)));
     report(&out->json, job);
     if (job->cut_by != NULL) td_partition_json(&out->json, &job->cut, job->cut_by);
-    return td_needs_json(&out->json, job->graph, &job->file, job->pool);
+    return td_needs_json(&out->json, job->session, job->graph);
 }
 
 static td_status run_info(const td_args *args, void *settings)
 {
     const info_settings *s = settings;
-    inspection job = {.path = args->words[0], .cut_by = s->partition};
+    inspection job = {.path = args->words[0], .cut_by = s->partition, .file.size = sizeof job.file,
+                      .packed.size = sizeof job.packed, .counts.size = sizeof job.counts};
     td_report out = {0};
     if (s->partition != NULL) TD_CHECK(td_info_check_partition(s->partition));
     TD_CHECK(td_report_check_target(&s->common, job.path));
@@ -395,7 +333,7 @@ static td_status run_info(const td_args *args, void *settings)
     td_status status = inspect(&job, s);
     if (status == TD_OK) status = show(&job, &s->common, &out);
     td_graph_destroy(job.graph);
-    td_pool_destroy(job.pool);
+    td_session_destroy(job.session);
     return td_report_end(&out, status);
 }
 

@@ -4,20 +4,9 @@
 #define TD_CLI_GPU_TEXT_H
 
 #include "base/json.h"
-#include "device/cuda/rates.h"
-#include "device/kinds.h"
+#include "tandem.h"
 
-typedef struct td_gpu_report {
-    char name[48];
-    td_device_properties properties;
-    uint64_t budget; /* bytes of its memory that may be used, 0: all */
-    bool modelled;
-    td_gpu_rates rates; /* 0: unknown */
-    double peers[TD_EMULATED_DEVICES]; /* bytes per second to each open emulated device; 0: through the host */
-} td_gpu_report;
-
-td_status td_gpu_describe(td_gpu_report *out, td_device *device, uint64_t largest);
-void td_gpu_print(const td_gpu_report *gpu);
-void td_gpu_json(td_json *json, const td_gpu_report *gpu);
+void td_gpu_print(const td_survey *survey, int index, const td_surveyed_device *gpu);
+void td_gpu_json(td_json *json, const td_survey *survey, int index, const td_surveyed_device *gpu);
 
 #endif

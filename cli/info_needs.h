@@ -3,11 +3,11 @@
 #define TD_CLI_INFO_NEEDS_H
 
 #include "base/json.h"
-#include "store/packed.h"
+#include "tandem.h"
 
 /* Prints one line per program: memory with the graph loaded; memory on a GPU with the graph loaded; from disk, the
  * minimum of memory, and the bytes that an iteration over all edges reads with --memory 25%. */
-td_status td_print_needs(const td_graph *graph, const td_packed_info *file, td_pool *pool);
-td_status td_needs_json(td_json *json, const td_graph *graph, const td_packed_info *file, td_pool *pool);
+td_status td_print_needs(td_session *session, const td_graph *graph);
+td_status td_needs_json(td_json *json, td_session *session, const td_graph *graph);
 
 #endif

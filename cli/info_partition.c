@@ -13,13 +13,10 @@ td_status td_info_check_partition(const char *text)
     return status == TD_OK ? TD_OK : td_fail_context(status, "--partition");
 }
 
-td_status td_info_partition(const td_graph *graph, const char *text, const td_common *common, td_partition_info *out)
+td_status td_info_partition(td_session *session, const td_graph *graph, const char *text, td_partition_info *out)
 {
-    td_session *session = NULL;
     td_partition_info info = {.size = sizeof info};
-    TD_CHECK(td_session_create((int)common->threads, &session));
     td_status status = td_graph_partition_info(session, graph, text, SEED, &info);
-    td_session_destroy(session);
     if (status != TD_OK) return td_fail_context(status, "--partition %s", text);
     *out = info;
     return TD_OK;

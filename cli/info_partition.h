@@ -8,7 +8,7 @@
 /* Refuses what --partition cannot mean, before the graph is read. */
 td_status td_info_check_partition(const char *text);
 
-td_status td_info_partition(const td_graph *graph, const char *text, const td_common *common, td_partition_info *out);
+td_status td_info_partition(td_session *session, const td_graph *graph, const char *text, td_partition_info *out);
 void td_print_partition(const td_partition_info *info, const char *text, const td_graph *graph);
 void td_partition_json(td_json *json, const td_partition_info *info, const char *text);
 

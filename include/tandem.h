@@ -167,6 +167,8 @@ typedef enum td_place {
                        * on disk */
     TD_PLACE_MEMORY,
     TD_PLACE_DISK,
+    TD_PLACE_MAPPED, /* the file is mapped, and only offsets and ids are read and verified: in no time, for a look at
+                      * it. Unless `check` verifies the rest, calls that use the edges fail with TD_UNSUPPORTED */
 } td_place;
 
 typedef struct td_graph_options {
@@ -178,8 +180,9 @@ typedef struct td_graph_options {
     bool drop_weights;
     const char *weights;   /* replaces the weights by random ones of a range: "1:100", "0.5:2.0"; NULL: keeps them */
     uint64_t weight_seed;
-    td_place edges;        /* TD_PLACE_DISK needs a .tg file and no other option that changes the graph */
+    td_place edges;        /* TD_PLACE_DISK and TD_PLACE_MAPPED need a .tg and no other option that changes the graph */
     bool out_only;         /* leaves out the in-adjacency: half the size, for files of programs other than Tandem's */
+    bool check;            /* verifies every checksum of the file and every property of the graph */
 } td_graph_options;
 
 TD_API td_status td_graph_options_check(const td_graph_options *options); /* what needs no file */
@@ -334,6 +337,68 @@ typedef struct td_edge {
 /* Every call reads a block or two if the graph is on disk; use td_result_edge for the edges of a forest. */
 TD_API td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out);
 
+/* Degrees and counts of a graph. */
+enum { TD_DEGREE_BUCKETS = 65 };
+
+typedef struct td_degree_facts {
+    uint64_t buckets[TD_DEGREE_BUCKETS]; /* vertices of degree 0; of degree 2^(k-1) .. 2^k - 1 in bucket k */
+    int bucket_count;    /* up to the last that is not empty */
+    uint64_t max;
+    uint32_t max_vertex; /* the first vertex of that degree; TD_NO_VERTEX in an empty graph */
+} td_degree_facts;
+
+typedef enum td_ids { TD_IDS_RANGE, TD_IDS_ASCENDING, TD_IDS_UNORDERED } td_ids; /* without gaps; with; in no order */
+
+typedef struct td_graph_counts {
+    size_t size;              /* sizeof(td_graph_counts), set by the caller */
+    double average_degree;
+    uint64_t sinks;           /* vertices without out-edges */
+    bool has_in;              /* the next three are known: the graph has an in-adjacency, or is symmetric */
+    uint64_t sources, isolated; /* vertices without in-edges; without any edge */
+    td_degree_facts in;
+    td_degree_facts out;
+    td_ids ids;
+    uint64_t lowest_id, highest_id;
+    bool counted;             /* the rest is known: every edge was read */
+    uint64_t loops, parallel; /* edges from a vertex to itself; beyond the first of a pair of vertices */
+} td_graph_counts;
+
+/* `every_edge`: counts loops and parallel edges too; TD_UNSUPPORTED for a graph whose edges are on disk. */
+TD_API td_status td_graph_count(td_session *session, const td_graph *graph, bool every_edge, td_graph_counts *out);
+
+/* A graph as a .tg: the one that it was opened from, or the one that td_graph_save would write. */
+enum { TD_SECTION_MOST = 16 };
+
+typedef struct td_packed_facts {
+    size_t size;         /* sizeof(td_packed_facts), set by the caller */
+    uint64_t bytes;      /* of the file, without stripes */
+    int sections;
+    struct {
+        const char *name;
+        uint64_t bytes;
+    } section[TD_SECTION_MOST];
+    uint64_t load;       /* memory to hold all of it */
+    uint64_t build;      /* memory to build it in */
+    uint64_t build_least, temporary; /* to build it out of memory with the session's threads: the minimum of memory, and
+                                      * bytes of temporary files */
+    uint64_t temporary_ids; /* besides, where the vertices' ids have to be found in the edges */
+} td_packed_facts;
+
+TD_API td_status td_graph_packed(td_session *session, const td_graph *graph, td_packed_facts *out);
+
+/* Memory that a program needs on a graph, the graph included, with default parameters. */
+typedef struct td_run_needs {
+    size_t size;          /* sizeof(td_run_needs), set by the caller */
+    uint64_t memory;      /* of the host, with the graph in memory */
+    uint64_t gpu;         /* of a GPU, with the graph in it */
+    uint64_t disk_least;  /* of the host with the edges on disk: the minimum */
+    uint64_t disk_memory; /* a quarter of the .tg, and */
+    uint64_t disk_bytes;  /* the approximate bytes that an iteration over all edges, after the first, reads with it */
+} td_run_needs;
+
+/* TD_UNSUPPORTED if the program cannot run on the graph. */
+TD_API td_status td_graph_run_needs(td_session *session, const td_graph *graph, const char *program, td_run_needs *out);
+
 /* Partitions: a graph cut into fragments, one per GPU, each with a range of the vertices and their lists. A partition
  * is written as a partitioner and a number of fragments: "seg:8" (ranges of vertex numbers with equal edges),
  * "random:8" (random vertices, in equal edges) or "metis:8" (few cut edges; needs the library METIS). */
@@ -363,6 +428,62 @@ TD_API td_status td_partition_check(const char *partition);
 /* Cuts a graph in memory, counts and forgets the cut. `seed` is for random and metis; 1 is the tool's. */
 TD_API td_status td_graph_partition_info(td_session *session, const td_graph *graph, const char *partition,
                                          uint64_t seed, td_partition_info *out);
+
+/* The devices of this machine: what they are and how fast, measured; of emulated GPUs as their topology says. */
+
+typedef struct td_survey td_survey;
+
+typedef struct td_survey_options {
+    size_t size;         /* sizeof(td_survey_options) */
+    const char *devices; /* as in td_request; NULL: the CPU and all GPUs. A GPU among these that cannot be used is no
+                          * failure */
+    uint64_t gpu_memory; /* bytes of a GPU's memory that may be used, 0: all of it */
+    uint64_t largest;    /* bytes of the largest array that is read at random; 0: 1 GiB. Twice that is allocated */
+    bool links;          /* measures copies between all of them, too */
+} td_survey_options;
+
+TD_API td_status td_session_survey(td_session *session, const td_survey_options *options, td_survey **out);
+TD_API void td_survey_destroy(td_survey *survey); /* NULL is fine */
+TD_API const char *td_survey_no_gpu(const td_survey *survey); /* why there is none, or why one is not used; or NULL */
+
+typedef struct td_surveyed_device {
+    size_t size;              /* sizeof(td_surveyed_device), set by the caller */
+    const char *name;         /* "cpu", "cuda:0", "emu:1" */
+    int threads;              /* of the CPU, which has a row for one thread and one for all; 0: a GPU, */
+    const char *model;        /* of which the rest is known */
+    bool modelled;            /* an emulated one: rates are its topology's */
+    int multiprocessors;
+    uint64_t memory, memory_free;
+    uint64_t memory_limit;    /* bytes of it that may be used; 0: all */
+    uint64_t cache_bytes, shared_bytes;
+    bool cooperative, reads_host; /* takes cooperative launches; its kernels read pinned host memory */
+} td_surveyed_device;
+
+TD_API td_status td_survey_device(const td_survey *survey, int device, td_surveyed_device *out); /* TD_NOT_FOUND after
+                                                                                                  * the last one */
+/* A measured figure: bytes, accesses or seconds, as its name says ("copy_bytes_per_second", "launch_seconds"). */
+typedef struct td_rate {
+    const char *name;
+    double value;
+    uint64_t range;   /* bytes of the array that was read, of random reads; otherwise 0 */
+    const char *peer; /* the other GPU, of a link in a topology; otherwise NULL */
+} td_rate;
+
+TD_API bool td_survey_rate(const td_survey *survey, int device, int index, td_rate *out); /* false after the last one */
+
+/* Place 0 is the host, the others are the GPUs of the list. */
+TD_API int td_survey_places(const td_survey *survey); /* 0 if links were not measured */
+TD_API const char *td_survey_place(const td_survey *survey, int place);
+
+typedef struct td_link_facts {
+    size_t size;      /* sizeof(td_link_facts), set by the caller */
+    double rate;      /* bytes per second of a large copy; 0: there is no way */
+    double latency;   /* seconds of a small copy, of several one behind the other */
+    bool direct;      /* kernels may follow the other's pointers */
+    bool same_memory;
+} td_link_facts;
+
+TD_API td_status td_survey_link(const td_survey *survey, int from, int to, td_link_facts *out);
 
 /* Running programs. */
 

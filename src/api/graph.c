@@ -77,9 +77,10 @@ static td_status from_edges(td_session *session, const td_edges *given, const td
     TD_CHECK(td_graph_options_take(given_options, &options, &built));
     if (options.format != NULL)
         return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
-    if (options.edges == TD_PLACE_DISK)
+    if (options.edges == TD_PLACE_DISK || options.edges == TD_PLACE_MAPPED)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
-    return build(session->pool, &edges, &built, out);
+    TD_CHECK(build(session->pool, &edges, &built, out));
+    return options.check ? td_graph_check(*out, session->pool) : TD_OK;
 }
 
 td_status td_graph_from_edges(td_session *session, const td_edges *edges, const td_graph_options *options,
@@ -88,8 +89,11 @@ td_status td_graph_from_edges(td_session *session, const td_edges *edges, const 
     TD_CHECK(td_need(edges, "td_edges"));
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
-    td_status status = from_edges(session, edges, options, out);
+    td_graph *graph = NULL;
+    td_status status = from_edges(session, edges, options, &graph);
     td_session_leave(session);
+    if (status == TD_OK) *out = graph;
+    else td_graph_destroy(graph);
     return status;
 }
 
@@ -106,7 +110,7 @@ static td_status save(const td_graph *graph, const char *path, const char *name,
 
 td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_session_enter(session));
     td_status status = save(graph, path, format, session->pool);
@@ -116,7 +120,7 @@ td_status td_graph_save(td_session *session, const td_graph *graph, const char *
 
 td_status td_graph_save_striped(td_session *session, const td_graph *graph, const char *path, const char *directories)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_need(directories, "the list of directories"));
     TD_CHECK(td_session_enter(session));
@@ -143,7 +147,7 @@ td_status td_graph_set_order(td_session *session, td_graph **graph, const char *
 {
     td_order order;
     TD_CHECK(td_need(graph, "the place of the graph"));
-    TD_CHECK(td_need(*graph, "the graph"));
+    TD_CHECK(td_need_graph(*graph));
     TD_CHECK(td_need(name, "the order"));
     TD_CHECK(td_order_named(name, &order));
     if ((*graph)->paged != NULL)
@@ -157,7 +161,7 @@ td_status td_graph_set_order(td_session *session, td_graph **graph, const char *
 
 td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_t *digest)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(digest, "the place for the digest"));
     if (graph->paged != NULL)
         return td_fail(TD_UNSUPPORTED, "the edges of %s stay on disk; open it with TD_PLACE_MEMORY for its digest",

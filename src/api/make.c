@@ -45,6 +45,8 @@ static td_status take(making *self, td_session *session, const char *output, con
     self->output = output;
     TD_CHECK(td_graph_options_take(options, &self->options, &self->build));
     TD_CHECK(td_struct_take(&self->file, sizeof self->file, file, "td_file_options"));
+    if (self->options.check || self->options.edges == TD_PLACE_MAPPED)
+        return td_fail(TD_USAGE, "td_graph_options: `check` and TD_PLACE_MAPPED are for opening a graph");
     if (self->file.order != NULL) TD_CHECK(td_order_named(self->file.order, &self->order));
     TD_CHECK(td_format_for_output(output, self->file.to, &self->to));
     if (self->file.stripes != NULL && self->to != &td_format_tg)

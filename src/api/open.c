@@ -16,7 +16,7 @@ td_status td_graph_options_take(const td_graph_options *given, td_graph_options 
     *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
                                 .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
                                 .out_only = options->out_only, .weight_seed = options->weight_seed};
-    if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_DISK)
+    if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_MAPPED)
         return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
     if (options->weights == NULL) return TD_OK;
     if (options->drop_weights)
@@ -50,10 +50,15 @@ static td_status find_format(opening *self)
     return self->format != NULL ? TD_OK : td_fail(TD_USAGE, "unknown format '%s'", name);
 }
 
+static bool stays_in_file(const opening *self)
+{
+    return self->options.edges == TD_PLACE_DISK || self->options.edges == TD_PLACE_MAPPED;
+}
+
 /* Edges stay on disk only if the caller asks for it or allows it, and only those of a .tg that is not changed. */
 static td_status check_place(const opening *self)
 {
-    if (self->options.edges != TD_PLACE_DISK) return TD_OK;
+    if (!stays_in_file(self)) return TD_OK;
     if (self->format != &td_format_tg)
         return td_fail(TD_USAGE,
                        "%s is no .tg, whose edges could stay on disk; 'tandem convert' makes one, in little memory",
@@ -124,19 +129,66 @@ static td_status open_text(opening *self)
     return td_fail_add(TD_NO_MEMORY, "; or convert it to .tg ('tandem convert'), whose edges may stay on disk");
 }
 
-static td_status open_file(opening *self)
+/* The checksums of a section include the zeros that follow it in the mapping. */
+static td_status verify_section(const td_packed *file, td_section_kind kind, const void *data)
+{
+    const td_section *section = &td_packed_describe(file)->sections[kind];
+    uint64_t padded = (section->bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
+    return section->element > 0 ? td_packed_verify(file, kind, 0, data, padded) : TD_OK;
+}
+
+static td_status verify_vertices(const opening *self)
+{
+    td_status status = TD_OK;
+    td_packed *file = NULL;
+    const td_graph *graph = self->graph;
+    TD_TRY(td_packed_open(&file, self->path));
+    TD_TRY(td_packed_load_checksums(file));
+    TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, graph->out.offsets));
+    TD_TRY(verify_section(file, TD_SECTION_IN_OFFSETS, graph->in.offsets));
+    TD_TRY(verify_section(file, TD_SECTION_IDS, graph->ids));
+done:
+    td_packed_close(file);
+    return status;
+}
+
+static td_status open_mapped(opening *self)
+{
+    TD_CHECK(td_packed_map(&self->graph, self->path));
+    self->graph->unverified = !self->options.check;
+    return self->options.check ? TD_OK : verify_vertices(self);
+}
+
+static td_status open_packed(opening *self)
 {
     bool on_disk = self->options.edges == TD_PLACE_DISK;
-    TD_CHECK(find_format(self));
-    TD_CHECK(check_place(self));
-    td_memory_apply_limit(false);
-    if (self->format != &td_format_tg) return open_text(self);
+    if (self->options.check) TD_CHECK(td_packed_check(self->path, self->session->pool));
+    if (self->options.edges == TD_PLACE_MAPPED) return open_mapped(self);
     if (self->run != NULL) return open_packed_for_run(self);
     if (has_choice(self)) TD_CHECK(td_plan_exceeds_memory(self->path, &on_disk));
     if (on_disk) return open_on_disk(self);
     td_status status = read_whole(self);
     if (status != TD_NO_MEMORY) return status;
     return td_inside_too_small(self->path, self->format, &self->build, td_pool_threads(self->session->pool));
+}
+
+static td_status open_file(opening *self)
+{
+    TD_CHECK(find_format(self));
+    TD_CHECK(check_place(self));
+    td_memory_apply_limit(false);
+    if (self->format == &td_format_tg) return open_packed(self);
+    TD_CHECK(open_text(self));
+    return self->options.check ? td_graph_check(self->graph, self->session->pool) : TD_OK;
+}
+
+/* Gives the caller the graph, or nothing. */
+static td_status finish(opening *self, td_status status, td_graph **out)
+{
+    td_session_leave(self->session);
+    if (status == TD_OK) *out = self->graph;
+    else td_graph_destroy(self->graph);
+    return status;
 }
 
 td_status td_graph_open(td_session *session, const char *path, const td_graph_options *given, td_graph **out)
@@ -147,9 +199,7 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     TD_CHECK(td_session_enter(session));
     td_status status = td_graph_options_take(given, &self.options, &self.build);
     if (status == TD_OK) status = open_file(&self);
-    td_session_leave(session);
-    if (status == TD_OK) *out = self.graph;
-    return status;
+    return finish(&self, status, out);
 }
 
 static td_status open_for(opening *self, const char *program, const td_request *request)
@@ -173,7 +223,5 @@ td_status td_graph_open_for(td_session *session, const char *path, const td_grap
     td_status status = td_graph_options_take(given, &self.options, &self.build);
     if (status == TD_OK) status = open_for(&self, program, request);
     if (self.run != NULL) td_taken_free(self.run);
-    td_session_leave(session);
-    if (status == TD_OK) *out = self.graph;
-    return status;
+    return finish(&self, status, out);
 }

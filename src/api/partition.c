@@ -49,7 +49,7 @@ td_status td_graph_partition_info(td_session *session, const td_graph *graph, co
                                   td_partition_info *out)
 {
     td_partition_info found = {0};
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(partition, "the partition"));
     TD_CHECK(td_need(out, "the place for the partition's figures"));
     TD_CHECK(td_session_enter(session));

@@ -22,6 +22,14 @@ td_status td_need(const void *pointer, const char *what)
     return pointer != NULL ? TD_OK : td_fail(TD_INVALID, "%s is NULL", what);
 }
 
+td_status td_need_graph(const td_graph *graph)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    if (!graph->unverified) return TD_OK;
+    return td_fail(TD_UNSUPPORTED, "the edges of %s are mapped and were not verified; open it with TD_PLACE_MEMORY, or "
+                   "with td_graph_options.check", graph->name);
+}
+
 /* A session is charged to its own account, like what it makes. */
 static td_status open_session(td_account *account, int threads, td_session **out)
 {

@@ -37,4 +37,7 @@ td_status td_struct_give(void *out, const void *found, size_t bytes, const char 
 /* TD_INVALID if a pointer that has to be there is NULL. */
 td_status td_need(const void *pointer, const char *what);
 
+/* TD_INVALID without a graph, TD_UNSUPPORTED for one whose targets were not verified (TD_PLACE_MAPPED). */
+td_status td_need_graph(const td_graph *graph);
+
 #endif

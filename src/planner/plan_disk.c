@@ -17,14 +17,6 @@ static uint64_t memory_allowed(void)
     return budget > 0 ? budget : td_machine_memory_free();
 }
 
-/* Memory of the file's graph when it is loaded. */
-static uint64_t loaded_bytes(const td_packed_info *file)
-{
-    uint64_t bytes = file->sections[TD_SECTION_IDS].bytes;
-    for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++) bytes += file->sections[kind].bytes;
-    return bytes;
-}
-
 td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build)
 {
     td_packed *packed = NULL;
@@ -59,7 +51,7 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
     uint64_t besides = td_run_input_bytes(program, &shape, options) + td_checkpoint_bytes(program, &shape, options);
-    if (status == TD_OK) *on_disk = loaded_bytes(file) + program_bytes + besides + gpu > memory_allowed();
+    if (status == TD_OK) *on_disk = td_packed_graph_bytes(file) + program_bytes + besides + gpu > memory_allowed();
     td_packed_close(packed);
     return status;
 }
@@ -72,7 +64,7 @@ td_status td_plan_exceeds_memory(const char *path, bool *exceeds)
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
     uint64_t left = memory.budget > memory.now ? memory.budget - memory.now : 0;
-    uint64_t needs = loaded_bytes(file) + (uint64_t)file->vertices * PROGRAM_BYTES;
+    uint64_t needs = td_packed_graph_bytes(file) + (uint64_t)file->vertices * PROGRAM_BYTES;
     *exceeds = needs > (memory.budget > 0 ? left : td_machine_memory_free());
     td_packed_close(packed);
     return TD_OK;
@@ -116,7 +108,7 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);
     uint64_t more = (running > loading ? running : loading) / 16 * 17;
-    td_refusal refusal = td_memory_refusal(loaded_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
+    td_refusal refusal = td_memory_refusal(td_packed_graph_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
     td_format_least(least, refusal.needed);
     bool fits = disk.least <= td_memory().limit;
     return td_refuse(&refusal, "%s on %s needs at least {memory} %s (with its edges in memory%s, estimated); %s "
@@ -129,7 +121,7 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
 void td_plan_say_disk(td_plan *plan)
 {
     char whole[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    td_format_size(whole, loaded_bytes(td_paged_describe(plan->graph->paged)));
+    td_format_size(whole, td_packed_graph_bytes(td_paged_describe(plan->graph->paged)));
     td_format_size(has, memory_allowed());
     snprintf(plan->why, sizeof plan->why, "the graph (%s) and the program do not fit in the memory of %s", whole,
              has);

@@ -52,6 +52,7 @@ struct td_graph {
     char *name;      /* where it came from, for messages; may be NULL */
     void *mapping;   /* the file mapping that contains the arrays, or NULL */
     size_t mapping_bytes;
+    bool unverified; /* of a mapping: only offsets and ids have been checked, so that a target may be any number */
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */

@@ -9,7 +9,7 @@ typedef struct collecting {
     td_graph_stats *seen; /* by worker */
 } collecting;
 
-static void count_degree(td_degree_stats *stats, uint64_t degree, uint32_t vertex)
+static void count_degree(td_degree_facts *stats, uint64_t degree, uint32_t vertex)
 {
     stats->buckets[degree == 0 ? 0 : 64 - __builtin_clzll(degree)]++;
     if (stats->max_vertex != TD_NO_VERTEX &&
@@ -49,7 +49,7 @@ static td_status collect(void *context, uint64_t begin, uint64_t end, int worker
     return TD_OK;
 }
 
-static void add_degrees(td_degree_stats *sum, const td_degree_stats *part)
+static void add_degrees(td_degree_facts *sum, const td_degree_facts *part)
 {
     for (int b = 0; b < TD_DEGREE_BUCKETS; b++) {
         sum->buckets[b] += part->buckets[b];

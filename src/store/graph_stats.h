@@ -4,18 +4,8 @@
 
 #include "store/graph.h"
 
-/* Bucket 0 counts vertices of degree 0, bucket k those of degree 2^(k-1) .. 2^k - 1. */
-enum { TD_DEGREE_BUCKETS = 65 };
-
-typedef struct td_degree_stats {
-    uint64_t buckets[TD_DEGREE_BUCKETS];
-    int bucket_count;    /* up to the last that is not empty */
-    uint64_t max;
-    uint32_t max_vertex; /* the first vertex of that degree; TD_NO_VERTEX in an empty graph */
-} td_degree_stats;
-
 typedef struct td_graph_stats {
-    td_degree_stats out, in; /* `in` is the same when symmetric, all zero without in-adjacency */
+    td_degree_facts out, in; /* `in` is the same when symmetric, all zero without in-adjacency */
     bool has_in;             /* also true when symmetric */
     double average_degree;
     uint64_t sinks;    /* vertices without out-edges */

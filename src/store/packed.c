@@ -124,6 +124,13 @@ td_packed_info td_packed_plan(const td_graph *graph)
     return info;
 }
 
+uint64_t td_packed_graph_bytes(const td_packed_info *info)
+{
+    uint64_t bytes = info->sections[TD_SECTION_IDS].bytes;
+    for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++) bytes += info->sections[kind].bytes;
+    return bytes;
+}
+
 /* Checks before the checksum: whether the file is a packed graph of a known version. */
 static td_status check_kind(const td_disk_header *header, size_t bytes, const char *path)
 {

@@ -82,6 +82,7 @@ td_status td_packed_copy(const char *from, const char *path, const char *directo
 
 /* The layout of the file that writing the graph would give, without the build id. */
 td_packed_info td_packed_plan(const td_graph *graph);
+uint64_t td_packed_graph_bytes(const td_packed_info *info); /* memory of the graph once it is loaded */
 
 /* Maps the file in milliseconds, whatever its size; reads and checks only the header.
  * The arrays are read-only. A striped file is mapped unit by unit, which needs many

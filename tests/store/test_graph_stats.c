@@ -2,7 +2,7 @@
 
 #include "store/graph_stats.h"
 
-static void check_degrees(const td_degree_stats *stats, const td_adjacency *adjacency, uint32_t vertices)
+static void check_degrees(const td_degree_facts *stats, const td_adjacency *adjacency, uint32_t vertices)
 {
     uint64_t buckets[TD_DEGREE_BUCKETS] = {0}, max = 0;
     uint32_t at = TD_NO_VERTEX;
