@@ -36,7 +36,8 @@ typedef struct td_arg_option {
     td_arg_kind kind;
     size_t at;             /* offset of the value in the settings */
     const char *value;     /* the value's name in the help: "N"; NULL for a flag */
-    const char *help;
+    const char *help;      /* "{}" stands for `names` */
+    const char *(*names)(int index); /* NULL after the last one; or NULL */
     const char *excludes;  /* names of options that cannot be combined with it, or NULL */
     const char *needs;     /* names of options of which it needs one, or NULL */
     double least, most;    /* range of a number; both 0: any */

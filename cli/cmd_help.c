@@ -9,13 +9,26 @@
 
 enum { OPTION_COLUMN = 24, NAME_COLUMN = 12 };
 
+/* An option's help with its names in place. */
+static const char *help_of(const td_arg_option *option, char text[512])
+{
+    const char *place = strstr(option->help, "{}");
+    size_t used = 0;
+    if (option->names == NULL || place == NULL) return option->help;
+    used += (size_t)snprintf(text, 512, "%.*s", (int)(place - option->help), option->help);
+    for (int i = 0; option->names(i) != NULL && used < 512; i++)
+        used += (size_t)snprintf(text + used, 512 - used, "%s%s", i > 0 ? ", " : "", option->names(i));
+    if (used < 512) snprintf(text + used, 512 - used, "%s", place + 2);
+    return text;
+}
+
 static void print_option(const td_arg_option *option)
 {
-    char head[64];
+    char head[64], help[512];
     int length = option->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", option->letter, option->name)
                                      : snprintf(head, sizeof head, "      --%s", option->name);
     if (option->value != NULL) snprintf(head + length, sizeof head - (size_t)length, " %s", option->value);
-    td_print_entry(head, OPTION_COLUMN, option->help);
+    td_print_entry(head, OPTION_COLUMN, help_of(option, help));
 }
 
 static void print_options(const char *title, const td_arg_option *options)

@@ -37,8 +37,8 @@ static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .
 static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
            .letter = 's'),
-    OPTION("engine", TEXT, engine, "E",
-           "the engine: cpu, resident, stream, coop, hybrid (default: auto, which uses a GPU if it is faster)"),
+    OPTION("engine", TEXT, engine, "E", "the engine: {} (default: auto, which uses a GPU if it is faster)",
+           .names = td_engine_name),
     OPTION("devices", TEXT, devices, "LIST",
            "the devices to use, separated by commas: cpu, cuda:0, cuda:0/8, emu:2 (default: cpu and cuda:0)"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "limit on a GPU's memory: 4G, 512M", .least = 1,

@@ -59,17 +59,27 @@ static void show_end(const td_run_text *of, const td_result_facts *facts)
         td_info("ended after the default of %" PRIu32 " iteration%s; --iterations N sets another", iterations, plural);
 }
 
+/* What a plan states of the GPUs, one line for each. */
+static void show_planned_devices(const td_plan *plan)
+{
+    char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES];
+    td_plan_memory gpu = {.size = sizeof gpu};
+    bool several = td_plan_memory_row(plan, 2, &gpu) == TD_OK;
+    for (int row = 1; td_plan_memory_row(plan, row, &gpu) == TD_OK; row++)
+        if (gpu.graph > 0)
+            td_info("on %s: graph %s, program %s", several ? gpu.place : "the device", td_format_size(graph, gpu.graph),
+                    td_format_size(program, gpu.program));
+}
+
 void td_show_plan(const td_plan *plan)
 {
     char graph[TD_NUMBER_BYTES], program[TD_NUMBER_BYTES], room[TD_NUMBER_BYTES];
-    td_plan_memory host = {.size = sizeof host}, device = {.size = sizeof device};
+    td_plan_memory host = {.size = sizeof host};
     if (td_plan_memory_row(plan, 0, &host) != TD_OK) return;
     td_info("engine %s (%s): graph %s, program %s, free %s%s", td_plan_engine(plan), td_plan_why(plan),
             td_format_size(graph, host.graph), td_format_size(program, host.program),
             td_format_size(room, host.free), host.fits ? "" : ": may not fit");
-    if (td_plan_memory_row(plan, 1, &device) == TD_OK && device.graph > 0)
-        td_info("on the device: graph %s, program %s", td_format_size(graph, device.graph),
-                td_format_size(program, device.program));
+    show_planned_devices(plan);
     uint64_t edges = td_plan_counter(plan, "subgraph_edges"), rooms = td_plan_counter(plan, "room_bytes");
     if (edges > 0)
         td_info("the link carries subgraphs of %s edges, the device has slots for %s; resident prefix %s",
@@ -118,13 +128,23 @@ static void show_shares(const td_result *result, const td_result_facts *facts)
             "the GPU", gpu / sum, link / sum, cpu / sum, on_demand / sum, together, facts->rows);
 }
 
-/* For engines that ran on another device than the CPU. */
+/* The GPUs that computed: the rows but that of the CPU. */
+static int count_gpus(const td_result *result)
+{
+    td_device_row row = {.size = sizeof row};
+    int count = 0;
+    for (int i = 0; td_result_device_row(result, i, &row) == TD_OK; i++) count += strcmp(row.device, "cpu") != 0;
+    return count;
+}
+
+/* For engines that ran on another device than the CPU. The figures of several are in their rows. */
 static void show_device(const td_result *result, const td_result_facts *facts)
 {
     char peak[TD_NUMBER_BYTES];
     if (facts->device == NULL) return;
     show_link(result, facts);
     show_shares(result, facts);
+    if (count_gpus(result) > 1) return;
     td_info("%s: %.6f s device time, %" PRIu64 " launches, peak memory %s", facts->device, facts->device_seconds,
             facts->launches, td_format_size(peak, facts->device_peak));
 }
@@ -136,12 +156,13 @@ static void show_devices(const td_result *result)
         out[TD_NUMBER_BYTES];
     td_device_row row = {.size = sizeof row};
     if (td_result_device_row(result, 1, &row) != TD_OK) return;
-    td_info("%-10s %12s %12s %12s %12s %12s %12s", "device", "stated", "peak", "edges", "busy s", "bytes in",
-            "bytes out");
+    td_info("%-10s %12s %12s %12s %12s %9s %12s %12s", "device", "stated", "peak", "edges", "busy s", "launches",
+            "bytes in", "bytes out");
     for (int i = 0; td_result_device_row(result, i, &row) == TD_OK; i++)
-        td_info("%-10s %12s %12s %12s %12.6f %12s %12s", row.device, td_format_size(stated, row.graph + row.program),
-                td_format_size(peak, row.peak), td_format_count(edges, row.edges), row.busy_seconds,
-                td_format_size(in, row.bytes_in), td_format_size(out, row.bytes_out));
+        td_info("%-10s %12s %12s %12s %12.6f %9" PRIu64 " %12s %12s", row.device,
+                td_format_size(stated, row.graph + row.program), td_format_size(peak, row.peak),
+                td_format_count(edges, row.edges), row.busy_seconds, row.launches, td_format_size(in, row.bytes_in),
+                td_format_size(out, row.bytes_out));
 }
 
 static void show_disk(const td_result_facts *facts)

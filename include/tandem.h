@@ -621,6 +621,7 @@ typedef struct td_device_row {
     uint64_t edges;               /* processed there */
     double busy_seconds;          /* by the device's clock */
     uint64_t bytes_in, bytes_out; /* copied to it and back; 0 for the CPU */
+    uint64_t launches;            /* of kernels; 0 for the CPU */
 } td_device_row;
 
 /* `request` may be NULL. Fails where the run is certain to fail. */

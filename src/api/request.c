@@ -25,8 +25,9 @@ static td_status take_settings(td_taken *self)
     const char *const *texts = self->request.settings;
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
     TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
-    TD_CHECK(td_plan_check_settings(
-        td_engine_choose(self->request.engine, self->request.devices, &self->settings), self->program, &self->settings));
+    const td_engine *engine = td_engine_choose(self->request.engine, self->request.devices, &self->settings);
+    TD_CHECK(td_plan_check_settings(engine, self->program, &self->settings));
+    TD_CHECK(td_plan_check_edges(engine, self->request.gpu_edges));
     TD_CHECK(td_settings_number(&self->settings, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));
     self->huge_pages = huge_pages == 0;
     return TD_OK;

@@ -57,20 +57,12 @@ td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const t
 td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end);
 td_status td_cpu_copy_result(td_cpu_job *job);
 
-/* The frontier is a bitmap, a queue, or both. */
-typedef struct td_cpu_frontier {
-    uint64_t vertices, edges;
-    bool listed;  /* it is in job->queue */
-    bool mapped;  /* it is in job->active */
-} td_cpu_frontier;
-
 /* Single rounds, for engines that do some of them differently: initial values; the direction for a frontier; one
  * iteration, after which *now is the next frontier (rounds.c). */
-td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now);
-td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now);
-td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum);
-td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now);
-void td_cpu_subtract_settled(td_cpu_job *job, const td_cpu_frontier *now);
+td_status td_cpu_start(td_cpu_job *job, td_frontier *now);
+td_direction td_cpu_choose(const td_cpu_job *job, const td_frontier *now);
+td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *now, td_cpu_tally *sum);
+td_status td_cpu_make_mapped(td_cpu_job *job, td_frontier *now);
 const char *td_cpu_direction_name(td_direction direction);
 
 /* The schedules (rounds.c, bucket.c, sweep.c). */

@@ -11,7 +11,6 @@
 
 static const double NOTIFY_BELOW = 0.5;     /* Garaph: f <= 1/2 in memory */
 static const double PUSH_BELOW = 0.25;      /* an edge costs an atomic in a push, not in a pull */
-enum { HIT_ALPHA = 15 };                    /* Beamer: pull above 1/15 of the unvisited vertices' edges */
 
 static void list_words(td_cpu_job *job, int worker)
 {
@@ -38,7 +37,7 @@ static void map_queue(td_cpu_job *job, int worker)
         for (uint64_t i = begin; i < end; i++) td_bit_set_atomic(job->active, job->queue[i]);
 }
 
-static td_status make_listed(td_cpu_job *job, td_cpu_frontier *now)
+static td_status make_listed(td_cpu_job *job, td_frontier *now)
 {
     if (now->listed) return TD_OK;
     job->next_count = 0;
@@ -48,7 +47,7 @@ static td_status make_listed(td_cpu_job *job, td_cpu_frontier *now)
     return TD_OK;
 }
 
-td_status td_cpu_make_mapped(td_cpu_job *job, td_cpu_frontier *now)
+td_status td_cpu_make_mapped(td_cpu_job *job, td_frontier *now)
 {
     if (now->mapped) return TD_OK;
     TD_CHECK(td_cpu_step(job, clear_words, td_cpu_words(job), 1024, td_cpu_words(job), NULL));
@@ -67,22 +66,12 @@ static void swap(void *a, void *b)
 
 /* Direction. */
 
-/* A pull reads every word of the bitmap, at least one edge of every unvisited vertex, and on skewed graphs about 1/15
- * of their edges; a push reads the frontier's edges. */
-static td_direction choose_hit(const td_cpu_job *job, const td_cpu_frontier *now)
+static td_direction choose_hit(const td_cpu_job *job, const td_frontier *now)
 {
-    bool few = now->edges < job->unsettled_edges / HIT_ALPHA || now->edges < 2 * job->unsettled_vertices ||
-               now->edges < td_cpu_words(job) / 2;
-    return few ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
+    return now->edges < td_hit_bound(&job->unsettled, td_cpu_words(job)) ? TD_DIRECTION_PUSH : TD_DIRECTION_PULL;
 }
 
-void td_cpu_subtract_settled(td_cpu_job *job, const td_cpu_frontier *now)
-{
-    job->unsettled_edges -= now->edges < job->unsettled_edges ? now->edges : job->unsettled_edges;
-    job->unsettled_vertices -= now->vertices < job->unsettled_vertices ? now->vertices : job->unsettled_vertices;
-}
-
-td_direction td_cpu_choose(const td_cpu_job *job, const td_cpu_frontier *now)
+td_direction td_cpu_choose(const td_cpu_job *job, const td_frontier *now)
 {
     bool all = !job->kernels->fused && (job->context.iteration == 0 || job->global_moved);
     if (all) return TD_DIRECTION_PULL; /* vertices that are not notified must apply too */
@@ -120,7 +109,7 @@ static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
     while (job->active[w] == 0) w++;
     job->an_active = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(job->active[w]));
     uint64_t words = td_cpu_words(job);
-    return td_cpu_step(job, job->kernels->pull_hit, words, TD_WORDS_AT_A_TIME, words + job->unsettled_edges, sum);
+    return td_cpu_step(job, job->kernels->pull_hit, words, TD_WORDS_AT_A_TIME, words + job->unsettled.edges, sum);
 }
 
 static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
@@ -153,7 +142,7 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 }
 
 /* One iteration in the chosen direction; afterwards *now is the next frontier. */
-td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum)
+td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
     if (pushing) TD_CHECK(make_listed(job, now));
@@ -162,7 +151,7 @@ td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontie
     else if (direction == TD_DIRECTION_NOTIFY) TD_CHECK(notify_pull(job, now->edges, sum));
     else if (job->first_hit) TD_CHECK(pull_unsettled(job, sum));
     else TD_CHECK(pull_all(job, sum));
-    *now = (td_cpu_frontier){sum->activated, sum->activated_edges, pushing, !pushing || !job->first_hit};
+    *now = (td_frontier){sum->activated, sum->activated_edges, pushing, !pushing || !job->first_hit};
     if (pushing) {
         swap(&job->queue, &job->next_queue);
         job->queue_count = job->next_count;
@@ -183,7 +172,7 @@ td_status td_cpu_check_convergence(td_cpu_job *job, const td_cpu_tally *sum)
     return td_run_check_convergence(job->run, job->kernels->measure, job->context.iteration, sum->change, sum->share);
 }
 
-td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
+td_status td_cpu_start(td_cpu_job *job, td_frontier *now)
 {
     td_cpu_tally sum;
     job->track = job->kernels->fused || job->direction == TD_DIRECTION_NOTIFY ||
@@ -196,14 +185,14 @@ td_status td_cpu_start(td_cpu_job *job, td_cpu_frontier *now)
     if (job->defer_sinks && job->next_messages != job->messages && !job->kernels->sends_value)
         memcpy(job->next_messages, job->messages, job->graph->vertices * job->kernels->message_bytes);
     job->global_moved = job->resumed; /* unknown after a checkpoint */
-    job->unsettled_edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
-    job->unsettled_vertices = sum.total + sum.activated;
-    *now = (td_cpu_frontier){sum.activated, sum.activated_edges, false, true};
+    job->unsettled.edges = job->resumed && job->first_hit ? sum.edges + sum.activated_edges : td_cpu_view_edges(job);
+    job->unsettled.vertices = sum.total + sum.activated;
+    *now = (td_frontier){sum.activated, sum.activated_edges, false, true};
     return TD_OK;
 }
 
 /* Writes a checkpoint if one is due. */
-static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
+static td_status checkpoint(td_cpu_job *job, td_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->context);
     if (state == NULL) return TD_OK;
@@ -231,7 +220,7 @@ static td_status finish_sinks(td_cpu_job *job)
 
 td_status td_cpu_rounds(td_cpu_job *job)
 {
-    td_cpu_frontier now;
+    td_frontier now;
     bool deferred = job->defer_sinks;
     TD_CHECK(td_cpu_start(job, &now));
     while (job->context.iteration < job->limit) {
@@ -241,7 +230,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
         }
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
-        td_cpu_subtract_settled(job, &now);
+        td_unsettled_subtract(&job->unsettled, now.vertices, now.edges);
         td_direction direction = td_cpu_choose(job, &now);
         td_row row = {.direction = td_cpu_direction_name(direction), .active_vertices = now.vertices,
                             .active_edges = now.edges};
@@ -263,7 +252,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
 
 /* Peeling. */
 
-static td_status next_level(td_cpu_job *job, td_cpu_frontier *now, uint64_t *lowest)
+static td_status next_level(td_cpu_job *job, td_frontier *now, uint64_t *lowest)
 {
     td_cpu_tally sum;
     job->next_count = 0;
@@ -273,12 +262,12 @@ static td_status next_level(td_cpu_job *job, td_cpu_frontier *now, uint64_t *low
     swap(&job->queue, &job->next_queue);
     job->left_count = job->next_left_count;
     job->queue_count = job->next_count;
-    *now = (td_cpu_frontier){job->queue_count, sum.activated_edges, true, false};
+    *now = (td_frontier){job->queue_count, sum.activated_edges, true, false};
     *lowest = sum.lowest;
     return TD_OK;
 }
 
-static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
+static td_status empty_level(td_cpu_job *job, td_frontier *now)
 {
     while (now->vertices > 0 && job->context.iteration < job->limit) {
         uint64_t began = td_clock_ns();
@@ -296,7 +285,7 @@ static td_status empty_level(td_cpu_job *job, td_cpu_frontier *now)
 
 td_status td_cpu_peel(td_cpu_job *job)
 {
-    td_cpu_frontier now;
+    td_frontier now;
     uint64_t lowest = 0;
     TD_CHECK(td_cpu_start(job, &now));
     bool within = job->resumed; /* resumed within a level: `now` is its frontier */

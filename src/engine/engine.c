@@ -238,7 +238,7 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
     if (cpu == NULL) on_gpu = run->edges_processed;
     for (int i = 0; i < run->devices.count && run->devices.count - (cpu != NULL) == 1; i++) {
         td_device_use *gpu = &run->devices.of[i];
-        if (gpu != cpu && gpu->row.edges == 0 && gpu->launches > 0) gpu->row.edges = on_gpu;
+        if (gpu != cpu && gpu->row.edges == 0 && gpu->row.launches > 0) gpu->row.edges = on_gpu;
     }
     if (cpu == NULL) return;
     cpu->row.peak = cpu->row.graph + (peak > held ? peak - held : 0);

@@ -30,11 +30,13 @@ typedef struct td_engine {
     unsigned uses_devices;
     bool needs_gpu;
     bool takes_disk;            /* runs graphs whose edges stay on disk */
+    bool limits_edges;          /* obeys a limit on the edges on a GPU ({gpu_edges}) */
     const td_setting *settings; /* keys are "<engine>.<name>" */
     const td_renamed_setting *renamed; /* ends with a NULL name; NULL: none */
     bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
     bool (*applies)(const td_settings *settings, const char *setting); /* whether it has an effect beside the others;
                                                                         * NULL: always */
+    const char *(*when)(const char *setting); /* with which settings it does, as text; NULL if `applies` is */
     td_status (*check)(const td_settings *settings); /* whether they are consistent; NULL: always */
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);

@@ -345,7 +345,7 @@ td_device_use *td_gpu_fill_row(td_gpu_job *job)
 {
     const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
     td_device_use *use = td_device_use_of(&job->run->devices, job->device->name);
-    use->launches = counts->launches - before->launches;
+    use->row.launches = counts->launches - before->launches;
     use->row.peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
     use->row.busy_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
     use->row.bytes_in = counts->bytes_to_device - before->bytes_to_device;
@@ -359,7 +359,7 @@ void td_gpu_stop_counting(td_gpu_job *job)
     td_counter after[TD_COUNTERS];
     const td_device_use *use = td_gpu_fill_row(job);
     run->device_seconds = use->row.busy_seconds;
-    run->launches = use->launches;
+    run->launches = use->row.launches;
     run->bytes_to_device = use->row.bytes_in;
     run->bytes_to_host = use->row.bytes_out;
     run->device_peak = use->row.peak;

@@ -63,7 +63,7 @@ typedef struct td_gpu_job {
     uint64_t tiny, small;    /* edges of a frontier up to which one cluster, or few blocks, execute the rounds */
     uint32_t rounds;         /* maximum rounds per launch */
     uint32_t blocks_cluster, blocks_few, blocks_many; /* blocks of cooperative launches */
-    uint64_t unsettled_vertices, unsettled_edges;
+    td_unsettled unsettled;
     uint64_t run_began, device_began;
     td_device_counts counts_before;
     td_gpu_memory memory;    /* declared device arrays */

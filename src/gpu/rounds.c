@@ -9,41 +9,26 @@
 #include <string.h>
 
 static const double PUSH_BELOW = 0.25; /* share of all edges: an edge costs an atomic in a push, not in a pull */
-enum { HIT_ALPHA = 15 };               /* Beamer: pull above 1/15 of the unvisited vertices' edges */
 
 /* Direction. */
-
-/* Edges of a frontier above which a first-hit pull visits fewer edges. */
-static uint64_t hit_bound(const td_gpu_job *job)
-{
-    uint64_t bound = job->unsettled_edges / HIT_ALPHA;
-    if (bound < 2 * job->unsettled_vertices) bound = 2 * job->unsettled_vertices;
-    return bound < td_gpu_words(job) / 2 ? td_gpu_words(job) / 2 : bound;
-}
 
 uint64_t td_gpu_push_bound(const td_gpu_job *job)
 {
     if (job->direction != TD_DIRECTION_AUTO) return UINT64_MAX;
-    if (job->state.first_hit) return hit_bound(job);
+    if (job->state.first_hit) return td_hit_bound(&job->unsettled, td_gpu_words(job));
     return (uint64_t)(PUSH_BELOW * (double)td_gpu_view_edges(job)) + 1;
 }
 
-bool td_gpu_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now)
+bool td_gpu_chooses_push(const td_gpu_job *job, const td_frontier *now)
 {
     if (!job->traits->fused) return false;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
     return now->edges < td_gpu_push_bound(job);
 }
 
-void td_gpu_subtract_settled(td_gpu_job *job, uint64_t vertices, uint64_t edges)
-{
-    job->unsettled_edges -= edges < job->unsettled_edges ? edges : job->unsettled_edges;
-    job->unsettled_vertices -= vertices < job->unsettled_vertices ? vertices : job->unsettled_vertices;
-}
-
 /* Pull. */
 
-td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now)
+td_status td_gpu_make_mapped(td_gpu_job *job, td_frontier *now)
 {
     if (now->mapped) return TD_OK;
     TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -99,12 +84,12 @@ static td_status pull_open(td_gpu_job *job)
     return td_gpu_pull_hit(job, job->stream, job->pull_list, &all, false);
 }
 
-static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
+static td_status pull(td_gpu_job *job, td_frontier *now)
 {
     uint64_t began = td_clock_ns();
     td_row row = {.direction = "pull", .active_vertices = now->vertices, .active_edges = now->edges};
     if (job->traits->fused) TD_CHECK(td_gpu_make_mapped(job, now));
-    if (job->traits->fused) td_gpu_subtract_settled(job, now->vertices, now->edges);
+    if (job->traits->fused) td_unsettled_subtract(&job->unsettled, now->vertices, now->edges);
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(job->state.first_hit ? pull_open(job) : pull_whole(job));
     TD_CHECK(td_gpu_read(job, 0));
@@ -112,7 +97,7 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
     TD_CHECK(td_gpu_check_convergence(job, sum->change, sum->share));
     if (job->traits->fused) td_gpu_swap(&job->state.active, &job->state.next_active);
     job->next_dirty = true;
-    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
+    *now = (td_frontier){sum->activated, sum->activated_edges, false, true};
     job->state.context.global = sum->share;
     row.edges = job->state.first_hit ? sum->edges : td_gpu_view_edges(job);
     row.change = sum->change;
@@ -121,7 +106,7 @@ static td_status pull(td_gpu_job *job, td_gpu_frontier *now)
 
 /* Push. */
 
-static td_status make_listed(td_gpu_job *job, td_gpu_frontier *now)
+static td_status make_listed(td_gpu_job *job, td_frontier *now)
 {
     if (job->next_dirty && !job->state.first_hit)
         TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -142,7 +127,7 @@ typedef struct loop_shape {
     uint64_t least, most; /* frontier edges within which the size is right */
 } loop_shape;
 
-static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now)
+static loop_shape choose_shape(const td_gpu_job *job, const td_frontier *now)
 {
     uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
     if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
@@ -152,7 +137,7 @@ static loop_shape choose_shape(const td_gpu_job *job, const td_gpu_frontier *now
 
 enum { FEW_ROWS = 16 }; /* rows read with the counters; further rows in a second copy */
 
-static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64_t bound, uint64_t rounds)
+static td_status launch_loop(td_gpu_job *job, const td_frontier *now, uint64_t bound, uint64_t rounds)
 {
     const td_gpu_arrays *arrays = &job->arrays;
     loop_shape shape = choose_shape(job, now);
@@ -178,7 +163,7 @@ static td_status launch_loop(td_gpu_job *job, const td_gpu_frontier *now, uint64
 }
 
 /* After a loop: adds a row per round; the remaining vertices are the frontier. */
-static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *direction, uint64_t began)
+static td_status take_rounds(td_gpu_job *job, td_frontier *now, const char *direction, uint64_t began)
 {
     uint32_t rounds = job->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
@@ -188,10 +173,10 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
         td_row report = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
                          .edges = edges};
         if (!row->split) {
-            td_gpu_subtract_settled(job, now->vertices, edges);
+            td_unsettled_subtract(&job->unsettled, now->vertices, edges);
             TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));
         }
-        *now = (td_gpu_frontier){row->vertices, row->edges, true, !job->state.first_hit};
+        *now = (td_frontier){row->vertices, row->edges, true, !job->state.first_hit};
     }
     if (job->lean) now->edges = job->control->left_edges;
     if (rounds % 2 == 0) return TD_OK;
@@ -200,7 +185,7 @@ static td_status take_rounds(td_gpu_job *job, td_gpu_frontier *now, const char *
     return TD_OK;
 }
 
-td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound)
+td_status td_gpu_push_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound)
 {
     uint64_t began = td_clock_ns(), left = job->limit - job->state.context.iteration;
     uint32_t until = td_checkpoint_rounds(job->run, job->state.context.iteration);
@@ -210,26 +195,26 @@ td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
     return take_rounds(job, now, "push", began);
 }
 
-static td_status push(td_gpu_job *job, td_gpu_frontier *now)
+static td_status push(td_gpu_job *job, td_frontier *now)
 {
     return td_gpu_push_rounds(job, now, td_gpu_push_bound(job));
 }
 
 /* The schedules. */
 
-td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now)
+td_status td_gpu_start(td_gpu_job *job, td_frontier *now)
 {
     bool resumed = job->run->resumed != NULL;
     TD_CHECK(td_gpu_init(job));
     const td_gpu_tally *sum = &job->control->tally;
-    job->unsettled_edges = resumed && job->state.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
-    job->unsettled_vertices = resumed && job->state.first_hit ? sum->total + sum->activated : job->graph->vertices;
-    *now = (td_gpu_frontier){sum->activated, sum->activated_edges, false, true};
+    job->unsettled.edges = resumed && job->state.first_hit ? sum->edges + sum->activated_edges : td_gpu_view_edges(job);
+    job->unsettled.vertices = resumed && job->state.first_hit ? sum->total + sum->activated : job->graph->vertices;
+    *now = (td_frontier){sum->activated, sum->activated_edges, false, true};
     return TD_OK;
 }
 
 /* Writes a checkpoint if one is due. */
-static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
+static td_status checkpoint(td_gpu_job *job, td_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->state.context);
     if (state == NULL) return TD_OK;
@@ -240,7 +225,7 @@ static td_status checkpoint(td_gpu_job *job, td_gpu_frontier *now)
 
 td_status td_gpu_run_rounds(td_gpu_job *job)
 {
-    td_gpu_frontier now;
+    td_frontier now;
     TD_CHECK(td_gpu_start(job, &now));
     while (job->state.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
@@ -264,7 +249,7 @@ td_status td_gpu_init_remaining(td_gpu_job *job)
 }
 
 /* Moves the remaining vertices of this level to the frontier. */
-td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left)
+td_status td_gpu_next_level(td_gpu_job *job, td_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
     td_peel_args args = peel_args(job, *left);
@@ -272,13 +257,13 @@ td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *lef
     TD_CHECK(td_gpu_read(job, 0));
     *left = job->control->left_count;
     td_gpu_swap(&job->arrays.left, &job->arrays.next_left);
-    *now = (td_gpu_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
+    *now = (td_frontier){job->control->slot[0].count, job->control->slot[0].edges, true, false};
     return TD_OK;
 }
 
 td_status td_gpu_run_peeling(td_gpu_job *job)
 {
-    td_gpu_frontier now;
+    td_frontier now;
     bool within = job->run->resumed != NULL; /* resumed within a level: `now` is its frontier */
     TD_CHECK(td_gpu_start(job, &now));
     if (!within) TD_CHECK(td_stream_fill(job->stream, job->state.active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -322,7 +307,7 @@ td_far_args td_gpu_far_args(const td_gpu_job *job)
                          .end_vertex = job->graph->vertices};
 }
 
-td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far)
+td_status td_gpu_near_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound, uint64_t *far)
 {
     uint64_t began = td_clock_ns();
     job->next_dirty = now->listed = false;
@@ -338,7 +323,7 @@ td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bou
 
 td_status td_gpu_run_priorities(td_gpu_job *job)
 {
-    td_gpu_frontier now;
+    td_frontier now;
     job->one_over_delta = 1 / td_gpu_delta(job->graph, job->delta);
     TD_CHECK(td_gpu_start(job, &now));
     TD_CHECK(make_listed(job, &now));

@@ -6,24 +6,16 @@
 #include "gpu/launch.h"
 #include "gpu/lists.h"
 
-/* The frontier is a bitmap, a queue, or both. */
-typedef struct td_gpu_frontier {
-    uint64_t vertices, edges;
-    bool listed; /* it is in queue[0]; its length is in the counters */
-    bool mapped; /* it is in `active` */
-} td_gpu_frontier;
-
-td_status td_gpu_start(td_gpu_job *job, td_gpu_frontier *now); /* initial values and frontier */
-bool td_gpu_chooses_push(const td_gpu_job *job, const td_gpu_frontier *now);
+td_status td_gpu_start(td_gpu_job *job, td_frontier *now); /* initial values and frontier */
+bool td_gpu_chooses_push(const td_gpu_job *job, const td_frontier *now);
 uint64_t td_gpu_push_bound(const td_gpu_job *job); /* edges of a frontier below which a push is chosen */
-void td_gpu_subtract_settled(td_gpu_job *job, uint64_t vertices, uint64_t edges);
-td_status td_gpu_make_mapped(td_gpu_job *job, td_gpu_frontier *now);
-td_status td_gpu_push_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound); /* several rounds in one launch */
+td_status td_gpu_make_mapped(td_gpu_job *job, td_frontier *now);
+td_status td_gpu_push_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound); /* several rounds in one launch */
 /* Rounds of delta-stepping in one launch, from the bitmaps `active` and `far_map`, until the frontier has more edges
  * than the bound or no vertex is left; *far: the deferred vertices then. */
-td_status td_gpu_near_rounds(td_gpu_job *job, td_gpu_frontier *now, uint64_t bound, uint64_t *far);
+td_status td_gpu_near_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound, uint64_t *far);
 td_status td_gpu_init_remaining(td_gpu_job *job); /* peeling: all vertices remain */
-td_status td_gpu_next_level(td_gpu_job *job, td_gpu_frontier *now, uint32_t *left);
+td_status td_gpu_next_level(td_gpu_job *job, td_frontier *now, uint32_t *left);
 td_far_args td_gpu_far_args(const td_gpu_job *job); /* delta-stepping: the deferred vertices */
 /* Whether the run uses delta-stepping: no limit on iterations, and no direction set. */
 static inline bool td_gpu_prioritises(const td_gpu_job *job)

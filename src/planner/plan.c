@@ -111,6 +111,31 @@ static td_status check_use(const td_engine *engine, const td_program *program, c
                                         program->info->name, names));
 }
 
+/* Refuses a setting of the engine that has no effect beside the others. */
+static td_status check_applies(const td_engine *engine, const td_settings *settings, uint64_t i)
+{
+    const char *key = settings->keys[i];
+    size_t length = strlen(engine->name);
+    if (strncmp(key, engine->name, length) != 0 || key[length] != '.') return TD_OK;
+    if (engine->applies == NULL || engine->applies(settings, key + length + 1)) return TD_OK;
+    return td_see(engine->name, td_fail(TD_USAGE, "%s=%s changes nothing beside the other settings; it is for %s", key,
+                                        settings->values[i], engine->when(key + length + 1)));
+}
+
+td_status td_plan_check_edges(const td_engine *engine, double gpu_edges)
+{
+    char names[128] = "";
+    bool gpu = (engine->uses_devices & TD_USES_GPU) != 0;
+    if (gpu_edges <= 0 || !gpu || engine->limits_edges) return TD_OK;
+    for (int i = 0; td_engines[i] != NULL; i++) {
+        size_t used = strlen(names);
+        if (td_engines[i]->limits_edges)
+            snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_engines[i]->name);
+    }
+    return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the %s engine; it is for %s ({gpu_memory} limits the "
+                   "memory of every GPU)", engine->name, names);
+}
+
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings)
 {
     double numbers[MOST_SETTINGS];
@@ -123,7 +148,9 @@ td_status td_plan_check_settings(const td_engine *engine, const td_program *prog
     for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_use(engine, program, settings->keys[i]));
     for (int i = 0; prefixes[i] != NULL; i++)
         TD_CHECK(td_settings_resolve(settings, prefixes[i], tables[i], numbers, NULL));
-    return engine->check != NULL ? engine->check(settings) : TD_OK;
+    if (engine->check != NULL) TD_CHECK(engine->check(settings));
+    for (uint64_t i = 0; i < settings->count; i++) TD_CHECK(check_applies(engine, settings, i));
+    return TD_OK;
 }
 
 static bool sets(const td_settings *settings, const char *engine)

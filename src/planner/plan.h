@@ -13,6 +13,9 @@ td_status td_plan_check(const char *engine, const char *devices);
  * effect on the program's runs. */
 td_status td_plan_check_settings(const td_engine *engine, const td_program *program, const td_settings *settings);
 
+/* Refuses a limit on the edges on a GPU for an engine that uses GPUs but does not obey it. */
+td_status td_plan_check_edges(const td_engine *engine, double gpu_edges);
+
 /* Makes a plan; call after td_plan_check, when the graph is known. If the run is certain to be refused, fails with that
  * refusal. */
 td_status td_plan_make(td_plan **out, const char *engine, const td_program *program, const td_graph *graph,

@@ -142,6 +142,30 @@ contains "$err" 'converged after 2 iterations' 'a tolerance that is met first'
 succeeds help run
 contains "$(tr -s ' \n' ' ' <<<"$out")" 'or, for mst, per edge of the forest' 'what results are'
 contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if --iterations is given)' 'the tolerance of --iterations'
+one_line=$(tr -s ' \n' ' ' <<<"$out")
+engines=$("$TANDEM" help engines | sed -n '/^  auto/,$s/^  \([a-z][a-z]*\) .*/\1/p' | grep -v auto | paste -sd, | sed 's/,/, /g')
+contains "$engines" ', multi' 'all engines'
+contains "$one_line" "the engine: $engines (default: auto" 'help run lists every engine'
+
+# Limits on the edges on a GPU are refused by engines that do not obey them.
+fails 2 '--gpu-edges changes nothing about the multi engine; it is for resident, stream, coop (--gpu-memory limits' \
+    run wcc g.tg --engine multi --devices emu:2 --gpu-edges 25%
+fails 2 '--gpu-edges changes nothing about the hybrid engine' run wcc g.tg --engine hybrid --gpu-edges 25%
+fails 2 'multi.seed=7 changes nothing beside the other settings; it is for multi.partition=random' \
+    run wcc g.tg --devices emu:2 --set multi.seed=7
+
+# What several GPUs did is printed for each of them.
+succeeds run wcc g.tg --engine multi --devices emu:3
+for gpu in emu:0 emu:1 emu:2; do
+    contains "$err" "on $gpu: graph " 'the plan of every GPU'
+    if grep -qE "^tandem: $gpu +.* [1-9][0-9]* +[0-9.]+ (B|[KM]iB) +[0-9.]+ (B|[KM]iB)$" <<<"$err"; then good; else bad "$gpu: $err"; fi
+done
+lacks "$err" 'on the device:' 'no figure for one of them alone'
+lacks "$err" 's device time' 'no figure for one of them alone'
+succeeds run wcc g.tg --engine resident --devices emu
+contains "$err" 'on the device: graph ' 'the plan of one GPU'
+contains "$err" 'emu:0: ' 'device time of one GPU'
+
 succeeds help pagerank
 contains "$(tr -s ' \n' ' ' <<<"$out")" '0 if only --iterations is given' 'the tolerance of a program'
 succeeds help circuit

@@ -248,6 +248,19 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("multi", "bfs", "resident.rounds=1", "resident.rounds");
 }
 
+TEST(settings_without_effect_beside_others_are_refused)
+{
+    refuse_setting("multi", "bfs", "multi.seed=3", "it is for multi.partition=random and multi.partition=metis");
+    refuse_setting("multi", "bfs", "multi.partition=seg multi.seed=3", "multi.seed=3 changes nothing");
+    refuse_setting("multi", "bfs", "multi.stealing=off multi.t1=0", "it is for multi.stealing=on");
+    refuse_setting("multi", "bfs", "multi.t2=0 multi.stealing=off", "multi.t2=0 changes nothing");
+    refuse_setting("multi", "bfs", "multi.stealing=off multi.cost=uniform", "it is for multi.stealing=on");
+    refuse_setting("multi", "bfs", "multi.exchange=copies multi.t1=0", "multi.exchange=auto");
+    refuse_setting("multi", "bfs", "multi.exchange=copies multi.loop_edges=0", "multi.exchange=auto");
+    refuse_setting("multi", "bfs", "multi.ownership=off multi.t3=1", "it is for multi.ownership=on");
+    refuse_setting("multi", "bfs", "multi.family=web", "it is for multi.log");
+}
+
 TEST(settings_that_contradict_the_request_are_refused)
 {
     static const struct {

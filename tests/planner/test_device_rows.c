@@ -61,9 +61,9 @@ TEST(every_engine_has_a_row_for_each_device_that_computes)
             CHECK_EQ(gpu->row.program, plan->device_program_bytes);
             CHECK_EQ(gpu->row.peak, run->device_peak);
             CHECK(gpu->row.peak <= gpu->row.graph + gpu->row.program && gpu->row.free > gpu->row.peak);
-            if (gpu->row.edges == 0 || gpu->row.busy_seconds <= 0 || gpu->launches == 0)
+            if (gpu->row.edges == 0 || gpu->row.busy_seconds <= 0 || gpu->row.launches == 0)
                 TEST_FAIL("%s: %" PRIu64 " edges, %g s, %" PRIu64 " launches", of->engine, gpu->row.edges,
-                          gpu->row.busy_seconds, gpu->launches);
+                          gpu->row.busy_seconds, gpu->row.launches);
             CHECK(gpu->row.bytes_in > 0 && gpu->row.bytes_out > 0);
             edges += gpu->row.edges;
         }

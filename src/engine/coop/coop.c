@@ -484,6 +484,7 @@ const td_engine td_coop_engine = {
     .device = "cuda or emu",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .needs_gpu = true,
+    .limits_edges = true,
     .settings = td_coop_settings,
     .uses = td_coop_uses,
     .plan = plan_coop,

@@ -267,7 +267,7 @@ static uint64_t hot_end(const td_coop_job *self)
 td_status td_coop_pulls(td_coop_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_frontier now;
+    td_frontier now;
     td_row row = {0};
     uint64_t n = gpu->graph->vertices;
     self->participants = self->defer_sinks ? first_sink(self) : n;

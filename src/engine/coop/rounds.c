@@ -15,7 +15,7 @@ enum { BLOCK = TD_BLOCK_WORDS * 64 };
 
 /* Counts the edges of every block, then computes prefix sums. *far gets the deferred vertices and their lowest
  * priority. */
-static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_tally *far)
+static td_status count_frontier(td_coop_job *self, td_frontier *now, td_cpu_tally *far)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t vertices = 0, sums[TD_COOP_DEQUES] = {0};
@@ -32,7 +32,7 @@ static td_status count_frontier(td_coop_job *self, td_cpu_frontier *now, td_cpu_
     }
     self->blocks[self->block_count].vertices = vertices;
     for (int i = 0; i < TD_COOP_DEQUES; i++) self->before[i][self->block_count] = sums[i];
-    *now = (td_cpu_frontier){vertices, sums[TD_COOP_HOT] + sums[TD_COOP_REST], false, true};
+    *now = (td_frontier){vertices, sums[TD_COOP_HOT] + sums[TD_COOP_REST], false, true};
     return TD_OK;
 }
 
@@ -168,7 +168,7 @@ static td_status push_together(td_coop_job *self, td_row *row)
 /* Graphs with a large diameter have small frontiers throughout, for which a GPU costs time. After a few such rounds the
  * cpu engine starts over, which is faster than passing on the state. Programs whose values are vertex numbers start
  * with all vertices active and are excluded. */
-static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
+static bool stays_small(td_coop_job *self, const td_frontier *now)
 {
     enum { ROUNDS = 6, LARGE = 64 };
     self->grown = self->grown || now->edges > td_cpu_view_edges(&self->cpu) / LARGE ||
@@ -179,7 +179,7 @@ static bool stays_small(td_coop_job *self, const td_cpu_frontier *now)
 
 /* Rounds. */
 
-static td_status turn(td_cpu_job *cpu, td_cpu_frontier *now)
+static td_status turn(td_cpu_job *cpu, td_frontier *now)
 {
     uint64_t *map = cpu->active;
     uint32_t *queue = cpu->queue;
@@ -190,11 +190,11 @@ static td_status turn(td_cpu_job *cpu, td_cpu_frontier *now)
     cpu->queue_count = cpu->next_count;
     cpu->next_dirty = true;
     cpu->done_stale = true;
-    *now = (td_cpu_frontier){cpu->next_count, 0, true, true};
+    *now = (td_frontier){cpu->next_count, 0, true, true};
     return TD_OK;
 }
 
-static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_row *row)
+static td_status round_together(td_coop_job *self, td_frontier *now, td_row *row)
 {
     td_cpu_job *cpu = &self->cpu;
     bool first_hit = cpu->first_hit;
@@ -205,7 +205,7 @@ static td_status round_together(td_coop_job *self, td_cpu_frontier *now, td_row 
     return status == TD_OK ? turn(cpu, now) : status;
 }
 
-static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_frontier *now, td_row *row)
+static td_status round_alone(td_coop_job *self, td_direction direction, td_frontier *now, td_row *row)
 {
     td_cpu_tally sum;
     uint64_t began = td_device_clock(self->layout->device);
@@ -219,7 +219,7 @@ static td_status round_alone(td_coop_job *self, td_direction direction, td_cpu_f
 td_status td_coop_rounds(td_coop_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    td_cpu_frontier now;
+    td_frontier now;
     td_cpu_tally far;
     bool counted = true; /* now.edges is valid */
     self->launch = launch;
@@ -243,7 +243,7 @@ td_status td_coop_rounds(td_coop_job *self)
         row.active_edges = now.edges;
         self->leaves = stays_small(self, &now);
         if (self->leaves) return TD_OK;
-        td_cpu_subtract_settled(cpu, &now);
+        td_unsettled_subtract(&cpu->unsettled, now.vertices, now.edges);
         td_direction direction = td_cpu_choose(cpu, &now);
         bool pushes = direction == TD_DIRECTION_PUSH || !cpu->first_hit;
         if (worth && pushes && td_coop_invokes(self, now.edges, self->before[TD_COOP_HOT][self->block_count])) {
@@ -281,7 +281,7 @@ static td_status step_alone(td_coop_job *self, td_row *row)
 td_status td_coop_steps(td_coop_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    td_cpu_frontier now;
+    td_frontier now;
     self->launch = launch;
     self->work = work;
     self->cpu_in_front = false;

@@ -150,7 +150,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
         if (first->control->rows[r].split) continue;
         for (int i = 0; i < self->rounds.count; i++)
             self->gpu[self->rounds.member[i]].all_processed += job_of(self, i)->control->rows[r].edges;
-        td_gpu_subtract_settled(td_multi_first(self), row.active_vertices, row.edges);
+        td_unsettled_subtract(&td_multi_first(self)->unsettled, row.active_vertices, row.edges);
         TD_CHECK(td_gpu_end_iteration(td_multi_first(self), &row, began + (uint64_t)(each * 1e9 * r), each));
     }
     TD_EACH_GPU(self, gpu) {

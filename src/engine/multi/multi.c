@@ -80,7 +80,18 @@ static bool applies(const td_settings *given, const char *setting)
         return set[SET_COST] == TD_COST_MODEL && set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "family") == 0) return td_settings_given(given, "multi.log");
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
+}
+
+static const char *when(const char *setting)
+{
+    if (strcmp(setting, "seed") == 0) return "multi.partition=random and multi.partition=metis";
+    if (strcmp(setting, "model") == 0) return "multi.cost=model with multi.stealing=on and multi.exchange=auto";
+    if (strcmp(setting, "family") == 0) return "multi.log";
+    if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
+    if (strcmp(setting, "loop_edges") == 0) return "multi.exchange=auto";
+    return "multi.stealing=on with multi.exchange=auto";
 }
 
 td_status td_multi_read_settings(const td_settings *given, td_multi_settings *out)
@@ -418,6 +429,7 @@ const td_engine td_multi_engine = {
     .settings = settings,
     .uses = uses,
     .applies = applies,
+    .when = when,
     .check = check_settings,
     .plan = td_multi_plan,
     .run = run_multi,

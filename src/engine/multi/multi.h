@@ -191,7 +191,7 @@ typedef struct td_multi_job {
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
     td_multi_model model;
     td_status failed;        /* of a completion */
-    td_gpu_frontier now;     /* of all GPUs together */
+    td_frontier now;     /* of all GPUs together */
     bool tally_stale;        /* the frontier was not measured since it was made */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */

@@ -57,7 +57,7 @@ static td_status push(td_multi_job *self)
 {
     uint64_t began = td_clock_ns();
     self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
-    td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
+    td_unsettled_subtract(&td_multi_first(self)->unsettled, self->now.vertices, self->now.edges);
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
@@ -167,7 +167,7 @@ static td_status pull(td_multi_job *self)
     uint64_t began = td_clock_ns(), value = 0;
     bool first_hit = self->gpu[0].job.state.first_hit;
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
-    td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
+    td_unsettled_subtract(&td_multi_first(self)->unsettled, self->now.vertices, self->now.edges);
     bool adopts = first_hit && !self->shared;
     if (adopts) TD_CHECK(read_value(self, &value));
     TD_CHECK(td_multi_own_again(self));
@@ -245,7 +245,7 @@ static td_status next_level(td_multi_job *self, uint64_t *lowest)
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->peel, gpu->left, &args));
     }
     TD_CHECK(td_multi_wait(self));
-    self->now = (td_gpu_frontier){.mapped = true};
+    self->now = (td_frontier){.mapped = true};
     TD_EACH_GPU(self, gpu) {
         const td_gpu_control *control = gpu->job.control;
         gpu->left = control->left_count;

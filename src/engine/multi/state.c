@@ -50,7 +50,7 @@ static void note_first(td_multi_job *self, bool resumed)
     td_gpu_job *first = td_multi_first(self);
     uint64_t open = 0, open_edges = 0;
     double share = 0;
-    self->now = (td_gpu_frontier){.mapped = true};
+    self->now = (td_frontier){.mapped = true};
     TD_EACH_GPU(self, gpu) {
         const td_gpu_tally *tally = &gpu->job.control->tally;
         gpu->vertices = tally->activated;
@@ -62,8 +62,8 @@ static void note_first(td_multi_job *self, bool resumed)
         share += tally->share;
     }
     bool part = resumed && first->state.first_hit;
-    first->unsettled_edges = part ? open_edges : td_gpu_view_edges(first);
-    first->unsettled_vertices = part ? open : self->graph->vertices;
+    first->unsettled.edges = part ? open_edges : td_gpu_view_edges(first);
+    first->unsettled.vertices = part ? open : self->graph->vertices;
     TD_EACH_GPU(self, gpu) gpu->job.state.context.global = share;
 }
 

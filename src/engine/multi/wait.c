@@ -128,7 +128,7 @@ td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map)
 
 void td_multi_add_up(td_multi_job *self)
 {
-    self->now = (td_gpu_frontier){.mapped = true};
+    self->now = (td_frontier){.mapped = true};
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment);
         self->gpu[k].vertices = owner->job.control->active_vertices[k];

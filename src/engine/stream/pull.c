@@ -45,7 +45,7 @@ static td_status pull(td_streaming_job *self)
 td_status td_streaming_pulls(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_frontier now;
+    td_frontier now;
     TD_CHECK(td_gpu_start(gpu, &now));
     while (gpu->state.context.iteration < gpu->limit && !gpu->run->converged) {
         TD_CHECK(pull(self));

@@ -9,14 +9,14 @@
 static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
 /* The vertices that a round changed become the frontier. */
-static td_status end_round(td_streaming_job *self, td_row *row, uint64_t began, td_gpu_frontier *now)
+static td_status end_round(td_streaming_job *self, td_row *row, uint64_t began, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     const td_gpu_control *control = gpu->control;
     TD_CHECK(td_gpu_read(gpu, 0));
     td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
     TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
-    *now = (td_gpu_frontier){control->slot[1].count, control->slot[1].edges, false, true};
+    *now = (td_frontier){control->slot[1].count, control->slot[1].edges, false, true};
     row->edges = control->tally.edges;
     row->bytes_direct = control->tally.host_bytes;
     return td_gpu_end_iteration(gpu, row, began, td_seconds_since(began));
@@ -31,7 +31,7 @@ static bool is_little(const td_streaming_job *self, uint64_t edges)
     return self->variant == TD_STREAMING_FULL && direct && edges > 0 && edges < self->push->edges / LITTLE;
 }
 
-static td_status push_directly(td_streaming_job *self, bool prefix, td_gpu_frontier *now, td_row *row)
+static td_status push_directly(td_streaming_job *self, bool prefix, td_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -50,7 +50,7 @@ static td_status push_directly(td_streaming_job *self, bool prefix, td_gpu_front
 
 /* Pushes from the active vertices along the rest of their lists, or along all of them where no prefix is resident;
  * `heavy`: along the heavy edges alone. */
-static td_status push_rest(td_streaming_job *self, bool prefix, bool heavy, td_gpu_frontier *now, td_row *row)
+static td_status push_rest(td_streaming_job *self, bool prefix, bool heavy, td_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -66,7 +66,7 @@ static td_status push_rest(td_streaming_job *self, bool prefix, bool heavy, td_g
     return end_round(self, row, began, now);
 }
 
-static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_row *row)
+static td_status push_prefix(td_streaming_job *self, td_frontier *now, td_row *row)
 {
     uint64_t began = td_clock_ns();
     td_gpu_job *gpu = &self->gpu;
@@ -78,7 +78,7 @@ static td_status push_prefix(td_streaming_job *self, td_gpu_frontier *now, td_ro
 }
 
 /* Pushes along the rest of the lists of all deferred vertices, after the prefixes have converged. */
-static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_deferred(td_streaming_job *self, td_frontier *now)
 {
     td_row row = {.direction = "rest"};
     td_gpu_swap(&self->gpu.state.active, &self->rest);
@@ -87,7 +87,7 @@ static td_status push_deferred(td_streaming_job *self, td_gpu_frontier *now)
 }
 
 /* No light edge improved this bucket, so its distances are final: relax the heavy edges once. */
-static td_status push_heavy(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_heavy(td_streaming_job *self, td_frontier *now)
 {
     td_row row = {.direction = "heavy"};
     td_gpu_swap(&self->gpu.state.active, &self->heavy);
@@ -106,7 +106,7 @@ static void note_loop(td_streaming_job *self, uint32_t first_row)
 }
 
 /* Many rounds in one launch while the frontier is small. */
-static td_status push_in_loop(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_in_loop(td_streaming_job *self, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     gpu->next_dirty = false;
@@ -117,14 +117,14 @@ static td_status push_in_loop(td_streaming_job *self, td_gpu_frontier *now)
     return td_gpu_make_mapped(gpu, now);
 }
 
-static bool is_small(const td_streaming_job *self, const td_gpu_frontier *now)
+static bool is_small(const td_streaming_job *self, const td_frontier *now)
 {
     return self->push->readable && self->variant == TD_STREAMING_FULL && now->edges + now->vertices < self->small_edges;
 }
 
 /* Writes a checkpoint if one is due. A resumed run pushes along whole lists again, including partly processed ones;
  * accumulating programs must not add twice, so they wait until no list is partly processed. */
-static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
+static td_status checkpoint(td_streaming_job *self, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     bool partly = self->rest_count > 0 || self->heavy_count > 0;
@@ -137,7 +137,7 @@ static td_status checkpoint(td_streaming_job *self, td_gpu_frontier *now)
 }
 
 /* Pushes from the frontier until nothing changes. */
-static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
+static td_status push_all(td_streaming_job *self, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while ((now->vertices > 0 || self->rest_count > 0) && gpu->state.context.iteration < gpu->limit) {
@@ -160,11 +160,11 @@ static td_status push_all(td_streaming_job *self, td_gpu_frontier *now)
 /* Edges that a first-hit pull is expected to read from host memory: for every unvisited vertex without an active
  * neighbour in its prefix, the edges behind it up to a cache line. A neighbour is active with probability equal to the
  * frontier's share of all edges. */
-static double expected_pull(const td_streaming_job *self, const td_gpu_frontier *now)
+static double expected_pull(const td_streaming_job *self, const td_frontier *now)
 {
     enum { EDGES_OF_A_LINE = 32 };
     const td_link_list *list = self->pull;
-    uint64_t unsettled = self->gpu.unsettled_vertices;
+    uint64_t unsettled = self->gpu.unsettled.vertices;
     uint64_t open = unsettled > now->vertices ? unsettled - now->vertices : 0;
     double share = (double)now->edges / (double)(list->edges + 1), missed = 1, edges = 0;
     for (uint32_t i = 0; i <= TD_LINK_LENGTHS; i++) {
@@ -177,7 +177,7 @@ static double expected_pull(const td_streaming_job *self, const td_gpu_frontier 
 }
 
 /* Chooses by visited edges, as in the resident engine, but pushes if a push reads less from host memory. */
-static bool chooses_push(const td_streaming_job *self, const td_gpu_frontier *now)
+static bool chooses_push(const td_streaming_job *self, const td_frontier *now)
 {
     const td_link_list *list = self->push;
     if (td_gpu_chooses_push(&self->gpu, now)) return true;
@@ -187,7 +187,7 @@ static bool chooses_push(const td_streaming_job *self, const td_gpu_frontier *no
 }
 
 /* One level in either direction, or several small ones. */
-static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
+static td_status go_on_level(td_streaming_job *self, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     uint64_t began = td_clock_ns();
@@ -195,19 +195,19 @@ static td_status go_on_level(td_streaming_job *self, td_gpu_frontier *now)
     td_row row = {.direction = pushes ? "push" : "pull", .active_vertices = now->vertices,
                         .active_edges = now->edges};
     if (pushes && is_small(self, now)) return push_in_loop(self, now);
-    td_gpu_subtract_settled(gpu, now->vertices, now->edges);
+    td_unsettled_subtract(&gpu->unsettled, now->vertices, now->edges);
     if (pushes && is_little(self, row.active_edges)) return push_directly(self, has_prefix(self), now, &row);
     if (pushes) return push_rest(self, has_prefix(self), false, now, &row);
     self->row = &row;
     TD_CHECK(td_streaming_pull_hit(self));
     td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
     TD_CHECK(td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t)));
-    *now = (td_gpu_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
+    *now = (td_frontier){gpu->control->tally.activated, gpu->control->tally.activated_edges, false, true};
     row.edges = gpu->control->tally.edges;
     return td_gpu_end_iteration(gpu, &row, began, td_seconds_since(began));
 }
 
-static td_status go_by_levels(td_streaming_job *self, td_gpu_frontier *now)
+static td_status go_by_levels(td_streaming_job *self, td_frontier *now)
 {
     td_gpu_job *gpu = &self->gpu;
     while (now->vertices > 0 && gpu->state.context.iteration < gpu->limit) {
@@ -219,7 +219,7 @@ static td_status go_by_levels(td_streaming_job *self, td_gpu_frontier *now)
 
 td_status td_streaming_rounds(td_streaming_job *self)
 {
-    td_gpu_frontier now;
+    td_frontier now;
     TD_CHECK(td_gpu_start(&self->gpu, &now));
     TD_CHECK(self->gpu.state.first_hit ? go_by_levels(self, &now) : push_all(self, &now));
     self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
@@ -229,7 +229,7 @@ td_status td_streaming_rounds(td_streaming_job *self)
 td_status td_streaming_peel(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_frontier now;
+    td_frontier now;
     bool within = gpu->run->resumed != NULL; /* resumed within a level: `now` is its frontier */
     TD_CHECK(td_gpu_start(gpu, &now));
     TD_CHECK(td_gpu_init_remaining(gpu));
@@ -249,7 +249,7 @@ td_status td_streaming_peel(td_streaming_job *self)
 /* Priorities. */
 
 /* Moves the deferred vertices of the lowest bucket to the frontier. */
-static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
+static td_status deal_out(td_streaming_job *self, td_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
     td_far_args args = td_gpu_far_args(gpu);
@@ -260,13 +260,13 @@ static td_status deal_out(td_streaming_job *self, td_gpu_frontier *now, uint64_t
     const td_gpu_control *control = gpu->control;
     if (control->far_lowest != UINT32_MAX) gpu->bound = control->far_lowest;
     *far = control->tally.edges;
-    *now = (td_gpu_frontier){control->tally.activated, control->tally.activated_edges, false, true};
+    *now = (td_frontier){control->tally.activated, control->tally.activated_edges, false, true};
     td_gpu_swap(&gpu->state.active, &gpu->state.next_active);
     return td_stream_fill(gpu->stream, gpu->state.next_active, 0, td_gpu_words(gpu) * sizeof(uint32_t));
 }
 
 /* Small buckets run in one launch, one after another, until a frontier is too large. */
-static td_status go_in_loop(td_streaming_job *self, td_gpu_frontier *now, uint64_t *far)
+static td_status go_in_loop(td_streaming_job *self, td_frontier *now, uint64_t *far)
 {
     td_gpu_job *gpu = &self->gpu;
     uint32_t first_row = gpu->run->row_count;
@@ -278,7 +278,7 @@ static td_status go_in_loop(td_streaming_job *self, td_gpu_frontier *now, uint64
 td_status td_streaming_priorities(td_streaming_job *self)
 {
     td_gpu_job *gpu = &self->gpu;
-    td_gpu_frontier now;
+    td_frontier now;
     uint64_t far = 0, pushed = 0;
     bool loops = self->push->readable && self->variant == TD_STREAMING_FULL && self->small_edges > 0;
     gpu->one_over_delta = 1 / td_gpu_delta(gpu->graph, gpu->delta);

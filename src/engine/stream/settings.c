@@ -159,6 +159,8 @@ bool td_streaming_applies(const td_settings *settings, const char *name)
     return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (rules == 1 || !it->by_paper));
 }
 
+const char *td_streaming_when(const char *name) { return condition_of(name)->when; }
+
 static td_status check_one(const char *name, const char *value, td_streaming_variant variant, bool by_paper)
 {
     char word[TD_SETTING_BYTES];

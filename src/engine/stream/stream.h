@@ -176,6 +176,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
 
 /* Whether a setting has an effect, given the variant and the rules. */
 bool td_streaming_applies(const td_settings *settings, const char *name);
+const char *td_streaming_when(const char *name); /* of a setting that has a condition */
 
 /* plan.c: states the memory of a run and divides the device memory for edges. A refusal states the minimum. */
 typedef struct td_streaming_bytes {

@@ -8,6 +8,7 @@
 #include "base/fetch.h"
 #include "base/share.h"
 #include "kernels/cpu/buckets.h"
+#include "kernels/frontier.h"
 #include "kernels/program.h"
 #include "store/graph.h"
 
@@ -76,8 +77,7 @@ typedef struct td_cpu_job {
     bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, so every vertex's value may change */
     bool bucketed;       /* the priority schedule, not rounds */
-    uint64_t unsettled_vertices, unsettled_edges; /* vertices never active so far, and the edges that a first-hit
-                                                   * pull may scan for them */
+    td_unsettled unsettled;
     bool done_stale;     /* pushes have changed vertices after `done` was built */
     bool next_dirty;     /* next_active holds bits of an iteration before the last */
     bool track;          /* activations are recorded */
