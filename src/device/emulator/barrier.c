@@ -91,7 +91,7 @@ void td_emu_grid_barrier(td_site site)
         if (++m->grid_waiting == m->in_flight) {
             m->grid_waiting = 0;
             m->work.grid_barriers++;
-            td_watch_grid_met();
+            td_watch_grid_barrier();
             for (uint32_t i = 0; i < m->in_flight; i++) release_block(m, &m->blocks[i]);
         }
     }
@@ -129,7 +129,7 @@ static void release_members(td_emu_joint *joint)
         m->work.set_barriers++;
     }
     joint->round(joint);
-    td_watch_set_met();
+    td_watch_set_barrier();
     for (uint32_t i = 0; i < joint->count; i++) {
         td_emu_machine *m = joint->member[i];
         for (uint32_t k = 0; k < m->in_flight; k++) release_block(m, &m->blocks[k]);

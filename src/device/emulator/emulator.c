@@ -98,7 +98,7 @@ static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const c
     td_emu_world *world = emulator_of(device)->world;
     td_emu_drain(world, device);
     td_emu_drain(world, NULL);
-    const td_emu_op *op = td_order_unknown(&world->order, begin, end);
+    const td_emu_op *op = td_order_unsynchronized(&world->order, begin, end);
     td_emu_stream *stream = op != NULL ? stream_of(world, op) : NULL;
     if (stream == NULL) return;
     td_site site = td_code_line(device->caller, name, sizeof name);

@@ -36,8 +36,8 @@ typedef struct td_emu_entry {
     td_emu_kind kind;
     uint64_t queued_at;    /* the host's time */
     uint64_t sequence;     /* entries queued before it, in all streams */
-    td_emu_moment *moment; /* the host's vector clock at that time */
-    td_emu_moment *host_moment; /* of a completion: the vector clock that the host learns */
+    td_emu_snapshot *snapshot; /* the host's vector clock at that time */
+    td_emu_snapshot *host_snapshot; /* of a completion: the vector clock that the host learns */
     const void *caller;    /* caller that queued it */
     bool dropped;          /* an earlier operation of its stream failed */
     void *to;              /* of copies and fills; keys, sums */

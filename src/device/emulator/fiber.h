@@ -25,7 +25,7 @@ typedef struct td_fiber_stacks {
     uint32_t count;
 } td_fiber_stacks;
 
-/* Frames that the address sanitizer looks after are several times larger. */
+/* Frames that the address sanitizer checks after are several times larger. */
 #define TD_FIBER_STACK ((size_t)(TD_ADDRESS_CHECKED ? 256 : 64) << 10)
 enum { TD_FIBERS_MOST = 16384 }; /* each takes two of the mappings that Linux allows, 65530 */
 

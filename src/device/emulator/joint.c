@@ -12,9 +12,9 @@
 #include <string.h>
 
 struct td_emu_party {
-    int count, holders; /* streams; entries that are queued */
+    int count, references; /* streams; entries that are queued */
     bool dropped;       /* something before it in one of the streams failed */
-    bool host_moment;          /* that stream is known in words */
+    bool host_snapshot;          /* that stream is known in words */
     char culprit[48];   /* its device's name */
     td_emu_stream *stream[TD_EMULATED_DEVICES];
 };
@@ -43,15 +43,15 @@ td_status td_emu_launch_joint(td_stream *const *streams, int count, const td_ker
     for (int i = 0; i < count; i++) TD_CHECK(td_emu_stream_check(td_emu_stream_of(streams[i])));
     TD_CHECK(TD_NEW_ZEROED(&party, 1, "joint launch"));
     party->count = count;
-    party->holders = 1;
+    party->references = 1;
     for (int i = 0; i < count; i++) party->stream[i] = td_emu_stream_of(streams[i]);
     td_status status = TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) {
         td_emu_entry what = {.kind = TD_EMU_LAUNCH, .kernel = *kernels[i], .shape = shapes[i], .bytes = bytes,
                              .party = party};
-        party->holders++;
+        party->references++;
         status = td_emu_queue(party->stream[i], &what, arguments[i], bytes);
-        if (status != TD_OK) party->holders--;
+        if (status != TD_OK) party->references--;
     }
     if (status != TD_OK) party->dropped = true;
     td_emu_party_leave(party);
@@ -60,7 +60,7 @@ td_status td_emu_launch_joint(td_stream *const *streams, int count, const td_ker
 
 void td_emu_party_leave(td_emu_party *party)
 {
-    if (party != NULL && --party->holders == 0) td_free(party);
+    if (party != NULL && --party->references == 0) td_free(party);
 }
 
 bool td_emu_is_dropped(const td_emu_entry *entry)
@@ -71,7 +71,7 @@ bool td_emu_is_dropped(const td_emu_entry *entry)
 void td_emu_party_drop(td_emu_party *party, const td_emu_stream *stream)
 {
     if (party == NULL || party->dropped) return;
-    party->dropped = party->host_moment = true;
+    party->dropped = party->host_snapshot = true;
     memcpy(party->culprit, stream->stream.device->name, sizeof party->culprit);
 }
 
@@ -79,7 +79,7 @@ void td_emu_party_drop(td_emu_party *party, const td_emu_stream *stream)
 void td_emu_party_skip(td_emu_stream *stream, const td_emu_entry *entry)
 {
     const td_emu_party *party = entry->party;
-    if (party == NULL || entry->dropped || !party->host_moment) return;
+    if (party == NULL || entry->dropped || !party->host_snapshot) return;
     td_emu_stream_fail(stream, td_fail(TD_DEVICE, "%s: the joint launch of kernel %s on %d devices did not begin: an earlier "
                                        "operation of %s failed", stream->stream.device->name, entry->kernel.name,
                                        party->count, party->culprit));
@@ -178,8 +178,8 @@ static td_emu_op *order_begin(td_emu_party *party)
 {
     td_emu_stream *lead = party->stream[0];
     for (int i = 1; i < party->count; i++) {
-        td_order_learn(party->stream[i]->seen, party->stream[i]->first->moment);
-        td_order_join_clocks(lead->seen, party->stream[i]->seen);
+        td_order_merge(party->stream[i]->seen, party->stream[i]->first->snapshot);
+        td_order_merge_clock(lead->seen, party->stream[i]->seen);
     }
     td_emu_op *op = td_emu_operate(lead, lead->first, lead->first->kernel.name);
     if (op != NULL) snprintf(op->place, sizeof op->place, "joint launch on %d devices", party->count);
@@ -211,7 +211,7 @@ void td_emu_do_joint(td_emu_stream *lead, uint64_t at)
     }
     for (int i = 0; i < party->count; i++) {
         party->stream[i]->at = end;
-        td_order_join_clocks(party->stream[i]->seen, lead->seen);
+        td_order_merge_clock(party->stream[i]->seen, lead->seen);
         if (status != TD_OK) td_emu_stream_fail(party->stream[i], status);
     }
 }

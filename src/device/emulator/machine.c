@@ -445,7 +445,7 @@ td_status td_emu_machine_prepare(td_emu_machine *m, const td_kernel *kernel, con
     m->block_at = 0;
     m->in_progress = m->paused = false;
     m->joint = NULL;
-    m->first_id = m->grid_met = 0;
+    m->first_id = m->last_grid_barrier = 0;
     clear_loads(m);
     return TD_OK;
 }

@@ -98,8 +98,8 @@ typedef struct td_emu_joint {
 /* The watch's place in a launch. */
 typedef struct td_watch_state {
     bool races, mixed;
-    uint32_t began, all_met, until_look, until_turn, idle_turns;
-    uint64_t looks, progress;
+    uint32_t began, last_barrier, until_check, until_yield, idle_yields;
+    uint64_t checks, progress;
 } td_watch_state;
 
 /* The fibers and arenas of a device, reused by all launches. */
@@ -153,7 +153,7 @@ typedef struct td_emu_machine {
     td_emu_joint *joint;    /* the joint launch that it is a member of, or NULL */
     uint32_t member;
     uint32_t first_id, ids; /* of its threads */
-    uint32_t grid_met;      /* tick of the last grid barrier, where it is not that of all threads (joint launches) */
+    uint32_t last_grid_barrier; /* its tick, where it is not that of all threads (joint launches) */
     td_emu_work counted;    /* of a joint launch: the work that virtual time has gone on for */
     td_emu_work work;
     td_status status; /* why it was ended early, with the current message */
@@ -187,7 +187,7 @@ void td_emu_pause(void); /* the launch lets those of other GPUs go on; the threa
 void td_emu_wait(void);                           /* gives way; returns when the thread is chosen again */
 void td_emu_release(td_emu_fiber_thread *thread); /* it can go on */
 void td_emu_release_on(td_emu_machine *machine, td_emu_fiber_thread *thread); /* of a member of a joint launch */
-uint32_t td_emu_tick(void);                       /* the next moment of the watch's time */
+uint32_t td_emu_tick(void);                       /* the next tick */
 
 /* Ends the launch with a message naming the kernel, the place, the thread and its block. */
 _Noreturn void td_emu_break(td_site site, const char *format, ...) TD_PRINTF(2, 3);

@@ -21,19 +21,19 @@ uint64_t td_order_bytes(void) { return TD_EMU_REMEMBERED * (sizeof(td_emu_op) + 
 
 void td_order_close(td_emu_order *order)
 {
-    td_order_drop(order, order->host_moment);
-    for (uint32_t i = 0; i < order->notice_count; i++) td_order_drop(order, order->notices[i].moment);
-    for (td_emu_moment *next; order->unused != NULL; order->unused = next) {
+    td_order_release(order, order->host_snapshot);
+    for (uint32_t i = 0; i < order->completion_count; i++) td_order_release(order, order->completions[i].snapshot);
+    for (td_emu_snapshot *next; order->unused != NULL; order->unused = next) {
         next = order->unused->next;
         td_free(order->unused);
     }
     td_free(order->ops);
     td_free(order->spans);
-    td_free(order->notices);
+    td_free(order->completions);
     *order = (td_emu_order){0};
 }
 
-td_status td_order_join(td_emu_order *order, uint32_t *actor)
+td_status td_order_add_stream(td_emu_order *order, uint32_t *actor)
 {
     for (uint32_t i = 0; i < TD_EMU_ACTORS; i++) {
         if (order->taken[i]) continue;
@@ -44,39 +44,39 @@ td_status td_order_join(td_emu_order *order, uint32_t *actor)
     return td_fail(TD_LIMIT, "%d streams of emulated devices are open; there can be no more", TD_EMU_ACTORS);
 }
 
-void td_order_leave(td_emu_order *order, uint32_t actor) { order->taken[actor] = false; }
+void td_order_remove_stream(td_emu_order *order, uint32_t actor) { order->taken[actor] = false; }
 
-/* Moments. */
+/* Snapshots. */
 
-td_status td_order_keep(td_emu_order *order, const uint32_t *seen, td_emu_moment **out)
+td_status td_order_snapshot(td_emu_order *order, const uint32_t *seen, td_emu_snapshot **out)
 {
-    td_emu_moment *moment = order->unused;
+    td_emu_snapshot *snapshot = order->unused;
     *out = NULL;
     if (!order->on) return TD_OK;
-    if (moment != NULL) order->unused = moment->next;
-    else TD_CHECK(TD_NEW(&moment, 1, "vector clock"));
-    moment->next = NULL;
-    moment->holders = 1;
-    memcpy(moment->seen, seen, sizeof moment->seen);
-    *out = moment;
+    if (snapshot != NULL) order->unused = snapshot->next;
+    else TD_CHECK(TD_NEW(&snapshot, 1, "vector clock"));
+    snapshot->next = NULL;
+    snapshot->references = 1;
+    memcpy(snapshot->seen, seen, sizeof snapshot->seen);
+    *out = snapshot;
     return TD_OK;
 }
 
-td_status td_order_keep_host(td_emu_order *order, td_emu_moment **out)
+td_status td_order_snapshot_host(td_emu_order *order, td_emu_snapshot **out)
 {
     *out = NULL;
     if (!order->on) return TD_OK;
-    if (order->host_moment == NULL) TD_CHECK(td_order_keep(order, order->host, &order->host_moment));
-    order->host_moment->holders++;
-    *out = order->host_moment;
+    if (order->host_snapshot == NULL) TD_CHECK(td_order_snapshot(order, order->host, &order->host_snapshot));
+    order->host_snapshot->references++;
+    *out = order->host_snapshot;
     return TD_OK;
 }
 
-void td_order_drop(td_emu_order *order, td_emu_moment *moment)
+void td_order_release(td_emu_order *order, td_emu_snapshot *snapshot)
 {
-    if (moment == NULL || --moment->holders > 0) return;
-    moment->next = order->unused;
-    order->unused = moment;
+    if (snapshot == NULL || --snapshot->references > 0) return;
+    snapshot->next = order->unused;
+    order->unused = snapshot;
 }
 
 static void join(uint32_t *mine, const uint32_t *other)
@@ -84,48 +84,48 @@ static void join(uint32_t *mine, const uint32_t *other)
     for (uint32_t i = 0; i < TD_EMU_ACTORS; i++) mine[i] = mine[i] > other[i] ? mine[i] : other[i];
 }
 
-void td_order_join_clocks(uint32_t *seen, const uint32_t *other) { join(seen, other); }
+void td_order_merge_clock(uint32_t *seen, const uint32_t *other) { join(seen, other); }
 
-void td_order_learn(uint32_t *seen, const td_emu_moment *moment)
+void td_order_merge(uint32_t *seen, const td_emu_snapshot *snapshot)
 {
-    if (moment != NULL) join(seen, moment->seen);
+    if (snapshot != NULL) join(seen, snapshot->seen);
 }
 
-void td_order_host_learns(td_emu_order *order, const uint32_t *seen)
+void td_order_merge_host(td_emu_order *order, const uint32_t *seen)
 {
     if (!order->on) return;
     join(order->host, seen);
-    td_order_drop(order, order->host_moment);
-    order->host_moment = NULL;
+    td_order_release(order, order->host_snapshot);
+    order->host_snapshot = NULL;
 }
 
-td_status td_order_expect(td_emu_order *order, uint32_t count)
+td_status td_order_reserve(td_emu_order *order, uint32_t count)
 {
-    if (!order->on || order->notice_count + count <= order->notice_room) return TD_OK;
-    uint32_t room = (order->notice_count + count) * 2 + 16;
-    TD_CHECK(TD_RESIZE(&order->notices, room, "completions of emulated streams"));
-    order->notice_room = room;
+    if (!order->on || order->completion_count + count <= order->completion_room) return TD_OK;
+    uint32_t room = (order->completion_count + count) * 2 + 16;
+    TD_CHECK(TD_RESIZE(&order->completions, room, "completions of emulated streams"));
+    order->completion_room = room;
     return TD_OK;
 }
 
-void td_order_notice(td_emu_order *order, uint64_t time, td_emu_moment *moment)
+void td_order_complete_at(td_emu_order *order, uint64_t time, td_emu_snapshot *snapshot)
 {
     if (!order->on) return;
-    uint32_t at = order->notice_count++;
-    for (; at > 0 && order->notices[at - 1].time > time; at--) order->notices[at] = order->notices[at - 1];
-    order->notices[at] = (td_emu_notice){time, moment};
+    uint32_t at = order->completion_count++;
+    for (; at > 0 && order->completions[at - 1].time > time; at--) order->completions[at] = order->completions[at - 1];
+    order->completions[at] = (td_emu_completion){time, snapshot};
 }
 
 void td_order_delivered(td_emu_order *order, uint64_t time)
 {
     uint32_t count = 0;
-    for (; count < order->notice_count && order->notices[count].time <= time; count++) {
-        td_order_host_learns(order, order->notices[count].moment->seen);
-        td_order_drop(order, order->notices[count].moment);
+    for (; count < order->completion_count && order->completions[count].time <= time; count++) {
+        td_order_merge_host(order, order->completions[count].snapshot->seen);
+        td_order_release(order, order->completions[count].snapshot);
     }
     if (count == 0) return;
-    order->notice_count -= count;
-    memmove(order->notices, order->notices + count, order->notice_count * sizeof *order->notices);
+    order->completion_count -= count;
+    memmove(order->completions, order->completions + count, order->completion_count * sizeof *order->completions);
 }
 
 /* Operations. */
@@ -145,7 +145,7 @@ td_emu_op *td_order_begin(td_emu_order *order, uint32_t *seen, td_emu_op op)
     return mine;
 }
 
-void td_order_again(td_emu_order *order, uint32_t *seen, td_emu_op *op)
+void td_order_resume(td_emu_order *order, uint32_t *seen, td_emu_op *op)
 {
     op->tick = ++order->regions->tick;
     (void)td_order_begin(order, seen, *op);
@@ -159,7 +159,7 @@ uint32_t td_order_since(const td_emu_order *order, const uint32_t *seen)
 }
 
 /* The last operation that began at the tick or before it. */
-const td_emu_op *td_order_of(const td_emu_order *order, uint32_t tick)
+const td_emu_op *td_order_operation(const td_emu_order *order, uint32_t tick)
 {
     uint64_t low = order->first_op, high = order->op_count;
     while (low < high) {
@@ -172,7 +172,7 @@ const td_emu_op *td_order_of(const td_emu_order *order, uint32_t tick)
 
 const td_emu_op *td_order_unordered(const td_emu_order *order, const uint32_t *seen, uint32_t tick)
 {
-    const td_emu_op *op = td_order_of(order, tick);
+    const td_emu_op *op = td_order_operation(order, tick);
     return op != NULL && !is_before(op, seen) ? op : NULL;
 }
 
@@ -206,7 +206,7 @@ void td_order_digest(td_emu_order *order, uint64_t digest)
     span->head = head_of((const void *)span->begin, span->end - span->begin);
 }
 
-const td_emu_op *td_order_changed(const td_emu_order *order, const void *from, uint64_t bytes, uint64_t digest)
+const td_emu_op *td_order_changed_source(const td_emu_order *order, const void *from, uint64_t bytes, uint64_t digest)
 {
     uint64_t head = head_of(from, bytes);
     for (uint64_t i = order->first_span; order->races && i < order->span_count; i++) {
@@ -220,7 +220,7 @@ const td_emu_op *td_order_changed(const td_emu_order *order, const void *from, u
     return NULL;
 }
 
-const td_emu_op *td_order_unknown(const td_emu_order *order, uintptr_t begin, uintptr_t end)
+const td_emu_op *td_order_unsynchronized(const td_emu_order *order, uintptr_t begin, uintptr_t end)
 {
     for (uint64_t i = order->first_span; order->on && i < order->span_count; i++) {
         const td_emu_span *span = span_at(order, i);
@@ -231,7 +231,7 @@ const td_emu_op *td_order_unknown(const td_emu_order *order, uintptr_t begin, ui
     return NULL;
 }
 
-/* A kernel that nothing orders before this clock touched one of these words: wrote it, or for `writes` read it. */
+/* A kernel that nothing orders before this clock accessed one of these words: wrote it, or for `writes` read it. */
 static const td_emu_op *find_kernel(const td_emu_order *order, const uint32_t *seen, uint32_t since,
                                     const td_region *region, uintptr_t at, uint64_t bytes, bool writes, bool *written)
 {

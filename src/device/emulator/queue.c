@@ -1,11 +1,11 @@
-/* The queue: what streams were given, and when it happens.
+/* The queue of operations, and the virtual time at which each is executed.
  *
- * Nothing is done when it is queued. The next thing to happen is the earliest in virtual time of what stands first in a
- * stream: it begins when the stream, the event waited for and the unit (a GPU's kernels, one way of a link) are free,
- * and not before the host queued it. Kernels and fills act when they begin, because how long a kernel takes is known
- * by what it did; the bytes of a copy move when it ends. Times never go back, so the order in which the host
- * runs things is that of the machine that is modelled. The queue goes on when the host waits: for a stream, for a
- * completion (the loop's clock), for room. */
+ * Queueing executes nothing. The next operation is, among the first entries of all streams, the earliest in virtual
+ * time: it begins when its stream, the event that it waits for and its unit (a GPU's kernels, one direction of a link)
+ * are free, and not before the host queued it. Kernels and fills are executed when they begin, because the duration of
+ * a kernel follows from its accesses; the bytes of a copy move when it ends. Virtual time never decreases, so operations
+ * are executed in the order of the modelled machine. The queue advances while the host waits: for a stream, for a
+ * completion (the loop's clock), for a free entry. */
 #include "device/emulator/emulator.h"
 
 #include "base/alloc.h"
@@ -18,8 +18,8 @@ struct td_event {
     td_emu_world *world;
     bool reached;
     uint64_t at;
-    int holders; /* the caller, and entries */
-    td_emu_moment *moment;
+    int references; /* of the caller and of entries */
+    td_emu_snapshot *snapshot;
 };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -61,15 +61,15 @@ void td_emu_stream_fail(td_emu_stream *stream, td_status status)
 
 static void drop_event(td_event *event)
 {
-    if (event == NULL || --event->holders > 0) return;
-    td_order_drop(&event->world->order, event->moment);
+    if (event == NULL || --event->references > 0) return;
+    td_order_release(&event->world->order, event->snapshot);
     td_free(event);
 }
 
 static void free_entry(td_emu_world *world, td_emu_entry *entry)
 {
-    td_order_drop(&world->order, entry->moment);
-    td_order_drop(&world->order, entry->host_moment);
+    td_order_release(&world->order, entry->snapshot);
+    td_order_release(&world->order, entry->host_snapshot);
     drop_event(entry->event);
     td_emu_party_leave(entry->party);
     td_free(entry->large);
@@ -106,10 +106,10 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
     entry->queued_at = td_emu_host_now(world);
     entry->sequence = world->queued++;
     entry->caller = stream->stream.device->caller;
-    entry->moment = NULL;
+    entry->snapshot = NULL;
     entry->large = NULL;
     if (bytes > TD_EMU_PAYLOAD) status = td_new_bytes(&entry->large, bytes, 1, "operation of a stream");
-    if (status == TD_OK) status = td_order_keep_host(&world->order, &entry->moment);
+    if (status == TD_OK) status = td_order_snapshot_host(&world->order, &entry->snapshot);
     if (status != TD_OK) {
         entry->event = NULL;
         entry->party = NULL;
@@ -122,14 +122,14 @@ td_status td_emu_queue(td_emu_stream *stream, const td_emu_entry *what, const vo
     return TD_OK;
 }
 
-/* What happens next. */
+/* Choosing the next operation. */
 
 static bool needs_kernels(const td_emu_entry *entry)
 {
     return is_work(entry) && (entry->kind != TD_EMU_COPY || entry->inside);
 }
 
-/* When the first entry of the stream would go on. */
+/* The virtual time at which the first entry of the stream can begin or resume. */
 static bool find_time(const td_emu_stream *stream, uint64_t *time)
 {
     const td_emu_entry *entry = stream->first;
@@ -154,7 +154,7 @@ bool td_emu_any_paused(const td_emu_world *world)
     return stream != NULL;
 }
 
-/* Launches that wait for each other take turns once nothing else can happen. */
+/* Launches that wait for each other take turns when no other operation is ready. */
 static td_emu_stream *find_paused(const td_emu_world *world, uint64_t *time)
 {
     td_emu_stream *next = NULL;
@@ -179,7 +179,7 @@ static td_emu_stream *find_next(const td_emu_world *world, uint64_t *time)
     return next != NULL ? next : find_paused(world, time);
 }
 
-/* A kernel that waits pauses if a copy, or a kernel of another GPU, could go on meanwhile. */
+/* A kernel that waits is paused if a copy, or a kernel of another GPU, is ready. */
 bool td_emu_may_pause(td_emu_machine *machine)
 {
     const td_emulator *self = td_emulator_of(machine->device);
@@ -191,13 +191,13 @@ bool td_emu_may_pause(td_emu_machine *machine)
     return false;
 }
 
-/* An entry that was queued before the host knew of the operation may not be ordered behind it. */
+/* An entry that was queued before the host synchronized with the operation may not be ordered after it. */
 static bool may_miss(void *context, const td_emu_op *op)
 {
     const td_emu_world *world = context;
     for (const td_emu_stream *stream = world->streams; stream != NULL; stream = stream->next) {
         if (stream->first == NULL || stream->seen[op->actor] >= op->number) continue;
-        if (stream->first->moment == NULL || stream->first->moment->seen[op->actor] < op->number) return true;
+        if (stream->first->snapshot == NULL || stream->first->snapshot->seen[op->actor] < op->number) return true;
     }
     return false;
 }
@@ -216,14 +216,14 @@ td_emu_op *td_emu_operate(td_emu_stream *stream, const td_emu_entry *entry, cons
                     .caller = entry->caller};
     if (!world->order.on) return NULL;
     snprintf(op.place, sizeof op.place, "stream %u of %.16s", stream->number, stream->stream.device->name);
-    td_order_learn(stream->seen, entry->moment);
+    td_order_merge(stream->seen, entry->snapshot);
     td_order_forget(&world->order, may_miss, world);
     return td_order_begin(&world->order, stream->seen, op);
 }
 
-static void learn(td_emu_stream *stream, const td_emu_entry *entry, td_emu_moment *out)
+static void learn(td_emu_stream *stream, const td_emu_entry *entry, td_emu_snapshot *out)
 {
-    td_order_learn(stream->seen, entry->moment);
+    td_order_merge(stream->seen, entry->snapshot);
     if (out != NULL) memcpy(out->seen, stream->seen, sizeof out->seen);
 }
 
@@ -232,24 +232,24 @@ static void do_notify(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
     td_emu_world *world = world_of(stream);
     td_emulator *emulator = td_emulator_of(stream->stream.device);
     uint64_t time = later(at + (uint64_t)world->topology.gpu[emulator->number].synchronize_ns, 1);
-    learn(stream, entry, entry->host_moment);
-    td_order_notice(&world->order, time, entry->host_moment);
-    entry->host_moment = NULL;
+    learn(stream, entry, entry->host_snapshot);
+    td_order_complete_at(&world->order, time, entry->host_snapshot);
+    entry->host_snapshot = NULL;
     td_loop_expect(world->loop);
     td_loop_complete(world->loop, time, entry->handler, entry->context, td_emu_stream_check(stream), entry->value);
 }
 
 static void do_record(td_emu_stream *stream, const td_emu_entry *entry, uint64_t at)
 {
-    learn(stream, entry, entry->event->moment);
+    learn(stream, entry, entry->event->snapshot);
     entry->event->reached = true;
     entry->event->at = at;
 }
 
 static void do_wait(td_emu_stream *stream, const td_emu_entry *entry)
 {
-    td_order_learn(stream->seen, entry->moment);
-    td_order_learn(stream->seen, entry->event->moment);
+    td_order_merge(stream->seen, entry->snapshot);
+    td_order_merge(stream->seen, entry->event->snapshot);
 }
 
 static td_status do_work(td_emu_stream *stream, td_emu_entry *entry, double *duration)
@@ -263,8 +263,8 @@ static td_status do_work(td_emu_stream *stream, td_emu_entry *entry, double *dur
     }
 }
 
-/* Begins what takes a GPU's kernels, or goes on with it. A launch that was paused ends no earlier than what it may have
- * waited for. */
+/* Begins or resumes an operation on a GPU's kernel unit. A launch that was paused ends no earlier than the operations
+ * that it may have waited for. */
 static void work(td_emu_stream *stream, td_emu_entry *entry, uint64_t at)
 {
     double duration = 0;
@@ -405,7 +405,7 @@ td_status td_emu_stream_open(td_device *device, bool low_priority, td_stream **o
     td_emulator *emulator = td_emulator_of(device);
     td_emu_stream *stream = NULL;
     TD_CHECK(TD_NEW_ZEROED(&stream, 1, "stream"));
-    td_status status = td_order_join(&emulator->world->order, &stream->actor);
+    td_status status = td_order_add_stream(&emulator->world->order, &stream->actor);
     if (status != TD_OK) {
         td_free(stream);
         return status;
@@ -424,17 +424,17 @@ static void run_dry(td_emu_stream *stream)
     td_emu_world *world = world_of(stream);
     while (stream->first != NULL && td_emu_step(world)) {}
     world->host_now = later(td_emu_host_now(world), stream->at);
-    td_order_host_learns(&world->order, stream->seen);
+    td_order_merge_host(&world->order, stream->seen);
 }
 
 void td_emu_stream_close(td_stream *base)
 {
     td_emu_stream *stream = td_emu_stream_of(base), **at = &world_of(stream)->streams;
     td_failure kept;
-    td_failure_keep(&kept); /* of what the caller closes for */
+    td_failure_keep(&kept); /* the failure for which the caller closes the stream */
     run_dry(stream);
     td_failure_set(&kept);
-    td_order_leave(&world_of(stream)->order, stream->actor);
+    td_order_remove_stream(&world_of(stream)->order, stream->actor);
     while (*at != stream) at = &(*at)->next;
     *at = stream->next;
     td_free(stream);
@@ -456,10 +456,10 @@ td_status td_emu_notify(td_stream *base, td_handler handler, void *context, uint
     if (device->loop == NULL) return td_fail(TD_INVALID, "%s: completions need an event loop", device->name);
     td_emu_world *world = world_of(stream);
     td_emu_entry what = {.kind = TD_EMU_NOTIFY, .handler = handler, .context = context, .value = value};
-    TD_CHECK(td_order_expect(&world->order, world->notifies + 1));
-    TD_CHECK(td_order_keep(&world->order, stream->seen, &what.host_moment));
+    TD_CHECK(td_order_reserve(&world->order, world->notifies + 1));
+    TD_CHECK(td_order_snapshot(&world->order, stream->seen, &what.host_snapshot));
     td_status status = td_emu_queue(stream, &what, NULL, 0);
-    if (status != TD_OK) return status; /* with what.host_moment */
+    if (status != TD_OK) return status; /* with what.host_snapshot */
     world->notifies++;
     return TD_OK;
 }
@@ -471,15 +471,15 @@ td_status td_emu_record(td_stream *base, td_event **out)
     TD_CHECK(td_emu_stream_check(stream));
     TD_CHECK(TD_NEW_ZEROED(&event, 1, "event"));
     event->world = world_of(stream);
-    event->holders = 2;
-    td_status status = td_order_keep(&event->world->order, stream->seen, &event->moment);
+    event->references = 2;
+    td_status status = td_order_snapshot(&event->world->order, stream->seen, &event->snapshot);
     if (status == TD_OK)
         status = td_emu_queue(stream, &(td_emu_entry){.kind = TD_EMU_RECORD, .event = event}, NULL, 0);
     if (status == TD_OK) {
         *out = event;
         return TD_OK;
     }
-    td_order_drop(&event->world->order, event->moment);
+    td_order_release(&event->world->order, event->snapshot);
     td_free(event);
     return status;
 }
@@ -491,9 +491,9 @@ td_status td_emu_wait_event(td_stream *base, td_event *event)
     if (event->world != world_of(stream))
         return td_fail(TD_INVALID, "%s: the event is one of devices that were not opened together with it",
                        base->device->name);
-    event->holders++;
+    event->references++;
     td_status status = td_emu_queue(stream, &(td_emu_entry){.kind = TD_EMU_WAIT, .event = event}, NULL, 0);
-    if (status != TD_OK) event->holders--;
+    if (status != TD_OK) event->references--;
     return status;
 }
 

@@ -39,7 +39,7 @@ typedef struct reading {
     const char *path;
     int line;
     td_topology *topology;
-    int first, last; /* the GPUs that lines are about */
+    int first, last; /* the selected GPUs */
     int slices_line[TD_EMULATED_DEVICES]; /* by the first slice of a GPU: the line that divides it */
     int words;
     char *word[MOST_WORDS];
@@ -115,7 +115,7 @@ static td_status read_gpus(const reading *r, char *text, int *first, int *last)
     return TD_OK;
 }
 
-/* Lines about GPUs: where the value goes, and what it may be. */
+/* Lines about GPUs: the field of a value, and its range. */
 
 typedef enum value_kind { SIZE, COUNT, BYTE_RATE, RATE, TIME } value_kind;
 
@@ -342,7 +342,7 @@ static td_status read_lines(reading *r, FILE *file)
     return ferror(file) ? td_fail_errno(TD_IO, errno, "%s", r->path) : TD_OK;
 }
 
-/* Slices. What belongs to their GPU is the same in all of them. */
+/* Slices. Properties of their GPU are the same in all of them. */
 
 static td_status differ(const reading *r, int first, int slice, const char *what)
 {
@@ -364,7 +364,7 @@ static td_status check_slice(const reading *r, int first, int slice)
     return TD_OK;
 }
 
-/* Links that every slice has for itself are one, the GPU's. */
+/* The links of all slices of a GPU are one link. */
 static void join_host_links(td_topology *topology, int first, int end)
 {
     for (int i = first; i < end; i++)
@@ -372,7 +372,7 @@ static void join_host_links(td_topology *topology, int first, int end)
     for (int i = first; i < end; i++) topology->host_link[i] = first;
 }
 
-/* A slice gets an equal share of the rates of what all slices use, whether the others use theirs or not. */
+/* A slice has an equal share of every rate that the slices have in common, whether the others use theirs or not. */
 static td_status share_gpus(reading *r)
 {
     td_topology *topology = r->topology;

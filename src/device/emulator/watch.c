@@ -12,7 +12,7 @@ static struct watch {
     bool on, races;
     bool mixed;       /* other operations ran since the launch began */
     uint32_t began;   /* the launch's first tick */
-    uint32_t all_met;
+    uint32_t last_barrier;
     uint32_t since;   /* operations of earlier ticks came before this launch; UINT32_MAX: all did */
     const uint32_t *tick;
     td_emu_machine *machine;
@@ -27,14 +27,14 @@ uint32_t td_emu_tick(void)
     return *tick;
 }
 
-void td_watch_set_met(void) { watch.all_met = td_emu_tick(); }
+void td_watch_set_barrier(void) { watch.last_barrier = td_emu_tick(); }
 
 /* Other members of a joint launch do not take part. */
-void td_watch_grid_met(void)
+void td_watch_grid_barrier(void)
 {
     uint32_t tick = td_emu_tick();
-    if (td_emu_now->joint != NULL) td_emu_now->grid_met = tick;
-    else watch.all_met = tick;
+    if (td_emu_now->joint != NULL) td_emu_now->last_grid_barrier = tick;
+    else watch.last_barrier = tick;
 }
 
 bool td_watch_on(void) { return watch.on; }
@@ -55,7 +55,7 @@ static void forget_ticks(td_emu_machine *machine)
 static void begin_ticks(td_emu_machine *machine)
 {
     if (machine->era != machine->regions->era) forget_ticks(machine);
-    watch.began = watch.all_met = td_emu_tick();
+    watch.began = watch.last_barrier = td_emu_tick();
 }
 
 void td_watch_member(td_emu_machine *machine) { watch.machine = machine; }
@@ -90,27 +90,27 @@ void td_watch_resume(td_emu_machine *machine) { (void)machine; }
 
 #else
 
-/* Every so many accesses, checks whether the launch makes progress and whether the process must end. */
-enum { LOOK_EVERY = 1 << 20 };
+/* Accesses between two checks whether the launch makes progress and whether the run was cancelled. */
+enum { CHECK_EVERY = 1 << 20 };
 
-/* Threads give way at one atomic of so many: others see what stands half done, and one that waits for a word to change
- * does not wait for ever. */
-enum { ATOMICS_A_TURN = 61 };
+/* Atomics between two yields of a thread: other threads see its unfinished work, and a thread that spins on a word
+ * does not spin for ever. */
+enum { YIELD_EVERY = 61 };
 
-/* ATOMIC: changes the word as one for all devices, or stores; ATOMIC_DEVICE: as one for the threads of its own. */
+/* ATOMIC: a read-modify-write of system scope, or a store; ATOMIC_DEVICE: a read-modify-write of device scope. */
 typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_DEVICE, ATOMIC_LOAD } access_kind;
 static inline bool is_change(access_kind kind) { return kind == ATOMIC || kind == ATOMIC_DEVICE; }
 
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
-static uint32_t until_look, until_turn;
-/* After so many turns without progress a launch that waits for other GPUs lets them go on. */
-enum { IDLE_TURNS = 64 };
-/* Members of a joint launch give way to each other at one of so many turns. */
-enum { MEMBER_TURNS = 8 };
-static uint32_t idle_turns;
-static uint64_t looks; /* without progress */
-static uint64_t progress; /* at the last look */
-static td_region *known[KNOWN_PAGES]; /* by page: where the last access to it went */
+static uint32_t until_check, until_yield;
+/* Yields without progress after which a launch that waits for other GPUs is paused. */
+enum { IDLE_YIELDS = 64 };
+/* Yields of a member of a joint launch between two that resume another member. */
+enum { MEMBER_YIELDS = 8 };
+static uint32_t idle_yields;
+static uint64_t checks; /* in a row, without progress */
+static uint64_t progress; /* at the last check */
+static td_region *known[KNOWN_PAGES]; /* by page: the region of the last access to it */
 
 bool td_watch_built(void) { return true; }
 
@@ -146,17 +146,17 @@ void td_watch_start(td_emu_machine *machine)
     watch.races = machine->races;
     watch.on = true;
     watch.mixed = machine->beside;
-    until_look = LOOK_EVERY;
-    until_turn = ATOMICS_A_TURN;
-    idle_turns = 0;
-    looks = 0;
+    until_check = CHECK_EVERY;
+    until_yield = YIELD_EVERY;
+    idle_yields = 0;
+    checks = 0;
     progress = 0;
 }
 
 void td_watch_pause(td_emu_machine *machine)
 {
-    machine->watched = (td_watch_state){watch.races, watch.mixed, watch.began, watch.all_met, until_look, until_turn,
-                                        idle_turns, looks, progress};
+    machine->watched = (td_watch_state){watch.races, watch.mixed, watch.began, watch.last_barrier, until_check,
+                                        until_yield, idle_yields, checks, progress};
 }
 
 void td_watch_resume(td_emu_machine *machine)
@@ -165,11 +165,11 @@ void td_watch_resume(td_emu_machine *machine)
     watch.races = kept->races;
     watch.mixed = true;
     watch.began = kept->began;
-    watch.all_met = kept->all_met;
-    until_look = kept->until_look;
-    until_turn = kept->until_turn;
-    idle_turns = 0;
-    looks = kept->looks;
+    watch.last_barrier = kept->last_barrier;
+    until_check = kept->until_check;
+    until_yield = kept->until_yield;
+    idle_yields = 0;
+    checks = kept->checks;
     progress = kept->progress;
     find_suspects(machine);
     memset(known, 0, sizeof known);
@@ -178,8 +178,8 @@ void td_watch_resume(td_emu_machine *machine)
     watch.on = true;
 }
 
-/* A cell: tick, thread (its low bits), scope and change, bytes of the word. The scope says whom else the
- * thread stands for, when several touched the word and none came before another. The change says, in a joint launch,
+/* A cell: tick, thread (its low bits), scope and change, bytes of the word. The scope says which other threads the cell
+ * stands for, when several accessed the word and none of their accesses is ordered. The change says, in a joint launch,
  * what the thread's member did to the word since the last set barrier. */
 enum { BYTES_BITS = 4, SCOPE_BITS = 4, SCOPE_SHIFT = 4, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
 enum { UNCHANGED, CHANGED, CHANGED_FOR_DEVICE, CHANGES };
@@ -198,28 +198,28 @@ static inline uint64_t cell_make(uint32_t tick, uint32_t thread, uint32_t scope,
     return (uint64_t)tick << TICK_SHIFT | (thread & THREAD_MASK) << THREAD_SHIFT | scope * CHANGES << SCOPE_SHIFT | bytes;
 }
 
-/* Of a cell just made. */
+/* Of a new cell. */
 static inline uint64_t with_change(uint64_t cell, uint32_t change) { return cell + ((uint64_t)change << SCOPE_SHIFT); }
 
-/* The number, in my block, of the thread of a cell; at least block->threads if it is of another block. */
+/* The number of a cell's thread in the current block; at least block->threads if it belongs to another block. */
 static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t cell)
 {
     return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
 }
 
-/* Whether the thread of a cell is one of this launch, of a joint one: of this member. */
+/* Whether a cell's thread belongs to this launch; in a joint launch, to this member. */
 static inline bool is_of_member(uint64_t cell)
 {
     const td_emu_machine *m = watch.machine;
     return m->joint == NULL || thread_of(cell) - m->first_id < m->ids;
 }
 
-/* Whether what the cell tells of came before whatever I do now. */
+/* Whether the cell's access happened before the current thread's next one. */
 static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
 {
     uint32_t scope = scope_of(cell), tick = tick_of(cell), other = number_in_block(me, cell);
     if (scope == ONE_THREAD && other == me->self.thread) return true;
-    if (tick < watch.machine->grid_met && scope <= SEVERAL_BLOCKS && is_of_member(cell)) return true;
+    if (tick < watch.machine->last_grid_barrier && scope <= SEVERAL_BLOCKS && is_of_member(cell)) return true;
     if (scope >= SEVERAL_BLOCKS || other >= me->block->threads) return false;
     if (tick < me->block->met) return true;
     if (scope == ONE_BLOCK || other / TD_EMU_WARP != me->self.thread / TD_EMU_WARP) return false;
@@ -237,7 +237,7 @@ static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
 static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically",
                                     "touches atomically"};
 
-/* The member of a joint launch that the thread of a cell is one of. */
+/* The member of a joint launch that a cell's thread belongs to. */
 static uint32_t member_of(uint64_t cell)
 {
     const td_emu_joint *joint = watch.machine->joint;
@@ -267,7 +267,7 @@ static void report_race(const void *code, access_kind kind, uint64_t cell, bool 
                  verbs[kind], shared ? "shared" : "device", other % threads, other / threads, did);
 }
 
-/* With an operation of another stream, or of another device. */
+/* Reports a race with an operation of another stream or device. */
 static void report_unordered(const void *code, access_kind kind, const td_emu_op *other, bool written)
 {
     char name[TD_EMU_WORDS], words[TD_OP_WORDS];
@@ -284,17 +284,18 @@ static void check_earlier(uint64_t cell, access_kind kind, bool written, const v
     if (other != NULL) report_unordered(code, kind, other, written);
 }
 
-/* Whether a cell that is no older than the launch is another operation's, which ran while the launch was paused. */
+/* Whether a cell that is no older than the launch is of another operation, executed while the launch was paused. */
 static bool is_foreign(uint64_t cell)
 {
-    const td_emu_op *op = td_order_of(watch.machine->order, tick_of(cell));
+    const td_emu_op *op = td_order_operation(watch.machine->order, tick_of(cell));
     return op != NULL && op->actor != watch.machine->actor;
 }
 
 /* Kernels of two GPUs synchronize by atomics: an access to a word is ordered after the earlier atomic on it. */
 static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind kind)
 {
-    const td_emu_op *op = tick_of(cell->touched) > 0 ? td_order_of(watch.machine->order, tick_of(cell->touched)) : NULL;
+    uint32_t tick = tick_of(cell->touched);
+    const td_emu_op *op = tick > 0 ? td_order_operation(watch.machine->order, tick) : NULL;
     uint32_t *seen = watch.machine->seen;
     if (kind < ATOMIC || op == NULL || seen[op->actor] >= op->number) return;
     seen[op->actor] = op->number;
@@ -313,8 +314,8 @@ static bool is_of_gpu(uint64_t cell)
     return is_of_member(cell) || m->joint->member[member_of(cell)]->first_slice == m->first_slice;
 }
 
-/* The cell `now` of an access of this kind with the change it makes, after the access that `touched` tells of (recent: in
- * this round). An atomic of one device's threads is none for those of another. */
+/* The cell `now` of an access of this kind with the change it makes, after the access in `touched` (recent: of this
+ * round). An atomic of device scope is a plain access for threads of other devices. */
 static __attribute__((noinline)) uint64_t change(uint64_t touched, bool recent, uint64_t now, access_kind kind,
                                                  const void *code)
 {
@@ -326,7 +327,7 @@ static __attribute__((noinline)) uint64_t change(uint64_t touched, bool recent, 
         td_emu_break(td_code_line(code, name, sizeof name),
                      "an atomic of one device's threads: it changes a word that %s changes too, with no set barrier "
                      "between; TD_ADD_SYSTEM and the like are atomic among devices", name_of_member(touched));
-    /* A load does not hide who changed the word. */
+    /* A load leaves the record of the thread that changed the word. */
     if (mine == UNCHANGED && before != UNCHANGED)
         return with_change(cell_make(tick_of(now), thread_of(touched), scope_of(now), bytes_of(now)), before);
     return with_change(now, mine);
@@ -453,8 +454,8 @@ static uint64_t stale_key(const td_region *region, uintptr_t at)
     return region->id << 44 | ((at & ~(uintptr_t)7) - region->begin);
 }
 
-/* The tick that changes of now are known by: of the launch, of a joint one's round between two set barriers. */
-static uint32_t round_of(void) { return watch.machine->joint != NULL ? watch.all_met : watch.began; }
+/* The tick that current changes are recorded with: the launch's; in a joint launch that of the last set barrier. */
+static uint32_t round_of(void) { return watch.machine->joint != NULL ? watch.last_barrier : watch.began; }
 
 static void note_change(const td_region *region, uintptr_t at, uint64_t bytes)
 {
@@ -501,8 +502,8 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     else work->bytes_read += bytes;
     if (region->suspect) check_copies(at, bytes, kind, code);
     if (watch.races && region->cells != NULL)
-        touch_words(region->cells, at - region->begin, bytes, kind, watch.all_met,
-                    watch.since < watch.all_met ? watch.since : watch.all_met, false, code);
+        touch_words(region->cells, at - region->begin, bytes, kind, watch.last_barrier,
+                    watch.since < watch.last_barrier ? watch.since : watch.last_barrier, false, code);
     if (watch.machine->stale->delay > 0 && (kind == PLAIN_WRITE || is_change(kind)) && region->device != NULL)
         note_change(region, at, bytes);
 }
@@ -521,38 +522,38 @@ static uint64_t progress_of(const td_emu_machine *m)
     return sum;
 }
 
-static void look(const void *code)
+static void check_progress(const void *code)
 {
     const td_emu_machine *m = watch.machine;
     char name[TD_EMU_WORDS];
     uint64_t now = progress_of(m);
     td_status status = td_cancel_check();
-    until_look = LOOK_EVERY;
-    looks = now == progress ? looks + 1 : 0;
+    until_check = CHECK_EVERY;
+    checks = now == progress ? checks + 1 : 0;
     progress = now;
     if (status != TD_OK) td_emu_abandon(status);
-    if (looks * LOOK_EVERY >= m->patience)
+    if (checks * CHECK_EVERY >= m->patience)
         td_emu_break(td_code_line(code, name, sizeof name),
                      "an endless loop: %llu accesses, and no thread came to an end or to a barrier",
-                     (unsigned long long)(looks * LOOK_EVERY));
+                     (unsigned long long)(checks * CHECK_EVERY));
 }
 
-/* A launch that waits for another GPU's makes no progress, however often its threads give way. */
+/* A launch that waits for another GPU makes no progress, however often its threads yield. */
 static bool waits_for_others(void)
 {
     td_emu_machine *m = watch.machine;
-    if (++idle_turns % IDLE_TURNS != 0 || m->may_pause == NULL || !m->may_pause(m)) return false;
+    if (++idle_yields % IDLE_YIELDS != 0 || m->may_pause == NULL || !m->may_pause(m)) return false;
     uint64_t now = progress_of(m);
     bool idle = now == m->progress_seen;
     m->progress_seen = now;
     return idle;
 }
 
-/* What the access finds after a pause, other GPUs may have changed. */
-static void give_way(uintptr_t at, access_kind kind)
+/* Other GPUs may have changed the word during the pause. */
+static void yield_at(uintptr_t at, access_kind kind)
 {
-    until_turn = ATOMICS_A_TURN;
-    if (watch.machine->joint != NULL && ++idle_turns % MEMBER_TURNS == 0) {
+    until_yield = YIELD_EVERY;
+    if (watch.machine->joint != NULL && ++idle_yields % MEMBER_YIELDS == 0) {
         td_emu_running->operations--;
         td_emu_pause();
         return;
@@ -563,7 +564,7 @@ static void give_way(uintptr_t at, access_kind kind)
         if (region != NULL && region->cells != NULL) meet(&region->cells[(at - region->begin) / 4], kind);
         return;
     }
-    td_emu_running->operations--; /* an exchange that is none */
+    td_emu_running->operations--; /* a failed compare-and-swap does not count */
     td_emu_release(td_emu_running);
     td_emu_wait();
 }
@@ -578,20 +579,20 @@ static inline __attribute__((always_inline)) void touch(const volatile void *pla
     if (at - (uintptr_t)block->shared < watch.machine->arena_bytes)
         touch_shared(block, at - (uintptr_t)block->shared, bytes, kind, code);
     else touch_device(at, bytes, kind, code);
-    if (--until_look == 0) look(code);
-    if (kind >= ATOMIC && --until_turn == 0) give_way(at, kind);
+    if (--until_check == 0) check_progress(code);
+    if (kind >= ATOMIC && --until_yield == 0) yield_at(at, kind);
 }
 
 /* Whether a change of that tick has reached all GPUs: before the joint launch's last set barrier, or by an event. */
 static bool is_visible(uint32_t tick)
 {
     const td_emu_machine *m = watch.machine;
-    if (m->joint != NULL && tick >= watch.began) return tick < watch.all_met;
+    if (m->joint != NULL && tick >= watch.began) return tick < watch.last_barrier;
     return td_order_unordered(m->order, m->seen, tick) == NULL;
 }
 
-/* An atomic load of a word that another GPU changed, in an operation that nothing orders before this launch, may see the
- * value from before. */
+/* An atomic load of a word that another GPU changed, in an operation that nothing orders before this launch, may read
+ * the previous value. */
 static __attribute__((noinline)) void see_stale(const volatile void *place, uint64_t bytes, void *value)
 {
     const td_emu_machine *m = watch.machine;
@@ -603,7 +604,7 @@ static __attribute__((noinline)) void see_stale(const volatile void *place, uint
     if (td_stale_draw(m->stale, word, round_of())) memcpy(value, (const char *)&word->old + at % 8, bytes);
 }
 
-/* What the compilers call. */
+/* The functions that compilers insert calls of. */
 #define HERE __builtin_return_address(0)
 
 void __tsan_init(void);
@@ -665,7 +666,7 @@ void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
 #define ATOMIC_OF(order) ((order) == TD_EMU_SYSTEM ? ATOMIC : ATOMIC_DEVICE)
-#define ORDER __ATOMIC_RELAXED /* one thread of the system runs all of them */
+#define ORDER __ATOMIC_RELAXED /* one host thread runs all emulated threads */
 #define CHANGE(bits, type, name)                                                     \
     type __tsan_atomic##bits##_##name(volatile type *word, type value, int order);   \
     type __tsan_atomic##bits##_##name(volatile type *word, type value, int order)    \

@@ -155,7 +155,7 @@ td_status td_emu_resume_launch(td_emu_stream *stream, td_emu_entry *entry, doubl
     td_emu_work work = {0};
     td_emulator *emulator = td_emulator_of(stream->stream.device);
     uint32_t tick = stream->op.tick;
-    td_order_again(&emulator->world->order, stream->seen, &stream->op);
+    td_order_resume(&emulator->world->order, stream->seen, &stream->op);
     stream->op.tick = tick; /* it began with the first */
     td_status status = td_emu_machine_resume(&emulator->machine, &work);
     end_launch(stream, &work, duration);
@@ -193,7 +193,7 @@ enum { CAPTURED = 64 << 10 }; /* bytes */
 static td_status check_reused(td_emu_stream *stream, const td_emu_entry *what)
 {
     char words[TD_OP_WORDS];
-    const td_emu_op *op = td_order_changed(&world_of(stream)->order, what->from, what->bytes, what->digest);
+    const td_emu_op *op = td_order_changed_source(&world_of(stream)->order, what->from, what->bytes, what->digest);
     if (op == NULL) return TD_OK;
     return td_fail(TD_DEVICE, "%s: race with the host: it changed %llu bytes of host memory that %s may still read; "
                    "synchronize that stream, or wait for a completion, before the buffer is used again",
