@@ -249,9 +249,9 @@ TEST(a_run_that_needs_the_room_gets_what_the_run_before_cached)
     CHECK_OK(td_session_set_budget(session, held + takes + cached / 2));
     CHECK_OK(run(session, graph, "cpu", &result));
     CHECK(memcmp(td_result_u32(wanted), td_result_u32(result), VERTICES * sizeof(uint32_t)) == 0);
+    td_result_destroy(result); /* in a build without the watch it is larger than half of what was cached */
     CHECK(held_by(session) < held + cached / 2);
     td_result_destroy(wanted);
-    td_result_destroy(result);
     td_graph_destroy(graph);
     td_session_destroy(session);
     td_session_destroy(plain);
