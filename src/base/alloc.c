@@ -117,8 +117,8 @@ td_refusal td_memory_lack(uint64_t more)
     return (td_refusal){.resource = resource_of(least), .needed = allowed + more, .allowed = allowed};
 }
 
-/* Why a request was refused, in the words of whoever can allow more: it was beyond any memory, beyond what may be held,
- * or beyond what the system has. */
+/* The message of a refused request: it exceeds any memory, a budget, or the system's memory. Names the option that
+ * allows more. */
 static td_status no_memory(const td_account *account, uint64_t count, size_t element, const char *what)
 {
     char wanted[TD_NUMBER_BYTES], taken[TD_NUMBER_BYTES], allowed[TD_NUMBER_BYTES];

@@ -37,9 +37,9 @@ td_status td_new_pages(void **out, uint64_t bytes, const char *what);
 
 void td_free(void *block); /* NULL is fine */
 
-/* Addresses without memory, for arrays of which only parts are there at a time: whoever fills a part takes its bytes
- * first (false: the budget forbids it) and gives them back, to the same account, when it is dropped. Whole 4 KiB pages;
- * what is not filled reads as zeros. Small pages, because parts come and go. */
+/* Addresses without memory, for arrays of which only parts are in memory at a time: code that fills a part charges its
+ * bytes first (false: the budget forbids it) and credits them to the same account when it drops the part. Whole 4 KiB
+ * pages; what is not filled reads as zeros. Small pages, because parts come and go. */
 td_status td_space_create(void **out, uint64_t bytes, const char *what);
 void td_space_destroy(void *space, uint64_t bytes); /* NULL is fine; no part may be held any more */
 bool td_space_take(struct td_account *account, uint64_t bytes);

@@ -10,8 +10,8 @@ void td_cancel_account(struct td_account *account, bool on);
 bool td_cancel_requested(void); /* td_cancel_request and td_cancel_clear are in tandem.h */
 td_status td_cancel_check(void); /* TD_CANCELLED with a message, or TD_OK */
 
-/* Between the two the checks of this account's threads find nothing, whatever was requested: for whoever has to reach a
- * state that can be kept and looks at td_cancel_requested there. */
+/* Between the two calls td_cancel_check of this account's threads returns TD_OK, even if a cancel was requested: for a
+ * run that must reach a state to resume from, where it asks td_cancel_requested. */
 void td_cancel_hold(void);
 void td_cancel_release(void);
 

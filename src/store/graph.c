@@ -22,7 +22,8 @@ static void free_adjacency(td_adjacency *adjacency)
 
 /* Watches. */
 
-/* Recursive: whoever is told ends watches of its own. Held while it is told, so that nobody else releases the same. */
+/* Recursive: a function that is called for a watch ends watches itself. Held during the call, so that no other thread
+ * releases the same layout. */
 static pthread_mutex_t watch_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t user_idle = PTHREAD_COND_INITIALIZER;
 static td_graph_watch *watches;

@@ -227,7 +227,7 @@ typedef struct flow {
     uint64_t failed_at; /* the earliest piece that failed, UINT64_MAX: none */
     td_status status;
     td_failure failure;
-    td_decoder *decoder; /* from here on: whoever decodes */
+    td_decoder *decoder; /* from here on: of the thread that decompresses */
     char *carry;         /* the beginning of the next piece's first line */
     size_t carried, carry_room;
     bool drained;        /* the decoder has reached the end */

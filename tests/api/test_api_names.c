@@ -20,7 +20,7 @@ static const refused requests[] = {
     {"wcc", {.resume = "/nowhere/at/all"}, TD_USAGE, "td_request.resume /nowhere"},
 };
 
-TEST(a_refused_request_is_told_in_the_words_of_the_api)
+TEST(a_refusal_names_calls_and_fields_of_the_api)
 {
     td_session *session = session_of(1);
     td_graph *graph = map_of(session);

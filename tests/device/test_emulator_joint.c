@@ -151,7 +151,7 @@ TEST(members_take_turns_while_one_waits_for_a_word)
     }
 }
 
-TEST(grid_barriers_and_set_barriers_go_together)
+TEST(a_launch_may_use_grid_barriers_and_set_barriers)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         party p = party_open("emu:3@late", seed);

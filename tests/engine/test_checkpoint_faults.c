@@ -4,7 +4,7 @@
 
 /* Failing writes. */
 
-TEST(a_write_that_fails_is_told_once_and_the_run_goes_on)
+TEST(a_write_that_fails_is_reported_once_and_the_run_continues)
 {
     scene *self = open_scene();
     td_run *plain = run_of("kcore", self->graph, options_of(self, "kcore"), "");

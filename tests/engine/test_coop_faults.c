@@ -185,14 +185,14 @@ static void check_instead(double cap, const char *settings, const char *engine, 
     td_graph_destroy(graph);
 }
 
-TEST(a_cap_that_fits_nothing_or_everything_is_told_and_another_engine_runs)
+TEST(a_cap_that_fits_nothing_or_everything_is_reported_and_another_engine_runs)
 {
     check_instead(1e-9, "", "cpu", "the CPU runs it alone");
     check_instead(0, "", "resident", "the graph fits on the GPU");
 }
 
 /* Each of the two has --async, what they share has not. */
-TEST(async_changes_nothing_where_two_share_an_iteration_and_that_is_told)
+TEST(async_changes_nothing_where_two_share_an_iteration_and_a_message_says_so)
 {
     static const struct {
         double cap;

@@ -143,7 +143,7 @@ TEST(fewer_bits_are_copied_and_others_read)
     td_graph_destroy(graph);
 }
 
-TEST(windows_add_up_at_every_cap_whoever_takes_them)
+TEST(windows_add_up_at_every_cap_on_either_side)
 {
     static const double caps[] = {0.2, 0.45, 0.95};
     static const char *const ways[] = {WINDOWS, WINDOWS "coop.order=none", WINDOWS "coop.extract=vertex",
@@ -162,7 +162,7 @@ TEST(windows_add_up_at_every_cap_whoever_takes_them)
 }
 
 /* With nearly all edges on the device some of those that lead to sinks are hot. */
-TEST(sinks_that_wait_hear_hot_edges_too)
+TEST(deferred_sinks_receive_along_hot_edges_too)
 {
     static const char *const programs[] = {"pagerank", "adsorption"};
     static const char *const settings[] = {ALWAYS "coop.order=hot coop.sinks=defer pagerank.dangling=ignore",

@@ -27,16 +27,16 @@ static void check(const char *program)
     td_pool_destroy(place.pool);
 }
 
-TEST(bfs_together) { check("bfs"); }
-TEST(sssp_together) { check("sssp"); }
-TEST(wcc_together) { check("wcc"); }
-TEST(labels_together) { check("labels"); }
-TEST(kcore_together) { check("kcore"); }
-TEST(mst_together) { check("mst"); }
-TEST(pagerank_together) { check("pagerank"); }
-TEST(adsorption_together) { check("adsorption"); }
-TEST(nn_together) { check("nn"); }
-TEST(heat_together) { check("heat"); }
-TEST(circuit_together) { check("circuit"); }
+TEST(bfs_on_gpu_and_cpu) { check("bfs"); }
+TEST(sssp_on_gpu_and_cpu) { check("sssp"); }
+TEST(wcc_on_gpu_and_cpu) { check("wcc"); }
+TEST(labels_on_gpu_and_cpu) { check("labels"); }
+TEST(kcore_on_gpu_and_cpu) { check("kcore"); }
+TEST(mst_on_gpu_and_cpu) { check("mst"); }
+TEST(pagerank_on_gpu_and_cpu) { check("pagerank"); }
+TEST(adsorption_on_gpu_and_cpu) { check("adsorption"); }
+TEST(nn_on_gpu_and_cpu) { check("nn"); }
+TEST(heat_on_gpu_and_cpu) { check("heat"); }
+TEST(circuit_on_gpu_and_cpu) { check("circuit"); }
 
 TEST_MAIN

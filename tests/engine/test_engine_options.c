@@ -56,7 +56,7 @@ TEST(deferred_sinks_end_with_the_values_they_would_have_had)
     destroy_pools(&threads);
 }
 
-TEST(sinks_are_not_deferred_where_somebody_needs_their_value)
+TEST(sinks_are_not_deferred_where_a_neighbour_reads_their_value)
 {
     static const struct {
         const char *program, *why;
@@ -187,7 +187,7 @@ TEST(edges_too_light_to_move_a_float_distance_have_parents_too)
     td_graph_destroy(graph);
 }
 
-TEST(who_has_no_parents_says_so)
+TEST(programs_without_parents_refuse_them)
 {
     td_graph *graph = test_graph(test_graph_named("tree"), TEST_U8, NULL);
     td_run *run = NULL;
@@ -391,7 +391,7 @@ static bool watch_row(void *context, const td_iteration *row)
     return true;
 }
 
-TEST(whoever_watches_sees_every_row_once_and_in_order)
+TEST(a_progress_callback_gets_every_row_once_and_in_order)
 {
     static const char *const programs[] = {"bfs", "sssp", "wcc", "mst", "kcore", "pagerank"};
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);

@@ -187,7 +187,7 @@ TEST(core_numbers_read_a_fraction_of_what_levels_do)
     close_pair(&self);
 }
 
-TEST(faults_under_a_run_are_told)
+TEST(faults_under_a_run_are_reported)
 {
     pair self = open_pair("k12");
     td_run_options options = {.pool = self.pool, .engine = "hybrid"};

@@ -143,7 +143,7 @@ static void check_levels(const char *kind, uint64_t seed)
     td_graph_destroy(graph);
 }
 
-TEST(levels_are_right_whoever_found_the_one_before)
+TEST(levels_are_right_whether_cpu_or_gpu_found_the_one_before)
 {
     static const char *const kinds[] = {"rmat", "smallworld", "web"};
     for (uint64_t seed = 1; seed <= 12; seed++) check_levels(kinds[seed % 3], seed);

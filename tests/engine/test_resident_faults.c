@@ -225,6 +225,7 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("resident", "bfs", "resident.ballance=warp", "resident.balance");
     refuse_setting("resident", "bfs", "resident.balance=block", "thread|cta|iwb|warp");
     refuse_setting("resident", "pagerank", "resident.replication=3", "auto|1|2|4|8|16|32");
+    refuse_setting("resident", "pagerank", "resident.replication=4", "it is for resident.gather=shards");
     refuse_setting("resident", "bfs", "resident.rounds=0", "resident.rounds");
     refuse_setting("resident", "bfs", "resident.delta=4", "sssp");
     refuse_setting("resident", "wcc", "resident.direction=pull", "changes nothing about wcc");

@@ -207,7 +207,7 @@ static bool stop_at_two(void *context, const td_iteration *row)
     return row->number < 2;
 }
 
-TEST(whoever_watches_can_stop_a_run)
+TEST(a_progress_callback_can_stop_a_run)
 {
     td_graph *graph = graph_of("1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n");
     int rows = 0;

@@ -69,7 +69,7 @@ TEST(an_edge_in_one_word_spares_the_link_a_third)
 }
 
 /* Its bits would be lost, and distances wrong. */
-TEST(a_weight_above_the_range_that_the_graph_states_is_told)
+TEST(a_weight_above_the_range_that_the_graph_states_is_reported)
 {
     td_graph *graph = weighted();
     td_link_list list = {.edges = graph->edges, .weight_bytes = 1, .weights = graph->out.weights};

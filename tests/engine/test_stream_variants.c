@@ -122,7 +122,7 @@ TEST(on_a_grid_the_variants_stand_as_in_the_paper)
     td_graph_destroy(graph);
 }
 
-TEST(hardly_more_of_bfs_crosses_the_link_than_is_of_use)
+TEST(hardly_more_than_the_useful_edges_of_bfs_cross_the_link)
 {
     td_graph *graph = skewed(10);
     const claim *of = &(claim){.program = "bfs"};

@@ -30,7 +30,7 @@ TEST(a_guess_counts_until_iterations_outweigh_it)
 }
 
 /* Beyond z: 20 us whatever the group, and 2 us for each GPU, with noise. */
-TEST(several_sizes_tell_the_constant_apart)
+TEST(several_sizes_determine_the_constant)
 {
     td_sync_cost sync;
     double q = -1;

@@ -142,7 +142,7 @@ TEST(a_single_edge_without_its_other_direction_is_seen_in_the_file)
     }
 }
 
-TEST(the_same_edges_with_weights_for_those_who_look_at_them)
+TEST(the_same_edges_with_weights_for_programs_that_use_them)
 {
     drawing how = {.weighted = true, .both_ways = true, .apart = true};
     td_graph *graph = drawn(how);

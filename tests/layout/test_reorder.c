@@ -127,7 +127,7 @@ TEST(weights_of_every_kind_stay_with_their_edges)
             check_orders(test_graph_named(names[i]), (test_weights)kind, NULL);
 }
 
-TEST(numbers_that_mean_something_are_told_from_those_that_do_not)
+TEST(orders_with_a_meaning_are_distinguished_from_random_ones)
 {
     static const char *const names[] = {"path", "rmat 10"};
     for (int i = 0; i < 2; i++) {

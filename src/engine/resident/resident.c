@@ -57,6 +57,21 @@ bool td_resident_uses(const td_program *program, const char *setting)
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
 
+/* Replicated accumulators are those of shards. */
+static bool applies(const td_settings *settings, const char *setting)
+{
+    double gather = 1;
+    if (strcmp(setting, "replication") != 0) return true;
+    (void)td_settings_number(settings, "resident", td_resident_settings, "gather", &gather);
+    return gather == 1;
+}
+
+static const char *when(const char *setting)
+{
+    (void)setting;
+    return "resident.gather=shards";
+}
+
 /* Reads the settings that memory depends on. */
 static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
 {
@@ -227,6 +242,8 @@ const td_engine td_resident_engine = {
     .settings = td_resident_settings,
     .renamed = renamed,
     .uses = td_resident_uses,
+    .applies = applies,
+    .when = when,
     .plan = plan_resident,
     .run = run_resident,
 };
