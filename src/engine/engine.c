@@ -8,6 +8,7 @@
 #include "gpu/set.h"
 #include "run/checkpoint.h"
 #include "run/groups.h"
+#include "run/precision.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,6 +153,7 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
     uint64_t available = free_memory() + (options->cache != NULL ? td_cache_bytes(options->cache) : 0);
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
+    TD_CHECK(td_program_for(&program, program, &facts, options));
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
     plan->program = program;
     plan->graph = td_graph_seen_by(program, graph);
@@ -265,7 +267,8 @@ static uint64_t held_for_others(const td_plan *plan)
     return now > own ? now - own : 0;
 }
 
-static td_status run_plan(const td_plan *plan, td_run **out)
+/* *narrow: the run failed because its values were too small. */
+static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
 {
     td_status status = TD_OK;
     td_run *run = NULL;
@@ -279,7 +282,9 @@ static td_status run_plan(const td_plan *plan, td_run **out)
     print_note(plan);
     TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
     TD_TRY(td_run_name_groups(run, plan->options.pool));
-    TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));
+    status = td_run_check_overflow(run, plan->options.pool);
+    *narrow = status == TD_LIMIT;
+    TD_TRY(td_checkpoints_explain(run, status));
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
     run->plans = plan->options.cache->plans;
@@ -295,9 +300,27 @@ done:
     return status;
 }
 
+/* Repeats a run with values of 8 bytes. */
+static td_status run_wide(const td_plan *plan, td_run **out)
+{
+    td_plan *wide = NULL;
+    bool narrow;
+    td_run_options options = plan->options;
+    options.begins = NULL;
+    td_info("%s: distances do not fit into 32 bits; it runs again with 64 (%s.precision=double does so at once)",
+            plan->program->info->name, plan->program->info->name);
+    TD_CHECK(td_plan_create(&wide, plan->engine, plan->program->wide, plan->graph, &options));
+    wide->reported = plan->reported;
+    td_status status = run_plan(wide, out, &narrow);
+    td_plan_destroy(wide);
+    return status;
+}
+
 td_status td_plan_execute(const td_plan *plan, td_run **out)
 {
-    td_status status = run_plan(plan, out);
+    bool narrow = false;
+    td_status status = run_plan(plan, out, &narrow);
+    if (narrow && td_program_widens(plan->program, &plan->options)) status = run_wide(plan, out);
     return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "base/names.h"
 #include "run/checkpoint.h"
+#include "run/precision.h"
 #include "engine/hybrid/gpu.h"
 
 #include <stdio.h>
@@ -54,7 +55,9 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
                       .weights = unweighted ? TD_WEIGHT_NONE : file->weights,
                       .ids = file->has_ids ? &ids : NULL, .ids_sorted = file->ids_sorted};
-    td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
+    td_graph_facts facts = {.vertices = file->vertices, .weights = file->weights, .weight_max = file->weight_max};
+    td_status status = td_program_for(&program, program, &facts, options);
+    if (status == TD_OK) status = td_cpu_bytes(program, &shape, options, &program_bytes);
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;

@@ -199,8 +199,8 @@ static td_status check_saturation(const td_run *run)
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (distances[v] == UINT32_C(0xfffffffe))
             return td_fail(TD_LIMIT,
-                           "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
-                           "use real weights ('tandem convert --weights 1.0:100.0') or smaller ones",
+                           "the distance of vertex %llu is beyond 4294967293, the largest of 32 bits; give "
+                           "sssp.precision=double",
                            (unsigned long long)td_graph_id(run->graph, v));
     return TD_OK;
 }
@@ -216,8 +216,8 @@ static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int 
         for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
             if (isinf(distances[graph->out.targets[e]]))
                 return td_fail(TD_LIMIT,
-                               "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller "
-                               "ones",
+                               "the distance of vertex %llu is beyond %g, the largest in single precision; give "
+                               "sssp.precision=double",
                                (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
     return TD_OK;
 }
@@ -229,6 +229,7 @@ static td_status check_infinities(td_run *run, td_pool *pool)
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }
 
+/* Values that are too small for the result: the run may be repeated with wider ones. */
 td_status td_run_check_overflow(td_run *run, td_pool *pool)
 {
     if (!run->program->info->saturates) return TD_OK;
@@ -348,7 +349,8 @@ td_status td_run_create(td_run **out, const td_program *program, const td_graph 
     run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
     if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
     run->context = make_context(info, graph, options);
-    run->kind = info->real_follows_weights && run->context.real_weights ? TD_VALUE_F32 : info->value;
+    run->kind = info->value;
+    if (info->real_follows_weights && run->context.real_weights) run->kind = info->wide ? TD_VALUE_F64 : TD_VALUE_F32;
     TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
     TD_TRY(td_run_prepare_inputs(run, options, texts));
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];
