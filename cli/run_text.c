@@ -275,6 +275,7 @@ static void help_program(const char *name, const td_program_facts *program)
     printf("tandem run %s: %s\n\n", name, td_program_summary(name));
     td_print_entry("  result", NAME_COLUMN, program->result);
     td_print_entry("  weights", NAME_COLUMN, weights_text(program));
+    if (program->edges != NULL) td_print_entry("  edges", NAME_COLUMN, program->edges);
     td_print_entry("  --source", NAME_COLUMN, program->needs_source   ? "needed"
                                              : program->takes_source ? "optional"
                                                                      : "none: starts from all vertices");

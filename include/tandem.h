@@ -379,6 +379,7 @@ typedef struct td_program_facts {
     bool uses_weights, needs_weights, positive_weights, non_negative_weights; /* the last two: allowed weights */
     uint32_t iterations;       /* the default limit; 0: none */
     double tolerance;          /* the default; 0: none */
+    const char *edges;         /* what it makes of direction, loops and parallel edges; NULL: not said */
 } td_program_facts;
 
 TD_API td_status td_program_describe(const char *name, td_program_facts *out); /* TD_NOT_FOUND if there is none */

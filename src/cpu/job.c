@@ -231,6 +231,10 @@ static td_status declare_values(td_cpu_job *job, td_cpu_memory *memory)
             TD_CHECK(td_cpu_declare(memory, &job->next_values, n, k->value_bytes, "new vertex values"));
         job->next_messages = job->next_values;
     }
+    if (job->strict) {
+        TD_CHECK(td_cpu_declare(memory, &job->snapshot, n, k->value_bytes, "values before the iteration"));
+        job->messages = job->next_messages = job->snapshot;
+    }
     if (k->sends_value) return TD_OK;
     TD_CHECK(td_cpu_declare(memory, &job->messages, n, k->message_bytes, "messages"));
     job->next_messages = job->messages;
@@ -386,10 +390,11 @@ static td_status read_settings(td_cpu_job *job)
 void td_cpu_job_close(td_cpu_job *job)
 {
     if (job->next_values != job->values) td_free(job->next_values);
-    if (job->messages != job->values) {
+    if (job->messages != job->values && job->messages != job->snapshot) {
         if (job->next_messages != job->messages) td_free(job->next_messages);
         td_free(job->messages);
     }
+    td_free(job->snapshot);
     td_free(job->values);
     td_free(job->active);
     td_free(job->next_active);
@@ -414,6 +419,7 @@ void td_cpu_job_close(td_cpu_job *job)
 td_status td_cpu_find_parents(td_cpu_job *job)
 {
     TD_CHECK(td_cpu_declare_parents(job, &(td_cpu_memory){0}));
+    if (job->snapshot != NULL) job->messages = job->next_messages = job->values;
     job->parents = job->run->parents;
     TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
                          NULL));
@@ -453,6 +459,7 @@ td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->async = run->async;
+    job->strict = td_run_strict(run->program, options);
     TD_CHECK(read_settings(job));
     bool by_levels = run->resumed == NULL || run->resumed->by_levels;
     job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;

@@ -102,6 +102,7 @@ static td_status pull_all(td_cpu_job *job, td_cpu_tally *sum)
     job->kernels->merge(job);
     *sum = td_cpu_sum(job);
     if (job->next_values != job->values) swap(&job->values, &job->next_values);
+    if (job->snapshot != NULL) return TD_OK;
     if (job->kernels->sends_value) {
         job->messages = job->values;
         job->next_messages = job->next_values;
@@ -152,10 +153,19 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     return TD_OK;
 }
 
+static void copy_values(td_cpu_job *job, int worker)
+{
+    uint64_t begin, end, bytes = job->kernels->value_bytes;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        memcpy((char *)job->snapshot + begin * bytes, (const char *)job->values + begin * bytes, (end - begin) * bytes);
+}
+
 /* One iteration in the chosen direction; afterwards *now is the next frontier. */
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_cpu_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
+    if (job->snapshot != NULL)
+        TD_CHECK(td_cpu_step(job, copy_values, job->graph->vertices, 1 << 14, job->graph->vertices, NULL));
     if (pushing) TD_CHECK(make_listed(job, now));
     else if (job->active != NULL) TD_CHECK(td_cpu_make_mapped(job, now));
     if (pushing) TD_CHECK(push_queue(job, now->edges, sum));

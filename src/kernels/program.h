@@ -73,6 +73,8 @@ enum {
     TD_VIEW_BOTH,    /* the undirected view: both ways along every edge */
 };
 
+enum { TD_VIEW_NEIGHBOURS = 2 }; /* of forward_choice */
+
 /* PROGRAM_SCHEDULE: the order of work. */
 enum {
     TD_SCHEDULE_ROUNDS,   /* all active vertices, round by round */
@@ -208,10 +210,13 @@ typedef struct td_program_info {
     bool real_follows_weights;    /* values are the bits of floats when the weights are floats (of doubles if wide) */
     bool wide;                    /* the second instance, with values of 8 bytes (docs/design/precision.md) */
     int precision_choice;         /* 1 + the parameter auto|single|double of a program with two instances; 0: none */
-    int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
+    int forward_choice;           /* 1 + the parameter both|in|neighbours: the undirected view, the view forward, or the
+                                   * undirected graph of distinct neighbours (TD_VIEW_NEIGHBOURS); 0: none */
     uint32_t iterations;          /* default of --iterations; 0: no limit */
     double tolerance;             /* default of --tolerance */
     const td_setting *parameters; /* keys are "<program>.<name>"; ends with a NULL name */
+    const char *edges;            /* what it makes of direction, loops and parallel edges, for its help page */
+    const char *directed;         /* what surprises on a graph that is not symmetric, for the run's lines; or NULL */
 } td_program_info;
 
 /* A program as the registry knows it. */

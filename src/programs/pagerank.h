@@ -138,4 +138,6 @@ static const td_program_info program_info = {
     .rule = TD_RULE_REALS, .sinks_choice = 1 + PAGERANK_DANGLING, .order_free = true, .renumbers = true,
     .wide = PROGRAM_WIDE, .precision_choice = 1 + PAGERANK_PRECISION, .iterations = 1000, .tolerance = 1e-6,
     .parameters = program_parameters,
+    .edges = "Edges lead from source to target. A loop is an out-edge that returns rank to its vertex; "
+             "parallel edges count each.",
 };

@@ -132,4 +132,6 @@ static const td_program_info program_info = {
     .rule = TD_RULE_DISTANCES, .needs_source = true, .non_negative = true, .saturates = !PROGRAM_WIDE,
     .gives_parents = true, .order_free = true, .renumbers = true, .real_follows_weights = true, .wide = PROGRAM_WIDE,
     .precision_choice = 1, .parameters = program_parameters,
+    .edges = "Edges lead from source to target. Loops change nothing; of parallel edges the lightest "
+             "counts.",
 };

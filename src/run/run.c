@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
+#include "store/builder.h"
 #include "store/paged.h"
 
 #include <float.h>
@@ -19,6 +20,17 @@ enum { MOST_ROWS = 1 << 20 };
 const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph)
 {
     return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
+}
+
+td_status td_graph_for(const td_graph **out, const td_program *program, const td_graph *graph,
+                       const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    double numbers[TD_PARAMETERS] = {0};
+    *out = td_graph_seen_by(program, graph);
+    if (info->forward_choice == 0) return TD_OK;
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
+    return numbers[info->forward_choice - 1] == TD_VIEW_NEIGHBOURS ? td_graph_simple(graph, options->pool, out) : TD_OK;
 }
 
 /* A block of numbers, which rows refer to: blocks never move. */
@@ -135,6 +147,31 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
     return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
 }
 
+bool td_run_strict(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = &program->cpu[TD_WEIGHT_NONE];
+    return options->mode == TD_MODE_SYNC && options->has_iterations && program->info->kind == TD_KIND_GAS && k->fused &&
+           k->sum == TD_SUM_MIN && !k->first_hit;
+}
+
+/* Sweeps and levels of peeling have one order, which a mode does not change. */
+bool td_program_has_async(const td_program *program)
+{
+    return program->info->order_free && program->info->kind == TD_KIND_GAS &&
+           program->cpu[TD_WEIGHT_NONE].schedule != TD_SCHEDULE_PEEL;
+}
+
+static td_status check_mode(const td_program *program, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    bool levels = program->cpu[TD_WEIGHT_NONE].schedule == TD_SCHEDULE_PEEL;
+    if (options->mode != TD_MODE_ASYNC || td_program_has_async(program)) return TD_OK;
+    if (!info->order_free)
+        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    return td_fail(TD_USAGE, "{async} changes nothing about %s, which %s; leave it out", info->name,
+                   levels ? "peels level by level" : "sweeps over all edges");
+}
+
 td_status td_run_check_options(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
@@ -143,8 +180,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     if (options->has_source && !info->needs_source && !info->takes_source)
         return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
-    if (options->mode == TD_MODE_ASYNC && !info->order_free)
-        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    TD_CHECK(check_mode(program, options));
     if (options->has_tolerance && !(options->tolerance >= 0))
         return td_fail(TD_USAGE, "the tolerance must be at least 0");
     if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)

@@ -57,7 +57,7 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
             check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.high_degree=64 cpu.piece=64");
             if (program->info->kind == TD_KIND_SWEEP) continue;
             check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=notify");
-            if (program->info->order_free)
+            if (td_program_has_async(program))
                 check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=pull");
             if (program->cpu[0].fused)
                 check_every_allocation(name, graph, threads.of[t],

@@ -365,14 +365,15 @@ TEST(push_is_refused_where_a_vertex_needs_its_whole_sum)
     td_graph_destroy(graph);
 }
 
-TEST(what_depends_on_order_does_not_run_asynchronously)
+/* What depends on the order, and what a mode does not change. */
+TEST(some_programs_do_not_run_asynchronously)
 {
     td_graph *graph = test_graph(test_graph_named("tree"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program_info *info = td_programs[p]->info;
         td_run *run = NULL;
         td_run_options options = {.mode = TD_MODE_ASYNC, .has_source = info->needs_source};
-        CHECK_STATUS(try_run(&run, info->name, graph, options, ""), info->order_free ? TD_OK : TD_USAGE);
+        CHECK_STATUS(try_run(&run, info->name, graph, options, ""), td_program_has_async(td_programs[p]) ? TD_OK : TD_USAGE);
         td_run_destroy(run);
     }
     td_graph_destroy(graph);

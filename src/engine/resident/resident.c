@@ -223,6 +223,7 @@ const td_engine td_resident_engine = {
     .device = "cuda or emu",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
+    .strict = true,
     .settings = td_resident_settings,
     .renamed = renamed,
     .uses = td_resident_uses,
