@@ -5,6 +5,7 @@
 #include "cpu/cpu.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/resident/resident.h"
+#include "run/precision.h"
 #include "store/graph.h"
 
 #include <stdio.h>
@@ -24,6 +25,8 @@ static td_status find_needs(needs *out, const td_program *program, const td_grap
     td_gpu_bytes gpu;
     td_hybrid_bytes disk;
     uint64_t graph_bytes = td_graph_bytes(graph);
+    td_graph_facts facts = td_graph_facts_of(graph);
+    TD_CHECK(td_program_for(&program, program, &facts, &options));
     graph = td_graph_seen_by(program, graph);
     uint64_t inputs = td_run_input_bytes(program, graph, &options);
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));

@@ -112,5 +112,6 @@ td_status td_cpu_bucket(td_cpu_job *job)
     if (job->failed != TD_OK)
         return job->failed == TD_NO_MEMORY ? no_room(job) : (td_status)job->failed;
     job->run->converged = true;
-    return close_round(job);
+    TD_CHECK(close_round(job));
+    return job->defer_sinks ? td_cpu_finish_sinks(job) : TD_OK;
 }

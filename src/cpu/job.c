@@ -322,6 +322,7 @@ td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory)
     if (job->bare) return TD_OK;
     TD_CHECK(declare_values(job, memory));
     if (job->run->program->info->kind == TD_KIND_GAS) TD_CHECK(declare_frontier(job, memory));
+    TD_CHECK(td_cpu_declare_kept(job, memory));
     if (!cuts_once(job)) return TD_OK;
     uint64_t whole = td_cpu_view_edges(job) + job->graph->vertices;
     job->pieces = whole / choose_piece(job, whole) + 1;
@@ -353,9 +354,14 @@ static td_status check_sinks(const td_cpu_job *job)
                                  "out-edges would be an iteration ahead of the others");
     int choice = job->run->program->info->sinks_choice;
     bool spreads = choice > 0 && job->context.parameter[choice - 1] == 0;
-    if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
-        job->run->program->info->kind == TD_KIND_GAS)
+    if (k->view == TD_VIEW_FORWARD && !spreads && !job->async && job->run->program->info->kind == TD_KIND_GAS)
         return TD_OK;
+    if (k->view == TD_VIEW_BOTH)
+        return td_fail(TD_USAGE, "cpu.sinks=defer: %s sends values both ways along an edge, so that a vertex without "
+                       "out-edges is read by others", name);
+    if (job->async)
+        return td_fail(TD_USAGE, "cpu.sinks=defer: in an asynchronous run there is no moment at which all other values "
+                       "are final; leave out {async}");
     return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s",
                    name, spreads ? " (unless pagerank.dangling=ignore)" : "");
 }
@@ -395,6 +401,9 @@ void td_cpu_job_close(td_cpu_job *job)
         td_free(job->messages);
     }
     td_free(job->snapshot);
+    td_free(job->kept.offsets);
+    td_free(job->kept.targets);
+    td_free(job->kept.weights);
     td_free(job->values);
     td_free(job->active);
     td_free(job->next_active);
@@ -473,6 +482,7 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     TD_CHECK(td_cpu_job_describe(job, run, options));
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
+    TD_CHECK(td_cpu_keep_lists(job));
     if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
     uint64_t now = td_memory().now; /* may be less than before, if a cached layout was released */
     run->array_bytes = now > held ? now - held : 0;

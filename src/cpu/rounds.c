@@ -221,24 +221,6 @@ static td_status checkpoint(td_cpu_job *job, td_cpu_frontier *now)
     return td_cpu_save(job, state, job->track ? job->active : NULL);
 }
 
-/* Computes the deferred vertices without out-edges after all others are final. */
-static td_status finish_sinks(td_cpu_job *job)
-{
-    td_cpu_tally sum;
-    uint64_t words = td_cpu_words(job), began = td_clock_ns();
-    TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
-    memset(job->marked, 0, words * 8);
-    for (uint32_t v = 0; v < job->graph->vertices; v++)
-        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
-    job->defer_sinks = false;
-    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
-    TD_CHECK(td_run_check_change(job->run, job->context.iteration, sum.change, sum.share));
-    if (job->next_values != job->values || job->next_messages != job->messages)
-        TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
-    td_row row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
-    return td_cpu_end_iteration(job, &row, began);
-}
-
 td_status td_cpu_rounds(td_cpu_job *job)
 {
     td_cpu_frontier now;
@@ -268,7 +250,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
         if (job->run->converged) break;
     }
     if (job->track && now.vertices == 0) job->run->converged = true;
-    return deferred ? finish_sinks(job) : TD_OK;
+    return deferred ? td_cpu_finish_sinks(job) : TD_OK;
 }
 
 /* Peeling. */

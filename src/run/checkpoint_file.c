@@ -109,7 +109,7 @@ static td_status compare_graph(const td_identity *written, const td_identity *mi
                    mine->graph_id);
 }
 
-/* The precision is not compared: the size of a value is. */
+/* Compares all but the precision, which the size of a value stands for. */
 static td_status compare_parameters(const td_identity *written, const td_identity *mine, const td_program_info *info,
                                     const char *path)
 {

@@ -33,9 +33,14 @@ static bool needs_wide(const td_program *program, const td_graph_facts *facts, c
     return facts->weights == TD_WEIGHT_F32 || may_overflow(facts, options);
 }
 
-static td_status check_tolerance(const td_program *program, const td_run_options *options)
+/* Refuses what no number of iterations reaches. */
+static td_status check_tolerance(const td_program *program, const td_run_options *options, bool single)
 {
     if (program->info->weights != TD_WEIGHTS_UNUSED || !is_small(options)) return TD_OK;
+    if (options->tolerance < TD_DOUBLE_TOLERANCE)
+        return td_fail(TD_USAGE, "{tolerance} %g is below what %s reaches in double precision, about %g",
+                       options->tolerance, program->info->name, TD_DOUBLE_TOLERANCE);
+    if (!single) return TD_OK;
     return td_fail(TD_USAGE, "{tolerance} %g is below what %s reaches in single precision, about %g; leave out "
                    "%s.precision=single, or give %s.precision=double", options->tolerance, program->info->name,
                    TD_SINGLE_TOLERANCE, program->info->name, program->info->name);
@@ -48,7 +53,8 @@ td_status td_program_for(const td_program **out, const td_program *program, cons
     *out = program;
     if (program->wide == NULL) return TD_OK;
     TD_CHECK(asked(program, options, &precision));
-    if (precision == TD_PRECISION_SINGLE) return check_tolerance(program, options);
+    TD_CHECK(check_tolerance(program, options, precision == TD_PRECISION_SINGLE));
+    if (precision == TD_PRECISION_SINGLE) return TD_OK;
     if (precision == TD_PRECISION_DOUBLE || needs_wide(program, facts, options)) *out = program->wide;
     return TD_OK;
 }

@@ -9,6 +9,9 @@ typedef enum td_precision { TD_PRECISION_AUTO, TD_PRECISION_SINGLE, TD_PRECISION
 /* The tolerance from which on ranks of 4 bytes reach it: the sum of the roundings of all ranks is about 6e-8. */
 #define TD_SINGLE_TOLERANCE 1e-7
 
+/* The same of 8 bytes, rounded up. */
+#define TD_DOUBLE_TOLERANCE 1e-15
+
 /* The instance for this graph and request; `program` itself if it has one instance. */
 td_status td_program_for(const td_program **out, const td_program *program, const td_graph_facts *facts,
                          const td_run_options *options);

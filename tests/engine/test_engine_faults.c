@@ -88,6 +88,7 @@ TEST(deferred_sinks_and_personal_ranks_fail_as_cleanly)
     snprintf(settings, sizeof settings, "adsorption.seeds=%s", path);
     check_every_allocation("adsorption", graph, NULL, settings);
     check_every_allocation("bfs", graph, NULL, "cpu.sinks=defer");
+    check_every_allocation("sssp", graph, NULL, "cpu.sinks=defer");
     td_graph_destroy(graph);
 }
 

@@ -46,6 +46,10 @@ TEST(deferred_sinks_end_with_the_values_they_would_have_had)
             check_deferred("bfs", graph, search, SHARED, 0);
             check_deferred("bfs", graph, search, SHARED "cpu.direction=pull", 0);
             check_deferred("bfs", graph, search, SHARED "cpu.direction=push", 0);
+            check_deferred("sssp", graph, search, SHARED, 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=pull", 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=push", 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=notify", 0);
             check_deferred("pagerank", graph, options, SHARED "pagerank.dangling=ignore", 1e-5);
             check_deferred("pagerank", graph, options, SHARED "pagerank.dangling=ignore cpu.direction=notify", 1e-5);
             check_deferred("adsorption", graph, options, SHARED, 1e-5);
@@ -56,6 +60,40 @@ TEST(deferred_sinks_end_with_the_values_they_would_have_had)
     destroy_pools(&threads);
 }
 
+static uint64_t active_in(const td_run *run)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) sum += run->rows[i].active_vertices;
+    return sum;
+}
+
+/* A deferred sink is never in a frontier or a bucket: it has its value once. */
+TEST(deferred_sinks_are_processed_once)
+{
+    static const char *const programs[] = {"bfs", "sssp"}, *const directions[] = {"", "cpu.direction=push"};
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_F32, NULL);
+    td_run_options options = {.has_source = true, .source = busiest(graph), .parents = true};
+    for (int i = 0; i < 4; i++) {
+        char settings[128];
+        snprintf(settings, sizeof settings, "%s cpu.sinks=defer", directions[i / 2]);
+        td_run *now = run_of(programs[i % 2], graph, options, directions[i / 2]),
+               *deferred = run_of(programs[i % 2], graph, options, settings);
+        uint64_t sinks = 0;
+        for (uint32_t v = 0; v < graph->vertices; v++) {
+            bool reached = deferred->parents[v] != TD_NO_VERTEX;
+            CHECK_EQ(reached, now->parents[v] != TD_NO_VERTEX);
+            sinks += reached && td_degree(&graph->out, v) == 0;
+        }
+        CHECK(sinks > 0);
+        if (active_in(deferred) + sinks > active_in(now))
+            TEST_FAIL("%s %s: %" PRIu64 " active vertices with %" PRIu64 " sinks deferred, %" PRIu64 " otherwise",
+                      programs[i % 2], settings, active_in(deferred), sinks, active_in(now));
+        td_run_destroy(now);
+        td_run_destroy(deferred);
+    }
+    td_graph_destroy(graph);
+}
+
 TEST(sinks_are_not_deferred_where_somebody_needs_their_value)
 {
     static const struct {
@@ -63,11 +101,11 @@ TEST(sinks_are_not_deferred_where_somebody_needs_their_value)
         td_mode mode;
         uint32_t iterations;
     } cases[] = {
-        {"pagerank", "pagerank.dangling=ignore", TD_MODE_SYNC, 0}, {"sssp", "needs the values", TD_MODE_SYNC, 0},
-        {"labels", "needs the values", TD_MODE_SYNC, 0},           {"kcore", "needs the values", TD_MODE_SYNC, 0},
-        {"wcc", "needs the values", TD_MODE_SYNC, 0},              {"mst", "needs the values", TD_MODE_SYNC, 0},
-        {"heat", "needs the values", TD_MODE_SYNC, 0},             {"circuit", "needs the values", TD_MODE_SYNC, 0},
-        {"bfs", "needs the values", TD_MODE_ASYNC, 0},             {"bfs", "iteration limit", TD_MODE_SYNC, 3},
+        {"pagerank", "pagerank.dangling=ignore", TD_MODE_SYNC, 0}, {"labels", "both ways", TD_MODE_SYNC, 0},
+        {"kcore", "both ways", TD_MODE_SYNC, 0},   {"wcc", "both ways", TD_MODE_SYNC, 0},
+        {"mst", "both ways", TD_MODE_SYNC, 0},     {"heat", "both ways", TD_MODE_SYNC, 0},
+        {"circuit", "both ways", TD_MODE_SYNC, 0}, {"bfs", "asynchronous", TD_MODE_ASYNC, 0},
+        {"bfs", "iteration limit", TD_MODE_SYNC, 3},
     };
     td_graph *graph = test_graph(test_graph_named("web"), TEST_F32, NULL);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

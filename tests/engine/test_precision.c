@@ -195,6 +195,9 @@ TEST(a_tolerance_below_single_precision_takes_doubles)
     td_run_destroy(run);
     CHECK_STATUS(try_run(&none, "pagerank", self->graph, options, "pagerank.precision=single"), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "single precision");
+    options.tolerance = 1e-17;
+    CHECK_STATUS(try_run(&none, "pagerank", self->graph, options, ""), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "double precision");
     run = run_of("pagerank", self->graph, (td_run_options){0}, "");
     CHECK_EQ(run->kind, TD_VALUE_F32);
     td_run_destroy(run);

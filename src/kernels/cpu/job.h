@@ -67,6 +67,7 @@ typedef struct td_cpu_job {
     /* The lists that a vertex pulls and pushes along: one each, or two (undirected view of a directed graph). */
     td_adjacency pull[2], push[2];
     int lists;
+    td_adjacency kept;   /* sinks once: the out-lists without edges to sinks, which pushes use; or none (cpu/sinks.c) */
 
     bool async, first_hit;
     bool strict;         /* td_run_strict */
