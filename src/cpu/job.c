@@ -248,8 +248,9 @@ static td_status declare_frontier(td_cpu_job *job, td_cpu_memory *memory)
     uint64_t n = job->graph->vertices, words = td_cpu_words(job), bytes = sizeof *job->active;
     bool peels_pages = job->by_pages && k->schedule == TD_SCHEDULE_PEEL;
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->active, words, bytes, "active vertices"));
-    if (job->bucketed) return TD_OK;
+    if (job->bucketed && !job->defer_sinks) return TD_OK;
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->next_active, words, bytes, "active vertices"));
+    if (job->bucketed) return TD_OK;
     if (job->first_hit || peels_pages)
         TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled or removed vertices"));
     if (!k->fused || job->by_pages) return TD_OK;
