@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/size.h"
+#include "run/result.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 
@@ -88,11 +89,16 @@ uint32_t td_bench_busiest(const td_graph *graph)
 
 static uint32_t number_in_first(const td_run *run, uint32_t v) { return (uint32_t)td_graph_id(run->graph, v); }
 
+static uint64_t whole_value(const td_run *run, uint32_t v)
+{
+    return run->kind == TD_VALUE_U64 ? ((const uint64_t *)run->values)[v] : ((const uint32_t *)run->values)[v];
+}
+
 static bool same_numbers(const td_run *first, const td_run *run)
 {
-    const uint32_t *wanted = first->values, *seen = run->values;
+    if (first->kind != run->kind) return false;
     for (uint32_t v = 0; v < run->graph->vertices; v++)
-        if (seen[v] != wanted[number_in_first(run, v)]) return false;
+        if (whole_value(run, v) != whole_value(first, number_in_first(run, v))) return false;
     return true;
 }
 
@@ -140,7 +146,7 @@ td_status td_bench_compare(const char *graph, const td_run *first, const td_run 
         same = same_groups(first, run, names);
         td_free(names);
     } else {
-        same = run->kind == TD_VALUE_U32 ? same_numbers(first, run) : same_reals(first, run);
+        same = td_value_is_whole(run->kind) ? same_numbers(first, run) : same_reals(first, run);
     }
     if (same) return TD_OK;
     return td_fail(TD_VERIFY, "%s on %s: the result of '%s' differs from the defaults'", first->program->info->name,

@@ -240,7 +240,9 @@ td_status td_print_top(td_session *session, const td_graph *graph, const td_resu
     TD_TRY(TD_NEW(&vertices, most, "top vertices"));
     TD_TRY(TD_NEW(&values, most, "top vertices"));
     TD_TRY(td_result_top(session, result, most, vertices, values, &count));
-    print_rows(graph, vertices, values, count, program, program->groups || td_result_kind(result) == TD_VALUE_U32);
+    td_value_kind kind = td_result_kind(result);
+    bool whole = program->groups || kind == TD_VALUE_U32 || kind == TD_VALUE_U64;
+    print_rows(graph, vertices, values, count, program, whole);
 done:
     td_free(vertices);
     td_free(values);
@@ -294,6 +296,7 @@ static void help_program(const char *name, const td_program_facts *program)
     printf("tandem run %s: %s\n\n", name, td_program_summary(name));
     td_print_entry("  result", NAME_COLUMN, program->result);
     td_print_entry("  weights", NAME_COLUMN, weights_text(program));
+    if (program->edges != NULL) td_print_entry("  edges", NAME_COLUMN, program->edges);
     td_print_entry("  --source", NAME_COLUMN, program->needs_source   ? "needed"
                                              : program->takes_source ? "optional"
                                                                      : "none: starts from all vertices");

@@ -500,6 +500,7 @@ typedef struct td_program_facts {
     bool uses_weights, needs_weights, positive_weights, non_negative_weights; /* the last two: allowed weights */
     uint32_t iterations;       /* the default limit; 0: none */
     double tolerance;          /* the default; 0: none */
+    const char *edges;         /* what it makes of direction, loops and parallel edges; NULL: not said */
 } td_program_facts;
 
 TD_API td_status td_program_describe(const char *name, td_program_facts *out); /* TD_NOT_FOUND if there is none */
@@ -658,13 +659,18 @@ TD_API void td_result_destroy(td_result *result); /* NULL is fine */
 TD_API td_status td_result_verify(td_session *session, const td_result *result);
 TD_API td_status td_result_claims(td_session *session, const td_result *result, const char **claims); /* and says which */
 
-typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64 } td_value_kind;
+typedef enum td_value_kind { TD_VALUE_U32, TD_VALUE_F32, TD_VALUE_F64, TD_VALUE_U64 } td_value_kind;
 #define TD_UNREACHED UINT32_C(0xffffffff) /* level or distance of an unreached vertex; infinity for real distances */
 
 TD_API td_value_kind td_result_kind(const td_result *result);
 TD_API const uint32_t *td_result_u32(const td_result *result); /* NULL if the values are of another kind */
 TD_API const float *td_result_f32(const td_result *result);
 TD_API const double *td_result_f64(const td_result *result);
+
+/* Integer distances beyond 32 bits (docs/design/precision.md): sssp takes 64 bits where 32 are too few. */
+#define TD_UNREACHED_U64 UINT64_C(0xffffffffffffffff)
+TD_API const uint64_t *td_result_u64(const td_result *result); /* NULL if the values are of another kind */
+
 TD_API bool td_result_value(const td_result *result, uint32_t vertex, double *value); /* false: unreached */
 
 TD_API const uint32_t *td_result_parents(const td_result *result); /* NULL if not requested; TD_NO_VERTEX: none */

@@ -73,8 +73,7 @@ file(GLOB TANDEM_CUDA_SOURCES CONFIGURE_DEPENDS src/device/cuda/*.cu src/kernels
 
 # One translation unit per program, as for the processor.
 if(EXISTS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/instance.h)
-  foreach(line ${PROGRAM_LINES})
-    string(REGEX REPLACE "^TD_PROGRAM\\(([a-z0-9_]+)\\).*" "\\1" name ${line})
+  foreach(name ${PROGRAM_NAMES})
     set(unit ${CMAKE_BINARY_DIR}/programs/cuda_${name}.cu)
     file(CONFIGURE OUTPUT ${unit} CONTENT
       "#include \"programs/${name}.h\"\n#define PROGRAM_SYMBOL td_cuda_${name}\n#include \"kernels/gpu/instance.h\"\n")

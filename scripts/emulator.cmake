@@ -27,8 +27,7 @@ function(tandem_emulator_kernels)
 endfunction()
 
 if(EXISTS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/instance.h)
-  foreach(line ${PROGRAM_LINES})
-    string(REGEX REPLACE "^TD_PROGRAM\\(([a-z0-9_]+)\\).*" "\\1" name ${line})
+  foreach(name ${PROGRAM_NAMES})
     set(unit ${CMAKE_BINARY_DIR}/programs/emulator_${name}.c)
     file(CONFIGURE OUTPUT ${unit} CONTENT
       "#include \"programs/${name}.h\"\n#define PROGRAM_SYMBOL td_emulator_${name}\n#include \"kernels/gpu/instance.h\"\n")

@@ -31,11 +31,11 @@ td_status td_program_describe(const char *name, td_program_facts *out)
     const td_program_info *info = program->info;
     td_program_facts facts = {
         .result = info->result, .groups = info->vertex_values, .needs_source = info->needs_source,
-        .takes_source = info->takes_source, .gives_parents = info->gives_parents, .asynchronous = info->order_free,
+        .takes_source = info->takes_source, .gives_parents = info->gives_parents, .asynchronous = td_program_has_async(program),
         .measured = program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE,
         .uses_weights = info->weights != TD_WEIGHTS_UNUSED, .needs_weights = info->weights == TD_WEIGHTS_NEEDED,
         .positive_weights = info->positive, .non_negative_weights = info->non_negative,
-        .iterations = info->iterations, .tolerance = info->tolerance};
+        .iterations = info->iterations, .tolerance = info->tolerance, .edges = info->edges};
     return td_struct_give(out, &facts, sizeof facts, "td_program_facts");
 }
 

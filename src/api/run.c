@@ -153,6 +153,7 @@ static const void *values_of(const td_result *result, td_value_kind kind)
 const uint32_t *td_result_u32(const td_result *result) { return values_of(result, TD_VALUE_U32); }
 const float *td_result_f32(const td_result *result) { return values_of(result, TD_VALUE_F32); }
 const double *td_result_f64(const td_result *result) { return values_of(result, TD_VALUE_F64); }
+const uint64_t *td_result_u64(const td_result *result) { return values_of(result, TD_VALUE_U64); }
 
 bool td_result_value(const td_result *result, uint32_t vertex, double *value)
 {

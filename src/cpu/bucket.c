@@ -24,12 +24,19 @@ static td_status no_room(const td_cpu_job *job)
     return td_refuse(&refusal, "no memory left for the buckets of distances; raise {memory}");
 }
 
+static uint32_t tag_of(const td_cpu_job *job, uint32_t v)
+{
+    bool wide = job->kernels->value_bytes > sizeof(uint32_t);
+    return wide ? td_bucket_tag(((const uint64_t *)job->values)[v], sizeof(uint64_t))
+                : ((const uint32_t *)job->values)[v];
+}
+
 /* Marks the vertices of valid entries (value unchanged since) as active. */
 static void mark_entries(const td_cpu_job *job, const td_bucket *bucket, uint64_t *active)
 {
     for (uint64_t i = 0; i < bucket->count; i++) {
         uint32_t v = (uint32_t)(bucket->entries[i] >> 32);
-        if (((const uint32_t *)job->values)[v] == (uint32_t)bucket->entries[i]) td_bit_set(active, v);
+        if (tag_of(job, v) == (uint32_t)bucket->entries[i]) td_bit_set(active, v);
     }
 }
 
@@ -105,5 +112,6 @@ td_status td_cpu_bucket(td_cpu_job *job)
     if (job->failed != TD_OK)
         return job->failed == TD_NO_MEMORY ? no_room(job) : (td_status)job->failed;
     job->run->converged = true;
-    return close_round(job);
+    TD_CHECK(close_round(job));
+    return job->defer_sinks ? td_cpu_finish_sinks(job) : TD_OK;
 }

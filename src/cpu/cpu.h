@@ -65,6 +65,11 @@ td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *n
 td_status td_cpu_make_mapped(td_cpu_job *job, td_frontier *now);
 const char *td_cpu_direction_name(td_direction direction);
 
+/* Sinks once (sinks.c): lists without edges to sinks, and the sinks' values at the end. */
+td_status td_cpu_declare_kept(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_keep_lists(td_cpu_job *job);
+td_status td_cpu_finish_sinks(td_cpu_job *job);
+
 /* The schedules (rounds.c, bucket.c, sweep.c). */
 td_status td_cpu_rounds(td_cpu_job *job);
 td_status td_cpu_peel(td_cpu_job *job);

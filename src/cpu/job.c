@@ -231,6 +231,10 @@ static td_status declare_values(td_cpu_job *job, td_cpu_memory *memory)
             TD_CHECK(td_cpu_declare(memory, &job->next_values, n, k->value_bytes, "new vertex values"));
         job->next_messages = job->next_values;
     }
+    if (job->strict) {
+        TD_CHECK(td_cpu_declare(memory, &job->snapshot, n, k->value_bytes, "values before the iteration"));
+        job->messages = job->next_messages = job->snapshot;
+    }
     if (k->sends_value) return TD_OK;
     TD_CHECK(td_cpu_declare(memory, &job->messages, n, k->message_bytes, "messages"));
     job->next_messages = job->messages;
@@ -244,8 +248,9 @@ static td_status declare_frontier(td_cpu_job *job, td_cpu_memory *memory)
     uint64_t n = job->graph->vertices, words = td_cpu_words(job), bytes = sizeof *job->active;
     bool peels_pages = job->by_pages && k->schedule == TD_SCHEDULE_PEEL;
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->active, words, bytes, "active vertices"));
-    if (job->bucketed) return TD_OK;
+    if (job->bucketed && !job->defer_sinks) return TD_OK;
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->next_active, words, bytes, "active vertices"));
+    if (job->bucketed) return TD_OK;
     if (job->first_hit || peels_pages)
         TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled or removed vertices"));
     if (!k->fused || job->by_pages) return TD_OK;
@@ -318,6 +323,7 @@ td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory)
     if (job->bare) return TD_OK;
     TD_CHECK(declare_values(job, memory));
     if (job->run->program->info->kind == TD_KIND_GAS) TD_CHECK(declare_frontier(job, memory));
+    TD_CHECK(td_cpu_declare_kept(job, memory));
     if (!cuts_once(job)) return TD_OK;
     uint64_t whole = td_cpu_view_edges(job) + job->graph->vertices;
     job->pieces = whole / choose_piece(job, whole) + 1;
@@ -349,9 +355,14 @@ static td_status check_sinks(const td_cpu_job *job)
                                  "out-edges would be an iteration ahead of the others");
     int choice = job->run->program->info->sinks_choice;
     bool spreads = choice > 0 && job->context.parameter[choice - 1] == 0;
-    if (k->view == TD_VIEW_FORWARD && !spreads && (k->first_hit || !k->fused) && !job->async &&
-        job->run->program->info->kind == TD_KIND_GAS)
+    if (k->view == TD_VIEW_FORWARD && !spreads && !job->async && job->run->program->info->kind == TD_KIND_GAS)
         return TD_OK;
+    if (k->view == TD_VIEW_BOTH)
+        return td_fail(TD_USAGE, "cpu.sinks=defer: %s sends values both ways along an edge, so that a vertex without "
+                       "out-edges is read by others", name);
+    if (job->async)
+        return td_fail(TD_USAGE, "cpu.sinks=defer: in an asynchronous run there is no moment at which all other values "
+                       "are final; leave out {async}");
     return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s",
                    name, spreads ? " (unless pagerank.dangling=ignore)" : "");
 }
@@ -386,10 +397,14 @@ static td_status read_settings(td_cpu_job *job)
 void td_cpu_job_close(td_cpu_job *job)
 {
     if (job->next_values != job->values) td_free(job->next_values);
-    if (job->messages != job->values) {
+    if (job->messages != job->values && job->messages != job->snapshot) {
         if (job->next_messages != job->messages) td_free(job->next_messages);
         td_free(job->messages);
     }
+    td_free(job->snapshot);
+    td_free(job->kept.offsets);
+    td_free(job->kept.targets);
+    td_free(job->kept.weights);
     td_free(job->values);
     td_free(job->active);
     td_free(job->next_active);
@@ -414,6 +429,7 @@ void td_cpu_job_close(td_cpu_job *job)
 td_status td_cpu_find_parents(td_cpu_job *job)
 {
     TD_CHECK(td_cpu_declare_parents(job, &(td_cpu_memory){0}));
+    if (job->snapshot != NULL) job->messages = job->next_messages = job->values;
     job->parents = job->run->parents;
     TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
                          NULL));
@@ -453,6 +469,7 @@ td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->async = run->async;
+    job->strict = td_run_strict(run->program, options);
     TD_CHECK(read_settings(job));
     bool by_levels = run->resumed == NULL || run->resumed->by_levels;
     job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
@@ -466,6 +483,7 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     TD_CHECK(td_cpu_job_describe(job, run, options));
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
+    TD_CHECK(td_cpu_keep_lists(job));
     if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
     uint64_t now = td_memory().now; /* may be less than before, if a cached layout was released */
     run->array_bytes = now > held ? now - held : 0;

@@ -91,6 +91,7 @@ static td_status pull_all(td_cpu_job *job, td_cpu_tally *sum)
     job->kernels->merge(job);
     *sum = td_cpu_sum(job);
     if (job->next_values != job->values) swap(&job->values, &job->next_values);
+    if (job->snapshot != NULL) return TD_OK;
     if (job->kernels->sends_value) {
         job->messages = job->values;
         job->next_messages = job->next_values;
@@ -141,10 +142,19 @@ static td_status push_queue(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
     return TD_OK;
 }
 
+static void copy_values(td_cpu_job *job, int worker)
+{
+    uint64_t begin, end, bytes = job->kernels->value_bytes;
+    while (td_share_out_take(&job->share, worker, &begin, &end))
+        memcpy((char *)job->snapshot + begin * bytes, (const char *)job->values + begin * bytes, (end - begin) * bytes);
+}
+
 /* One iteration in the chosen direction; afterwards *now is the next frontier. */
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
+    if (job->snapshot != NULL)
+        TD_CHECK(td_cpu_step(job, copy_values, job->graph->vertices, 1 << 14, job->graph->vertices, NULL));
     if (pushing) TD_CHECK(make_listed(job, now));
     else if (job->active != NULL) TD_CHECK(td_cpu_make_mapped(job, now));
     if (pushing) TD_CHECK(push_queue(job, now->edges, sum));
@@ -200,24 +210,6 @@ static td_status checkpoint(td_cpu_job *job, td_frontier *now)
     return td_cpu_save(job, state, job->track ? job->active : NULL);
 }
 
-/* Computes the deferred vertices without out-edges after all others are final. */
-static td_status finish_sinks(td_cpu_job *job)
-{
-    td_cpu_tally sum;
-    uint64_t words = td_cpu_words(job), began = td_clock_ns();
-    TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
-    memset(job->marked, 0, words * 8);
-    for (uint32_t v = 0; v < job->graph->vertices; v++)
-        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
-    job->defer_sinks = false;
-    TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
-    TD_CHECK(td_run_check_change(job->run, job->context.iteration, sum.change, sum.share));
-    if (job->next_values != job->values || job->next_messages != job->messages)
-        TD_CHECK(td_cpu_step(job, job->kernels->commit_marked, words, 64, words, NULL));
-    td_row row = {.direction = "sinks", .edges = sum.edges, .change = job->run->final_change};
-    return td_cpu_end_iteration(job, &row, began);
-}
-
 td_status td_cpu_rounds(td_cpu_job *job)
 {
     td_frontier now;
@@ -247,7 +239,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
         if (job->run->converged) break;
     }
     if (job->track && now.vertices == 0) job->run->converged = true;
-    return deferred ? finish_sinks(job) : TD_OK;
+    return deferred ? td_cpu_finish_sinks(job) : TD_OK;
 }
 
 /* Peeling. */

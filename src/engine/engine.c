@@ -8,6 +8,7 @@
 #include "gpu/set.h"
 #include "run/checkpoint.h"
 #include "run/groups.h"
+#include "run/precision.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,21 @@ static td_status check_disk(const td_plan *plan)
                    plan->graph->name, plan->engine->name, disk);
 }
 
+/* An engine that lets an iteration read its own values cannot promise what so many iterations give. */
+static td_status check_strict(const td_plan *plan)
+{
+    char names[128] = "";
+    if (plan->engine->strict || !td_run_strict(plan->program, &plan->options)) return TD_OK;
+    for (int i = 0; td_engines[i] != NULL; i++)
+        if (td_engines[i]->strict) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " or " : "", td_engines[i]->name);
+        }
+    return td_fail(TD_USAGE, "{sync} and {iterations}: with the engine %s an iteration of %s reads values of its own, so "
+                   "that a number of iterations means other values elsewhere; use {engine} %s, or leave out {sync}",
+                   plan->engine->name, plan->program->info->name, names);
+}
+
 static bool serves(const td_layout *layout, const td_plan *plan)
 {
     const td_gpu_layout *cached = layout->state;
@@ -120,6 +136,7 @@ static td_status plan_with(td_plan *plan, const td_engine *engine)
     plan->graph_bytes = td_graph_bytes(plan->graph);
     TD_CHECK(check_disk(plan));
     TD_CHECK(engine->plan(plan));
+    TD_CHECK(check_strict(plan));
     plan->program_bytes += td_run_input_bytes(plan->program, plan->graph, &plan->options) +
                            td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
     make_room(plan);
@@ -149,12 +166,15 @@ td_status td_plan_create(td_plan **out, const td_engine *engine, const td_progra
                          const td_run_options *options)
 {
     td_plan *plan = NULL;
-    uint64_t available = free_memory() + (options->cache != NULL ? td_cache_bytes(options->cache) : 0);
+    const td_graph *seen;
     td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(td_run_check_facts(program, &facts));
+    TD_CHECK(td_program_for(&program, program, &facts, options));
+    TD_CHECK(td_graph_for(&seen, program, graph, options));
+    uint64_t available = free_memory() + (options->cache != NULL ? td_cache_bytes(options->cache) : 0);
     TD_CHECK(TD_NEW_ZEROED(&plan, 1, "plan"));
     plan->program = program;
-    plan->graph = td_graph_seen_by(program, graph);
+    plan->graph = seen;
     plan->options = *options;
     if (options->cache == NULL) plan->options.cache = &plan->own_cache;
     plan->free_bytes = available; /* before the plan's allocations; cached layouts serve the run or are released */
@@ -246,10 +266,21 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
     cpu->row.busy_seconds = run->seconds > waited ? run->seconds - waited : 0;
 }
 
+/* Says once what the program makes of a directed graph, where that can surprise. */
+static void print_view(const td_plan *plan, const td_run *run)
+{
+    bool *printed = &((td_plan *)(uintptr_t)plan)->view_printed;
+    const td_program_info *info = run->program->info;
+    bool other = info->forward_choice > 0 && run->context.parameter[info->forward_choice - 1] != 0;
+    if (info->directed == NULL || run->graph->symmetric || other || *printed) return;
+    *printed = true;
+    td_info("%s of a directed graph: %s", info->name, info->directed);
+}
+
 /* Prints the plan's message once. */
 static void print_note(const td_plan *plan)
 {
-    bool *printed = &((td_plan *)(uintptr_t)plan)->note_printed; /* all that a run changes of its plan */
+    bool *printed = &((td_plan *)(uintptr_t)plan)->note_printed; /* this and view_printed are all that a run changes of its plan */
     if (plan->note[0] == '\0' || *printed) return;
     *printed = true;
     if (plan->note_warns) td_warn("%s", plan->note);
@@ -265,7 +296,8 @@ static uint64_t held_for_others(const td_plan *plan)
     return now > own ? now - own : 0;
 }
 
-static td_status run_plan(const td_plan *plan, td_run **out)
+/* *narrow: the run failed because its values were too small. */
+static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
 {
     td_status status = TD_OK;
     td_run *run = NULL;
@@ -276,10 +308,13 @@ static td_status run_plan(const td_plan *plan, td_run **out)
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
+    print_view(plan, run);
     print_note(plan);
     TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
     TD_TRY(td_run_name_groups(run, plan->options.pool));
-    TD_TRY(td_checkpoints_explain(run, td_run_check_overflow(run, plan->options.pool)));
+    status = td_run_check_overflow(run, plan->options.pool);
+    *narrow = status == TD_LIMIT;
+    TD_TRY(td_checkpoints_explain(run, status));
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
     run->plans = plan->options.cache->plans;
@@ -295,9 +330,27 @@ done:
     return status;
 }
 
+/* Repeats a run with values of 8 bytes. */
+static td_status run_wide(const td_plan *plan, td_run **out)
+{
+    td_plan *wide = NULL;
+    bool narrow;
+    td_run_options options = plan->options;
+    options.begins = NULL;
+    td_info("%s: distances do not fit into 32 bits; it runs again with 64 (%s.precision=double does so at once)",
+            plan->program->info->name, plan->program->info->name);
+    TD_CHECK(td_plan_create(&wide, plan->engine, plan->program->wide, plan->graph, &options));
+    wide->reported = plan->reported;
+    td_status status = run_plan(wide, out, &narrow);
+    td_plan_destroy(wide);
+    return status;
+}
+
 td_status td_plan_execute(const td_plan *plan, td_run **out)
 {
-    td_status status = run_plan(plan, out);
+    bool narrow = false;
+    td_status status = run_plan(plan, out, &narrow);
+    if (narrow && td_program_widens(plan->program, &plan->options)) status = run_wide(plan, out);
     return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
 }
 

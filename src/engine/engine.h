@@ -31,6 +31,7 @@ typedef struct td_engine {
     bool needs_gpu;
     bool takes_disk;            /* runs graphs whose edges stay on disk */
     bool limits_edges;          /* obeys a limit on the edges on a GPU ({gpu_edges}) */
+    bool strict;                /* can keep the values of an iteration apart from those before it (td_run_strict) */
     const td_setting *settings; /* keys are "<engine>.<name>" */
     const td_renamed_setting *renamed; /* ends with a NULL name; NULL: none */
     bool (*uses)(const td_program *program, const char *setting); /* NULL: every program uses every setting */
@@ -74,6 +75,7 @@ struct td_plan {
     double opened;              /* seconds that the cache had spent opening GPUs before the plan */
     char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
     bool note_warns, note_printed;
+    bool view_printed;          /* what the program makes of a directed graph has been printed */
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's decisions */

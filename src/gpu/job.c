@@ -20,6 +20,7 @@ static void fill_job(td_gpu_job *job, td_run *run, const td_run_options *options
     job->limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
     job->both = td_gpu_view_is_both(run, job->traits) && !run->graph->symmetric;
+    job->strict = td_run_strict(run->program, options);
 }
 
 td_status td_gpu_job_open(td_gpu_job *job, td_run *run, const td_run_options *options)
@@ -92,6 +93,7 @@ void td_gpu_turn_values(td_gpu_job *job)
         td_gpu_swap(&state->messages, &state->next_messages);
         return;
     }
+    if (job->strict) return;
     state->messages = state->values;
     state->next_messages = state->next_values;
 }
@@ -169,6 +171,9 @@ static td_status declare_messages(td_gpu_job *job)
     if (k->sends_value) {
         if (twice) TD_CHECK(td_gpu_new(job, &state->next_values, n, k->value_bytes, "new vertex values"));
         state->next_messages = state->next_values;
+        if (!job->strict) return TD_OK;
+        TD_CHECK(td_gpu_new(job, &state->messages, n, k->value_bytes, "values before the iteration"));
+        state->next_messages = state->messages;
         return TD_OK;
     }
     TD_CHECK(td_gpu_new(job, &state->messages, n, k->message_bytes, "messages"));

@@ -142,6 +142,7 @@ static td_status launch_loop(td_gpu_job *job, const td_frontier *now, uint64_t b
     const td_gpu_arrays *arrays = &job->arrays;
     loop_shape shape = choose_shape(job, now);
     uint32_t most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
+    if (job->strict) most_rounds = 1; /* values are copied between two rounds */
     td_loop_args args = {.push = td_gpu_push_args(job, job->push_list), .queue = {arrays->queue[0], arrays->queue[1]},
                          .far = {arrays->far[0], arrays->far[1]},
                          .leave_edges = shape.most < bound ? shape.most : bound, .stay_edges = shape.least,
@@ -223,17 +224,25 @@ static td_status checkpoint(td_gpu_job *job, td_frontier *now)
     return td_gpu_save(job, state, (const uint32_t *const[]){job->state.active, job->arrays.far_map}, 2);
 }
 
+static td_status copy_values(td_gpu_job *job)
+{
+    if (!job->strict) return TD_OK;
+    return td_stream_copy(job->stream, job->state.messages, job->state.values,
+                          job->graph->vertices * job->traits->value_bytes, TD_ON_DEVICE);
+}
+
 td_status td_gpu_run_rounds(td_gpu_job *job)
 {
     td_frontier now;
     TD_CHECK(td_gpu_start(job, &now));
     while (job->state.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
+        TD_CHECK(copy_values(job));
         TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
         TD_CHECK(checkpoint(job, &now));
     }
     if (job->traits->fused && now.vertices == 0) job->run->converged = true;
-    return TD_OK;
+    return copy_values(job); /* parents are found among the last values */
 }
 
 static td_peel_args peel_args(const td_gpu_job *job, uint32_t left)

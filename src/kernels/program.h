@@ -38,6 +38,11 @@
 #define TD_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
+/* 1 in the second instance of a program, whose values have 8 bytes (docs/design/precision.md). */
+#ifndef PROGRAM_WIDE
+#define PROGRAM_WIDE 0
+#endif
+
 enum { TD_PARAMETERS = 8, TD_INPUTS = 3 };
 
 /* What a program's functions may read. Plain data: kernels take it by value. */
@@ -68,6 +73,8 @@ enum {
     TD_VIEW_BOTH,    /* the undirected view: both ways along every edge */
 };
 
+enum { TD_VIEW_NEIGHBOURS = 2 }; /* of forward_choice */
+
 /* PROGRAM_SCHEDULE: the order of work. */
 enum {
     TD_SCHEDULE_ROUNDS,   /* all active vertices, round by round */
@@ -88,13 +95,28 @@ enum {
 #define TD_MEASURE_SUM 1
 #define TD_MEASURE_MAX 2
 
-/* Bit patterns: distances of either kind of weight are kept as ordered 32-bit
- * words, because non-negative floats compare like their bits. */
+/* Bit patterns: distances of either kind of weight are kept as ordered words, because non-negative floats compare like
+ * their bits. */
 TD_INLINE float td_bits_to_float(uint32_t bits)
 {
     union { uint32_t word; float real; } both;
     both.word = bits;
     return both.real;
+}
+
+/* The same with 64 bits. */
+TD_INLINE double td_bits_to_double(uint64_t bits)
+{
+    union { uint64_t word; double real; } both;
+    both.word = bits;
+    return both.real;
+}
+
+TD_INLINE uint64_t td_double_to_bits(double real)
+{
+    union { uint64_t word; double real; } both;
+    both.real = real;
+    return both.word;
 }
 
 TD_INLINE uint32_t td_float_to_bits(float real)
@@ -160,7 +182,7 @@ typedef enum td_value_rule {
     TD_RULE_PARENTS,   /* 32 bits: a vertex number, at most the vertex's own; a root once the run has finished */
     TD_RULE_LABELS,    /* 32 bits: a rank, at most the vertex's own, which is input[0] or, without it, its number */
     TD_RULE_LEVELS,    /* 32 bits: 0 for the source; for others below the number of vertices, or TD_UNREACHED */
-    TD_RULE_DISTANCES, /* 32 bits: 0 for the source; for others at most the sum of every vertex's heaviest edge */
+    TD_RULE_DISTANCES, /* 0 for the source; for others at most the sum of every vertex's heaviest edge */
     TD_RULE_DEGREES,   /* 32 bits: at most input[0]; for active vertices at most the phase */
     TD_RULE_REALS,     /* finite */
     TD_RULE_FOREST,    /* td_forest_value: components that name their roots, nothing chosen */
@@ -185,17 +207,23 @@ typedef struct td_program_info {
     bool gives_parents;           /* --parents is allowed */
     bool order_free;              /* may run asynchronously */
     bool renumbers;               /* the result does not depend on vertex numbers: a run may renumber the vertices */
-    bool real_follows_weights;    /* values are the bits of floats when the weights are floats */
-    int forward_choice;           /* 1 + the parameter whose second choice makes the view forward; 0: none */
+    bool real_follows_weights;    /* values are the bits of floats when the weights are floats (of doubles if wide) */
+    bool wide;                    /* the second instance, with values of 8 bytes (docs/design/precision.md) */
+    int precision_choice;         /* 1 + the parameter auto|single|double of a program with two instances; 0: none */
+    int forward_choice;           /* 1 + the parameter both|in|neighbours: the undirected view, the view forward, or the
+                                   * undirected graph of distinct neighbours (TD_VIEW_NEIGHBOURS); 0: none */
     uint32_t iterations;          /* default of --iterations; 0: no limit */
     double tolerance;             /* default of --tolerance */
     const td_setting *parameters; /* keys are "<program>.<name>"; ends with a NULL name */
+    const char *edges;            /* what it makes of direction, loops and parallel edges, for its help page */
+    const char *directed;         /* what surprises on a graph that is not symmetric, for the run's lines; or NULL */
 } td_program_info;
 
 /* A program as the registry knows it. */
 typedef struct td_program {
     const td_program_info *info;
     const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: not supported */
+    const struct td_program *wide;    /* its second instance, or NULL; run/precision.h chooses one of them */
 } td_program;
 
 extern const td_program *const td_programs[]; /* ends with NULL */

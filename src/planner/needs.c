@@ -3,6 +3,7 @@
 #include "cpu/cpu.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/resident/resident.h"
+#include "run/precision.h"
 
 static td_status check(const td_program *program, const td_graph *graph)
 {
@@ -23,7 +24,9 @@ td_status td_needs_find(td_run_needs *out, const td_program *program, const td_g
     td_gpu_bytes gpu;
     td_hybrid_bytes disk;
     uint64_t loaded = td_graph_bytes(graph), quarter = file->file_bytes / 4;
+    td_graph_facts facts = td_graph_facts_of(graph);
     TD_CHECK(check(program, graph));
+    TD_CHECK(td_program_for(&program, program, &facts, &options));
     graph = td_graph_seen_by(program, graph);
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));
     TD_CHECK(td_resident_count_bytes(program, graph, &options, &gpu));

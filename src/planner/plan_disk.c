@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "base/names.h"
 #include "run/checkpoint.h"
+#include "run/precision.h"
 #include "engine/hybrid/gpu.h"
 
 #include <stdio.h>
@@ -46,7 +47,9 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
                       .weights = unweighted ? TD_WEIGHT_NONE : file->weights,
                       .ids = file->has_ids ? &ids : NULL, .ids_sorted = file->ids_sorted};
-    td_status status = td_cpu_bytes(program, &shape, options, &program_bytes);
+    td_graph_facts facts = {.vertices = file->vertices, .weights = file->weights, .weight_max = file->weight_max};
+    td_status status = td_program_for(&program, program, &facts, options);
+    if (status == TD_OK) status = td_cpu_bytes(program, &shape, options, &program_bytes);
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
@@ -75,8 +78,11 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
     td_graph *graph = NULL;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
-    td_status status = td_hybrid_too_small(program, td_graph_seen_by(program, graph), &file, options,
-                                           td_hybrid_use_of(options->settings) >= TD_USE_GPU);
+    td_graph_facts facts = td_graph_facts_of(graph);
+    td_status status = td_program_for(&program, program, &facts, options);
+    if (status == TD_OK)
+        status = td_hybrid_too_small(program, td_graph_seen_by(program, graph), &file, options,
+                                     td_hybrid_use_of(options->settings) >= TD_USE_GPU);
     td_graph_destroy(graph);
     return status;
 }
@@ -100,8 +106,10 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     uint64_t running = 0;
     TD_CHECK(td_packed_map(&graph, path));
     td_packed_info file = td_packed_plan(graph);
+    td_graph_facts facts = td_graph_facts_of(graph);
     const td_graph *seen = td_graph_seen_by(program, graph);
-    td_status status = td_cpu_bytes(program, seen, options, &running);
+    td_status status = td_program_for(&program, program, &facts, options);
+    if (status == TD_OK) status = td_cpu_bytes(program, seen, options, &running);
     running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
     if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
     td_graph_destroy(graph);

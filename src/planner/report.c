@@ -229,7 +229,7 @@ static void put_result(td_json *json, const td_run_report *report)
     }
     td_json_string(json, "digest", digest);
     td_json_string(json, "digest_of",
-                   run->kind == TD_VALUE_U32 ? "ids and results, in any order; equal for equal results"
+                   td_value_is_whole(run->kind) ? "ids and results, in any order; equal for equal results"
                                              : "ids and results bit by bit, in any order; real results of several "
                                                "threads or engines may differ in their last bits");
     td_json_end_object(json);

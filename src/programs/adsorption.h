@@ -42,4 +42,5 @@ static const td_program_info program_info = {
     .rule = TD_RULE_REALS, .takes_source = true,
     .non_negative = true, .order_free = true, .renumbers = true, .iterations = 1000, .tolerance = 1e-6,
     .parameters = program_parameters,
+    .edges = "Scores flow from source to target. Loops and parallel edges count each, with their weights.",
 };

@@ -64,4 +64,5 @@ static const td_program_info program_info = {
     .name = "bfs", .summary = "levels of a breadth-first search from one vertex", .result = "level",
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32, .rule = TD_RULE_LEVELS,
     .needs_source = true, .gives_parents = true, .order_free = true, .renumbers = true,
+    .edges = "Edges lead from source to target. Loops and parallel edges change nothing.",
 };

@@ -36,4 +36,7 @@ static const td_program_info program_info = {
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_OPTIONAL, .value = TD_VALUE_F32,
     .rule = TD_RULE_REALS, .takes_source = true,
     .non_negative = true, .order_free = false, .renumbers = true, .iterations = 10, .parameters = program_parameters,
+    .edges = "Direction is ignored. u -> v and v -> u of a directed graph conduct each, parallel edges "
+             "too; loops change nothing.",
+    .directed = "u -> v and v -> u conduct each; 'tandem convert --symmetrize --dedup' makes them one",
 };

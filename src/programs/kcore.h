@@ -4,7 +4,8 @@
  * not below k. The core number of a vertex is its count when it is removed.
  * Neighbours are those of the undirected view (parallel edges count, loops do not);
  * with kcore.degree=in only in-neighbours count, and a removal lowers the counts of
- * the out-neighbours. */
+ * the out-neighbours. With kcore.degree=neighbours the run sees another graph, of distinct
+ * neighbours (td_graph_for). */
 #include "kernels/program.h"
 
 typedef uint32_t program_value;
@@ -70,8 +71,8 @@ TD_INLINE bool program_activates(const td_context *c, program_value fresh, progr
 }
 
 static const td_setting program_parameters[] = {
-    {"degree", TD_SETTING_CHOICE, 0, 0, 0, "both|in",
-     "neighbours that count: those of the undirected view, or in-neighbours"},
+    {"degree", TD_SETTING_CHOICE, 0, 0, 0, "both|in|neighbours",
+     "what counts: edges of the undirected view, in-edges, or distinct neighbours"},
     {0},
 };
 
@@ -80,4 +81,7 @@ static const td_program_info program_info = {
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
     .rule = TD_RULE_DEGREES, .order_free = true, .renumbers = true,
     .forward_choice = 1 + KCORE_DEGREE, .parameters = program_parameters,
+    .edges = "Direction is ignored. u -> v and v -> u of a directed graph count twice, parallel edges each, loops not at "
+             "all; kcore.degree=neighbours counts every neighbour once.",
+    .directed = "u -> v and v -> u count as two neighbours; kcore.degree=neighbours counts them once",
 };

@@ -68,4 +68,5 @@ static const td_program_info program_info = {
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
     .rule = TD_RULE_LABELS, .vertex_values = true,
     .order_free = true, .renumbers = true,
+    .edges = "Direction is ignored; loops and parallel edges change nothing.",
 };

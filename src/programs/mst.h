@@ -138,4 +138,6 @@ static const td_program_info program_info = {
     .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_U32,
     .rule = TD_RULE_FOREST, .vertex_values = true,
     .any_member = true, .largest_weight = TD_UNREACHED - 1, .order_free = true,
+    .edges = "Direction is ignored; of parallel edges, u -> v and v -> u included, the lightest counts. "
+             "Loops are never taken.",
 };

@@ -43,4 +43,5 @@ static const td_program_info program_info = {
     .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_NEEDED, .value = TD_VALUE_F32,
     .rule = TD_RULE_REALS, .order_free = false, .renumbers = true,
     .iterations = 1000, .parameters = program_parameters,
+    .edges = "Values flow from source to target. Loops and parallel edges count each, with their weights.",
 };

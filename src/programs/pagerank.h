@@ -2,13 +2,19 @@
  * sends its rank divided by its out-degree. The rank of sinks is spread over all vertices
  * (pagerank.dangling=spread) or lost (ignore, the GAP convention). `personal` replaces 1/n
  * by a given distribution, for the jumps and for the spread rank. The change of an
- * iteration is the sum of |new - old|, so --tolerance is an L1 norm. */
+ * iteration is the sum of |new - old|, so --tolerance is an L1 norm. Sums are doubles; ranks are floats, or doubles in
+ * the second instance (docs/design/precision.md). */
 #include "kernels/program.h"
 
 #include <math.h>
 
+#if PROGRAM_WIDE
+typedef double program_value;
+typedef double program_message;
+#else
 typedef float program_value;
 typedef float program_message;
+#endif
 typedef double program_accum;
 
 #define PROGRAM_GAS 1
@@ -24,7 +30,7 @@ typedef double program_accum;
 #define PROGRAM_SHARES 1 /* program_share is summed into the context */
 #define PROGRAM_LINEAR 1 /* changes can be pushed instead of ranks: program_offset, program_answer, program_arrives */
 
-enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL };
+enum { PAGERANK_DAMPING, PAGERANK_DANGLING, PAGERANK_PERSONAL, PAGERANK_PRECISION };
 
 TD_INLINE double pagerank_base(const td_context *c, uint32_t v)
 {
@@ -34,7 +40,7 @@ TD_INLINE double pagerank_base(const td_context *c, uint32_t v)
 TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t degree)
 {
     (void)degree;
-    return (float)pagerank_base(c, v);
+    return (program_value)pagerank_base(c, v);
 }
 
 TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value rank)
@@ -46,7 +52,7 @@ TD_INLINE bool program_starts(const td_context *c, uint32_t v, program_value ran
 TD_INLINE program_message program_send(const td_context *c, program_value rank, uint32_t degree)
 {
     (void)c;
-    return degree == 0 ? 0 : rank / (float)degree;
+    return degree == 0 ? 0 : rank / (program_value)degree;
 }
 
 TD_INLINE program_accum program_zero(const td_context *c)
@@ -77,7 +83,7 @@ TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_v
 {
     (void)old;
     double jump = c->input[0] != 0 ? c->round[1] * c->input[0][v] : c->round[1];
-    return (float)(jump + c->round[0] * sum);
+    return (program_value)(jump + c->round[0] * sum);
 }
 
 /* The rank as two terms: a constant of the vertex, and a linear function of its neighbours' messages (and of the sinks'
@@ -121,12 +127,17 @@ static const td_setting program_parameters[] = {
     {"damping", TD_SETTING_NUMBER, 0.85, 0, 1, 0, "probability of following an edge instead of jumping"},
     {"dangling", TD_SETTING_CHOICE, 0, 0, 0, "spread|ignore", "rank of vertices without out-edges: spread or lost"},
     {"personal", TD_SETTING_TEXT, 0, 0, 0, 0, "file of 'id weight' lines: targets of jumps (default: all vertices)"},
+    {"precision", TD_SETTING_CHOICE, 0, 0, 0, "auto|single|double",
+     "ranks of 4 or 8 bytes; auto: 8 where the tolerance is below what 4 reach"},
     {0},
 };
 
 static const td_program_info program_info = {
     .name = "pagerank", .summary = "PageRank of every vertex", .result = "rank",
-    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_F32,
-    .rule = TD_RULE_REALS, .sinks_choice = 1 + PAGERANK_DANGLING,
-    .order_free = true, .renumbers = true, .iterations = 1000, .tolerance = 1e-6, .parameters = program_parameters,
+    .kind = TD_KIND_GAS, .weights = TD_WEIGHTS_UNUSED, .value = PROGRAM_WIDE ? TD_VALUE_F64 : TD_VALUE_F32,
+    .rule = TD_RULE_REALS, .sinks_choice = 1 + PAGERANK_DANGLING, .order_free = true, .renumbers = true,
+    .wide = PROGRAM_WIDE, .precision_choice = 1 + PAGERANK_PRECISION, .iterations = 1000, .tolerance = 1e-6,
+    .parameters = program_parameters,
+    .edges = "Edges lead from source to target. A loop is an out-edge that returns rank to its vertex; "
+             "parallel edges count each.",
 };

@@ -6,11 +6,15 @@
 enum {
 #define TD_PROGRAM(name) PROGRAM_##name,
 #include "programs/programs.def"
-#undef TD_PROGRAM
-    PROGRAMS
+    PROGRAMS,
+    BEFORE_WIDE = PROGRAMS - 1,
+#define TD_WIDE(name) WIDE_##name,
+#include "programs/programs.def"
+    INSTANCES
 };
 
-/* The programs as compiled for each level of the instruction set, in the order of programs.def. */
+/* The programs as compiled for each level of the instruction set, in the order of programs.def, and behind them their
+ * second instances. */
 #define TD_ISA(suffix, name) extern const td_program *const td_programs_##suffix[];
 #include "isa_levels.def"
 #undef TD_ISA
@@ -21,12 +25,11 @@ static const td_program *const *const by_level[] = {
 #undef TD_ISA
 };
 
-static td_program chosen[PROGRAMS]; /* the programs of the level in use */
+static td_program chosen[INSTANCES]; /* of the level in use */
 
 const td_program *const td_programs[] = {
 #define TD_PROGRAM(name) &chosen[PROGRAM_##name],
 #include "programs/programs.def"
-#undef TD_PROGRAM
     NULL,
 };
 
@@ -34,7 +37,9 @@ const td_program *const td_programs[] = {
 __attribute__((constructor)) static void choose_level(void)
 {
     const td_program *const *level = by_level[td_isa_level()];
-    for (int i = 0; i < PROGRAMS; i++) chosen[i] = *level[i];
+    for (int i = 0; i < INSTANCES; i++) chosen[i] = *level[i];
+#define TD_WIDE(name) chosen[PROGRAM_##name].wide = &chosen[WIDE_##name];
+#include "programs/programs.def"
 }
 
 const td_program *td_program_named(const char *name)

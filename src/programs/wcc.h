@@ -63,4 +63,5 @@ static const td_program_info program_info = {
     .kind = TD_KIND_SWEEP, .weights = TD_WEIGHTS_UNUSED, .value = TD_VALUE_U32,
     .rule = TD_RULE_PARENTS, .vertex_values = true,
     .order_free = true,
+    .edges = "Direction is ignored; loops and parallel edges change nothing.",
 };

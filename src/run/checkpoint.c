@@ -191,6 +191,17 @@ static td_status check_newest(const td_program *program, const td_run_options *o
     return check_iterations(options, path, iterations);
 }
 
+uint32_t td_checkpoint_value_bytes(const td_program *program, const td_run_options *options)
+{
+    td_identity written;
+    uint64_t newest;
+    uint32_t iterations;
+    if (options->resume == NULL || read_newest(options->resume, &written, &iterations, NULL, &newest) != TD_OK) return 0;
+    return newest > 0 && td_identity_check_program(&written, program->info, options->resume) == TD_OK
+               ? written.value_bytes
+               : 0;
+}
+
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options)
 {
     TD_CHECK(check_folder(td_named("checkpoint"), options->checkpoint, R_OK | W_OK | X_OK));

@@ -65,6 +65,9 @@ void td_checkpoints_finish(td_run *run);
 /* Frees the arrays of a resumed state after the engine has copied them. */
 void td_state_clear(td_state *state);
 
+/* Bytes of a value in the checkpoint that the run resumes from; 0 if there is none of this program. */
+uint32_t td_checkpoint_value_bytes(const td_program *program, const td_run_options *options);
+
 /* For td_run_program. Opening reads run->resumed, if asked for, and prepares for writing; closing waits for the last
  * write. */
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before the graph is

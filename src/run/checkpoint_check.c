@@ -25,7 +25,8 @@ typedef struct checking {
     const td_run *run;
     td_state *state;
     const char *path;
-    uint32_t vertices, source, unreached;
+    uint32_t vertices, source;
+    uint64_t unreached;
     double farthest;  /* upper bound of distances */
     uint32_t highest; /* upper bound of degrees */
     bool mid_round;   /* the state is within a forest's round, which is restarted */
@@ -89,7 +90,7 @@ static td_status check_start(checking *self, const char *field, uint32_t v, uint
                   self->source);
 }
 
-static td_status check_reached(checking *self, uint32_t v, uint32_t value)
+static td_status check_reached(checking *self, uint32_t v, uint64_t value)
 {
     if (value != self->unreached || !is_active(self, v)) return TD_OK;
     return refuse(self, "vertex %" PRIu32 " is active and unreached; active vertices are reached", v);
@@ -111,12 +112,13 @@ static td_status check_level(checking *self, uint32_t v)
 
 static td_status check_distance(checking *self, uint32_t v)
 {
-    uint32_t bits = ((const uint32_t *)self->state->values)[v];
-    bool real = self->run->context.real_weights;
+    bool real = self->run->context.real_weights, wide = self->run->program->info->wide;
+    uint64_t bits = wide ? ((const uint64_t *)self->state->values)[v] : ((const uint32_t *)self->state->values)[v];
     if (v == self->source && bits != 0) return refuse_value(self, "distance", v, bits, 0);
     TD_CHECK(check_reached(self, v, bits));
-    double distance = real ? (double)td_bits_to_float(bits) : bits;
-    if (bits == self->unreached || (distance >= 0 && distance <= self->farthest && bits >> 31 <= !real)) return TD_OK;
+    double distance = !real ? (double)bits : wide ? td_bits_to_double(bits) : (double)td_bits_to_float((uint32_t)bits);
+    bool negative = real && bits >> (wide ? 63 : 31) != 0; /* -0 too */
+    if (bits == self->unreached || (distance >= 0 && distance <= self->farthest && !negative)) return TD_OK;
     return refuse(self, "the distance of vertex %" PRIu32 " is %g; allowed are 0 to %g", v, distance, self->farthest);
 }
 
@@ -251,9 +253,11 @@ static void find_limits(checking *self)
     const td_graph *graph = self->run->graph;
     const td_context *context = &self->run->context;
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
-    self->unreached = context->real_weights ? UINT32_C(0x7f800000) : TD_UNREACHED;
+    bool wide = self->run->program->info->wide;
+    self->unreached = wide ? TD_UNREACHED_U64 : TD_UNREACHED;
+    if (context->real_weights) self->unreached = wide ? UINT64_C(0x7ff0000000000000) : UINT32_C(0x7f800000);
     self->farthest = heaviest * self->vertices * (context->real_weights ? 2 : 1);
-    if (!context->real_weights) self->farthest = fmin(self->farthest, TD_UNREACHED - 1);
+    if (!context->real_weights && !wide) self->farthest = fmin(self->farthest, TD_UNREACHED - 1);
     for (uint32_t v = 0; self->run->program->info->rule == TD_RULE_DEGREES && v < self->vertices; v++)
         if (context->input[0][v] > self->highest) self->highest = (uint32_t)context->input[0][v];
 }

@@ -65,6 +65,8 @@ td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool)
     out->value_bytes = (uint32_t)run->program->cpu[TD_WEIGHT_NONE].value_bytes;
     out->async = run->async;
     memcpy(out->parameter, run->context.parameter, sizeof out->parameter);
+    int precision = run->program->info->precision_choice;
+    if (precision > 0) out->parameter[precision - 1] = 0; /* value_bytes says it */
     for (int i = 0; i < TD_INPUTS; i++)
         if (run->inputs[i] != NULL)
             out->input_hash[i] = td_hash64(run->inputs[i], run->graph->vertices * sizeof(double));
@@ -107,12 +109,14 @@ static td_status compare_graph(const td_identity *written, const td_identity *mi
                    mine->graph_id);
 }
 
+/* Compares all but the precision, which the size of a value stands for. */
 static td_status compare_parameters(const td_identity *written, const td_identity *mine, const td_program_info *info,
                                     const char *path)
 {
     char one[TD_SETTING_BYTES], other[TD_SETTING_BYTES];
     for (uint64_t i = 0; i < td_settings_length(info->parameters); i++) {
         const td_setting *entry = &info->parameters[i];
+        if ((int)i + 1 == info->precision_choice) continue;
         if (entry->kind == TD_SETTING_TEXT || memcmp(&written->parameter[i], &mine->parameter[i], sizeof(double)) == 0)
             continue;
         td_setting_print(one, entry, written->parameter[i], NULL);
@@ -160,6 +164,10 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
     TD_CHECK(compare_parameters(written, mine, info, path));
     TD_CHECK(compare_inputs(written, mine, info, path));
     if (written->value_bytes == mine->value_bytes) return TD_OK;
+    if (info->precision_choice > 0)
+        return td_fail(TD_INVALID, "%s has values of %" PRIu32 " bytes, and this run of %s has %" PRIu32
+                       "; give %s.precision=%s", path, written->value_bytes, info->name, mine->value_bytes, info->name,
+                       written->value_bytes == sizeof(uint32_t) ? "single" : "double");
     return td_fail(TD_INVALID, "%s is of another version of %s, with values of %" PRIu32 " bytes instead of %" PRIu32,
                    path, info->name, written->value_bytes, mine->value_bytes);
 }

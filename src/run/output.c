@@ -53,11 +53,12 @@ static char *print_real(const printing *self, char *at, double value, bool is_do
 static char *print_value(const printing *self, uint32_t vertex, char *at)
 {
     const td_run *run = self->run;
-    bool whole = run->kind == TD_VALUE_U32, distance = run->program->info->real_follows_weights;
+    bool whole = td_value_is_whole(run->kind), distance = run->program->info->real_follows_weights;
     double value;
     if (!td_run_value(run, vertex, &value))
         return print_text(at, whole && !distance ? self->format->unreached_whole : self->format->unreached_real);
     if (!whole) return print_real(self, at, value, run->kind == TD_VALUE_F64);
+    if (run->kind == TD_VALUE_U64) return td_print_u64(at, ((const uint64_t *)run->values)[vertex]);
     bool named = run->program->info->vertex_values;
     return td_print_u64(at, named ? td_graph_id(run->graph, (uint32_t)value) : (uint64_t)value);
 }

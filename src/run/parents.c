@@ -3,25 +3,40 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 
-static bool is_free(const td_run *run, const td_adjacency *list, uint32_t value, uint64_t edge)
+/* The bits of a value of 4 or 8 bytes. */
+static uint64_t bits_of(const td_run *run, const void *values, uint32_t v)
 {
-    double weight = td_weight_at(run->graph, list, edge);
-    float distance = td_bits_to_float(value);
-    return run->context.real_weights ? distance + (float)weight == distance : weight == 0;
+    return run->program->info->wide ? ((const uint64_t *)values)[v] : ((const uint32_t *)values)[v];
+}
+
+/* Whether the edge adds nothing to the distance of its begin. */
+static bool is_free(const td_run *run, const td_adjacency *list, uint64_t value, uint64_t edge)
+{
+    double weight = td_weight_at(run->graph, list, edge), wide = td_bits_to_double(value);
+    float single = td_bits_to_float((uint32_t)value);
+    if (!run->context.real_weights) return weight == 0;
+    return run->program->info->wide ? wide + weight == wide : single + (float)weight == single;
 }
 
 /* One edge of a solved vertex; true if it solves the other end. */
-static bool solves(td_run *run, const td_adjacency *list, const uint32_t *values, uint32_t u, uint64_t edge)
+static bool solves(td_run *run, const td_adjacency *list, const void *values, uint32_t u, uint64_t edge)
 {
     uint32_t v = list->targets[edge];
-    if (run->parents[v] != TD_NO_VERTEX || values[v] != values[u] || !is_free(run, list, values[u], edge)) return false;
+    uint64_t value = bits_of(run, values, u);
+    if (run->parents[v] != TD_NO_VERTEX || bits_of(run, values, v) != value || !is_free(run, list, value, edge))
+        return false;
     run->parents[v] = u;
     return true;
 }
 
-static uint32_t unreached(const td_run *run) { return run->context.real_weights ? UINT32_C(0x7f800000) : TD_UNREACHED; }
+static uint64_t unreached(const td_run *run)
+{
+    bool wide = run->program->info->wide;
+    if (run->context.real_weights) return wide ? UINT64_C(0x7ff0000000000000) : UINT32_C(0x7f800000);
+    return wide ? TD_UNREACHED_U64 : TD_UNREACHED;
+}
 
-uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const uint32_t *values, uint32_t u)
+uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const void *values, uint32_t u)
 {
     uint64_t count = 0;
     if (run->parents[u] == TD_NO_VERTEX) return 0;
@@ -29,15 +44,15 @@ uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const ui
     return count;
 }
 
-uint64_t td_run_parents_open(const td_run *run, const uint32_t *values)
+uint64_t td_run_parents_open(const td_run *run, const void *values)
 {
-    uint64_t open = 0;
+    uint64_t open = 0, none = unreached(run);
     for (uint32_t v = 0; v < run->graph->vertices; v++)
-        open += run->parents[v] == TD_NO_VERTEX && values[v] != unreached(run);
+        open += run->parents[v] == TD_NO_VERTEX && bits_of(run, values, v) != none;
     return open;
 }
 
-td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const uint32_t *values)
+td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const void *values)
 {
     enum { CANCEL_EVERY = 1 << 14 };
     uint32_t *stack;

@@ -370,6 +370,6 @@ td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, cons
     if (strcmp(name, "circuit") == 0) return prepare_circuit(run, options, texts[0], texts[1]);
     if (strcmp(name, "labels") == 0) return prepare_labels(run);
     if (strcmp(name, "kcore") == 0)
-        return fill_sums(run, 0, options->pool, run->context.parameter[0] == 0, NEIGHBOURS);
+        return fill_sums(run, 0, options->pool, run->context.parameter[0] != 1, NEIGHBOURS);
     return TD_OK;
 }

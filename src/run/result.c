@@ -10,18 +10,23 @@ enum { VERTICES_AT_A_TIME = 1 << 14 };
 
 bool td_run_value(const td_run *run, uint32_t vertex, double *value)
 {
-    if (run->kind == TD_VALUE_F64) {
-        *value = ((const double *)run->values)[vertex];
-        return true;
-    }
-    if (run->kind == TD_VALUE_F32) {
-        *value = (double)((const float *)run->values)[vertex];
+    if (run->kind == TD_VALUE_F64 || run->kind == TD_VALUE_F32) {
+        *value = run->kind == TD_VALUE_F64 ? ((const double *)run->values)[vertex]
+                                           : (double)((const float *)run->values)[vertex];
         return !(run->program->info->real_follows_weights && *value == (double)INFINITY);
+    }
+    if (run->kind == TD_VALUE_U64) {
+        uint64_t wide = ((const uint64_t *)run->values)[vertex];
+        *value = (double)wide;
+        return wide != TD_UNREACHED_U64;
     }
     uint32_t whole = ((const uint32_t *)run->values)[vertex];
     *value = whole;
     return whole != TD_UNREACHED;
 }
+
+/* A distance has one digest with 32 and with 64 bits, unreached ones too. */
+static uint64_t wide_bits(uint64_t distance) { return distance == TD_UNREACHED_U64 ? TD_UNREACHED : distance; }
 
 /* The part of a value in the digest: its bits, or the original id that it refers to. */
 static uint64_t value_bits(const td_run *run, uint32_t vertex)
@@ -31,6 +36,7 @@ static uint64_t value_bits(const td_run *run, uint32_t vertex)
         memcpy(&bits, (const double *)run->values + vertex, sizeof bits);
         return bits;
     }
+    if (run->kind == TD_VALUE_U64) return wide_bits(((const uint64_t *)run->values)[vertex]);
     uint32_t word = ((const uint32_t *)run->values)[vertex];
     return run->program->info->vertex_values ? td_graph_id(run->graph, word) : word;
 }

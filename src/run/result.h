@@ -5,6 +5,8 @@
 
 #include "run/run.h"
 
+static inline bool td_value_is_whole(td_value_kind kind) { return kind == TD_VALUE_U32 || kind == TD_VALUE_U64; }
+
 /* False if the vertex has no value, because it was not reached. */
 bool td_run_value(const td_run *run, uint32_t vertex, double *value);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
+#include "store/builder.h"
 #include "store/paged.h"
 
 #include <float.h>
@@ -19,6 +20,17 @@ enum { MOST_ROWS = 1 << 20 };
 const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph)
 {
     return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
+}
+
+td_status td_graph_for(const td_graph **out, const td_program *program, const td_graph *graph,
+                       const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    double numbers[TD_PARAMETERS] = {0};
+    *out = td_graph_seen_by(program, graph);
+    if (info->forward_choice == 0) return TD_OK;
+    TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
+    return numbers[info->forward_choice - 1] == TD_VIEW_NEIGHBOURS ? td_graph_simple(graph, options->pool, out) : TD_OK;
 }
 
 /* A block of numbers, which rows refer to: blocks never move. */
@@ -135,6 +147,31 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
     return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
 }
 
+bool td_run_strict(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = &program->cpu[TD_WEIGHT_NONE];
+    return options->mode == TD_MODE_SYNC && options->has_iterations && program->info->kind == TD_KIND_GAS && k->fused &&
+           k->sum == TD_SUM_MIN && !k->first_hit;
+}
+
+/* Sweeps and levels of peeling have one order, which a mode does not change. */
+bool td_program_has_async(const td_program *program)
+{
+    return program->info->order_free && program->info->kind == TD_KIND_GAS &&
+           program->cpu[TD_WEIGHT_NONE].schedule != TD_SCHEDULE_PEEL;
+}
+
+static td_status check_mode(const td_program *program, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    bool levels = program->cpu[TD_WEIGHT_NONE].schedule == TD_SCHEDULE_PEEL;
+    if (options->mode != TD_MODE_ASYNC || td_program_has_async(program)) return TD_OK;
+    if (!info->order_free)
+        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    return td_fail(TD_USAGE, "{async} changes nothing about %s, which %s; leave it out", info->name,
+                   levels ? "peels level by level" : "sweeps over all edges");
+}
+
 td_status td_run_check_options(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
@@ -143,8 +180,7 @@ td_status td_run_check_options(const td_program *program, const td_run_options *
     if (options->has_source && !info->needs_source && !info->takes_source)
         return td_fail(TD_USAGE, "%s starts everywhere and takes no source vertex", info->name);
     if (options->parents && !info->gives_parents) return td_fail(TD_USAGE, "%s has no parents to give", info->name);
-    if (options->mode == TD_MODE_ASYNC && !info->order_free)
-        return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
+    TD_CHECK(check_mode(program, options));
     if (options->has_tolerance && !(options->tolerance >= 0))
         return td_fail(TD_USAGE, "the tolerance must be at least 0");
     if (options->has_tolerance && program->cpu[TD_WEIGHT_NONE].measure == TD_MEASURE_NONE)
@@ -199,8 +235,8 @@ static td_status check_saturation(const td_run *run)
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (distances[v] == UINT32_C(0xfffffffe))
             return td_fail(TD_LIMIT,
-                           "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
-                           "use real weights ('tandem convert --weights 1.0:100.0') or smaller ones",
+                           "the distance of vertex %llu is beyond 4294967293, the largest of 32 bits; give "
+                           "sssp.precision=double",
                            (unsigned long long)td_graph_id(run->graph, v));
     return TD_OK;
 }
@@ -216,8 +252,8 @@ static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int 
         for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
             if (isinf(distances[graph->out.targets[e]]))
                 return td_fail(TD_LIMIT,
-                               "the distance of vertex %llu is beyond %g, the largest of real weights; use smaller "
-                               "ones",
+                               "the distance of vertex %llu is beyond %g, the largest in single precision; give "
+                               "sssp.precision=double",
                                (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
     return TD_OK;
 }
@@ -229,6 +265,7 @@ static td_status check_infinities(td_run *run, td_pool *pool)
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }
 
+/* Values that are too small for the result: the run may be repeated with wider ones. */
 td_status td_run_check_overflow(td_run *run, td_pool *pool)
 {
     if (!run->program->info->saturates) return TD_OK;
@@ -348,7 +385,8 @@ td_status td_run_create(td_run **out, const td_program *program, const td_graph 
     run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
     if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
     run->context = make_context(info, graph, options);
-    run->kind = info->real_follows_weights && run->context.real_weights ? TD_VALUE_F32 : info->value;
+    run->kind = info->value;
+    if (info->real_follows_weights && run->context.real_weights) run->kind = info->wide ? TD_VALUE_F64 : TD_VALUE_F32;
     TD_TRY(td_settings_resolve(options->settings, info->name, info->parameters, run->context.parameter, texts));
     TD_TRY(td_run_prepare_inputs(run, options, texts));
     for (int i = 0; i < TD_INPUTS; i++) run->context.input[i] = run->inputs[i];

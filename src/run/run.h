@@ -222,6 +222,9 @@ typedef struct td_run {
 
 /* The graph as the program sees it: without weights if it uses none. Runs and plans use this one. */
 const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph);
+/* The same with the parameters of the request: kcore.degree=neighbours has a graph of its own. */
+td_status td_graph_for(const td_graph **out, const td_program *program, const td_graph *graph,
+                       const td_run_options *options);
 
 /* Checks that need no graph. */
 td_status td_run_check_options(const td_program *program, const td_run_options *options);
@@ -239,6 +242,14 @@ td_status td_run_check_facts(const td_program *program, const td_graph_facts *fa
 
 /* Checks the request against the program and the graph, and prepares parameters and inputs. On failure *out is
  * untouched. */
+/* Whether the request asks for a number of synchronous iterations of a program that otherwise reads values as soon as
+ * they are written (a minimum over all paths, whose end does not depend on the order): then every iteration must read
+ * the values of the one before it, in every direction. */
+bool td_run_strict(const td_program *program, const td_run_options *options);
+
+/* Whether TD_MODE_ASYNC is possible and makes a difference. */
+bool td_program_has_async(const td_program *program);
+
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
 
 /* Refuses distances that have become too large for their type. */

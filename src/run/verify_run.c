@@ -6,6 +6,7 @@
 #include "programs/verify/verify.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Maximum iterations to replay; of longer runs the last change is checked. */
@@ -59,11 +60,17 @@ static td_status verify_bfs(const td_run *run, td_pool *pool, const char **claim
 
 static td_status verify_sssp(const td_run *run, td_pool *pool, const char **claims)
 {
-    *claims = run->parents != NULL ? "no edge shortens a distance, every one is reached over tight edges, parents too"
-                                   : "no edge shortens a distance, every one is reached over tight edges";
-    if (run->kind == TD_VALUE_F32)
-        return td_verify_sssp_f32(run->graph, run->context.source, run->values, run->parents, pool);
-    return td_verify_sssp_u32(run->graph, run->context.source, run->values, run->parents, pool);
+    static _Thread_local char text[256];
+    double bound;
+    TD_CHECK(td_verify_sssp(run->graph, run->context.source, run->kind, run->values, run->parents, pool, &bound));
+    int used = snprintf(text, sizeof text, "no edge shortens a distance, every one is reached over tight edges%s",
+                        run->parents != NULL ? ", parents too" : "");
+    if (isinf(bound)) snprintf(text + used, sizeof text - (size_t)used, "; no bound on the error of so long sums");
+    else if (bound > 0)
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "; distances are within %.2g, relative, of the exact ones over the stored weights", bound);
+    *claims = text;
+    return TD_OK;
 }
 
 static td_status verify_components(const td_run *run, td_pool *pool, const char **claims)
@@ -92,6 +99,7 @@ static td_status verify_pagerank(const td_run *run, td_pool *pool, const char **
     *claims = ending_claim(run, ended, "ranks are those of the iterations replayed in double precision",
                            "one more step stays within the tolerance",
                            "one more step changes no more than the last one did");
+    if (run->kind == TD_VALUE_F64) return td_verify_pagerank_f64(run->graph, run->values, &claim, pool);
     return td_verify_pagerank(run->graph, run->values, &claim, pool);
 }
 

@@ -35,6 +35,10 @@ td_status td_parse_weight_range(const char *text, td_build_options *options);
 /* Consumes the list's chunks, also on failure; the caller still owns the list. */
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);
 
+/* The undirected graph of distinct neighbours: every edge in both directions, once, without loops and weights. Built when
+ * it is first asked for; the graph keeps it. */
+td_status td_graph_simple(const td_graph *graph, td_pool *pool, const td_graph **out);
+
 /* Replaces a graph by one with the options applied (rebuild.c); vertices and
  * original ids stay. A symmetric graph is not symmetrised again. On failure
  * destroys *graph and sets it to NULL. */

@@ -8,6 +8,7 @@
 #include "store/edges.h"
 
 #include "base/bitmap.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "store/graph.h"
 #include "store/id_loops.h"
@@ -192,13 +193,24 @@ td_status td_edges_inexact(const td_edge_list *list)
                    list->name != NULL ? list->name : "edges");
 }
 
+void td_edges_tell_rounding(const td_edge_list *list, bool rounded, bool inexact)
+{
+    const char *name = list->name != NULL ? list->name : "edges";
+    if (inexact)
+        td_warn("%s: integer weights beyond 2^24 = 16777216 are rounded to 32-bit floats, because other weights are real",
+                name);
+    else if (rounded)
+        td_info("%s: weights are kept as 32-bit floats; some were rounded, by up to 6e-8 of themselves", name);
+}
+
 td_status td_edges_settle_weights(td_edge_list *list, bool *real)
 {
-    bool some_real = false, fraction = false;
+    bool some_real = false, fraction = false, rounded = false, inexact = false;
     for (uint64_t i = 0; i < list->chunk_count; i++) {
         if (list->chunks[i] == NULL) continue;
         some_real |= list->chunks[i]->real;
         fraction |= list->chunks[i]->fraction;
+        rounded |= list->chunks[i]->rounded;
     }
     *real = some_real;
     if (!some_real) return TD_OK;
@@ -207,7 +219,9 @@ td_status td_edges_settle_weights(td_edge_list *list, bool *real)
         if (chunk == NULL || chunk->weights == NULL) continue;
         convert_all(chunk);
         if (chunk->inexact != 0 && !fraction) return td_edges_inexact(list);
+        inexact |= chunk->inexact != 0;
     }
+    td_edges_tell_rounding(list, rounded, inexact);
     return TD_OK;
 }
 

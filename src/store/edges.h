@@ -25,6 +25,7 @@ typedef struct td_edge_chunk {
     bool weighted;
     bool real;         /* the weights are floats */
     bool fraction;     /* some weight was written as a real number */
+    bool rounded;      /* some of those is no float */
     uint64_t inexact;  /* 1 + position of an integer that a float cannot hold, or 0 */
 } td_edge_chunk;
 
@@ -105,10 +106,20 @@ static inline void td_chunk_weight_real(td_edge_chunk *chunk, float value)
     __builtin_memcpy(&chunk->weights[chunk->count - 1], &value, sizeof value);
 }
 
+/* The same of a double, which may not be a float. */
+static inline void td_chunk_weight_double(td_edge_chunk *chunk, double weight)
+{
+    chunk->rounded |= (double)(float)weight != weight;
+    td_chunk_weight_real(chunk, (float)weight);
+}
+
 /* Converts the weights of all chunks to one kind: integers if every chunk has integers;
  * floats if any weight is a real number, or if some integer is negative and all are
  * exact as floats; an error otherwise. *real: floats. */
 td_status td_edges_settle_weights(td_edge_list *list, bool *real);
+
+/* Says that weights were rounded to floats: real ones (rounded), integers beyond 2^24 (inexact). */
+void td_edges_tell_rounding(const td_edge_list *list, bool rounded, bool inexact);
 
 /* Numbers the distinct ids (and `listed`) in ascending order and replaces the
  * ends by those numbers. *ids receives the ids (to be freed by the caller), or

@@ -47,7 +47,7 @@ typedef struct external {
     td_status begin_status; /* how that went, for every worker that comes with a chunk */
     td_failure begin_failure;
     bool mirror, weighted;
-    atomic_bool fraction, inexact;
+    atomic_bool fraction, inexact, rounded;
     uint32_t vertices, bits;
     batch *batches; /* by worker */
     td_external_ids *ids; /* for a list whose vertices are not declared */
@@ -249,6 +249,7 @@ static td_status take_chunk(void *context, td_edge_chunk *chunk, int worker)
     TD_CHECK(begin_once(self));
     if (self->weighted && chunk->fraction) self->fraction = true;
     if (self->weighted && chunk->inexact != 0) self->inexact = true;
+    if (self->weighted && chunk->rounded) self->rounded = true;
     if (self->ids != NULL) return td_external_ids_take(self->ids, chunk, self->weighted, worker);
     TD_CHECK(check_ends(self, chunk));
     return put_edges(self, chunk->ends, self->weighted ? chunk->weights : NULL, chunk->real, chunk->count, worker);
@@ -412,8 +413,9 @@ static td_status sort_out(external *self)
     TD_CHECK(td_external_rows_open(rows));
     TD_CHECK(td_spill_run(self->by_source, sort_bytes(self), take_out, self));
     TD_CHECK(td_external_rows_end(rows));
-    if (rows->real && self->weighted && (self->inexact || td_spill_inexact(self->by_source)) && !self->fraction)
-        return td_edges_inexact(self->list);
+    bool inexact = self->inexact || td_spill_inexact(self->by_source);
+    if (rows->real && self->weighted && inexact && !self->fraction) return td_edges_inexact(self->list);
+    if (rows->real && self->weighted) td_edges_tell_rounding(self->list, self->rounded, inexact);
     self->report->temporary_bytes += td_spill_spilled(self->by_source);
     td_spill_destroy(self->by_source);
     self->by_source = NULL;

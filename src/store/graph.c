@@ -96,6 +96,7 @@ void td_graph_destroy(td_graph *graph)
 {
     if (graph == NULL) return;
     tell_watches(graph);
+    td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
     if (graph->mapping != NULL) {
         munmap(graph->mapping, graph->mapping_bytes);
@@ -115,7 +116,7 @@ td_status td_graph_share_pattern(td_graph *graph)
     if (graph->pattern == NULL) TD_CHECK(TD_NEW(&graph->pattern, 1, "graph without weights"));
     td_graph *pattern = graph->pattern;
     *pattern = *graph;
-    pattern->pattern = NULL;
+    pattern->pattern = pattern->simple = NULL;
     pattern->pattern_symmetric = false;
     pattern->symmetric = true;
     pattern->weights = TD_WEIGHT_NONE;

@@ -56,6 +56,7 @@ struct td_graph {
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
+    struct td_graph *simple;  /* td_graph_simple, once it has been built; owns its arrays */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
 };
 

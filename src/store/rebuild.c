@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 enum { BLOCK = 1 << 14 }; /* vertices per chunk */
@@ -156,6 +157,39 @@ done:
     td_graph_destroy(built);
     td_edges_destroy(list);
     td_graph_destroy(old);
+    return status;
+}
+
+static td_status build_simple(const td_graph *graph, td_pool *pool, td_graph **out)
+{
+    td_status status = TD_OK;
+    td_edge_list *list = NULL;
+    td_graph *built = NULL;
+    listing job = {.graph = graph};
+    const td_build_options options = {.symmetrize = true, .dedup = true, .drop_loops = true, .drop_weights = true};
+    TD_TRY(list_graph(&job, &list, graph, pool));
+    TD_TRY(td_graph_build(&built, list, &options, pool));
+    built->ids = list->listed;
+    built->ids_sorted = graph->ids_sorted || list->listed == NULL;
+    list->listed = NULL;
+    *out = built;
+done:
+    td_edges_destroy(list);
+    return status;
+}
+
+td_status td_graph_simple(const td_graph *graph, td_pool *pool, const td_graph **out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    td_status status = TD_OK;
+    td_graph **kept = &((td_graph *)(uintptr_t)graph)->simple; /* a cache: the graph itself does not change */
+    if (graph->paged != NULL)
+        return td_fail(TD_UNSUPPORTED, "%s: its edges stay on disk, and the graph of distinct neighbours is built in "
+                       "memory; use 'tandem convert --symmetrize --dedup --drop-loops' first", graph->name);
+    pthread_mutex_lock(&lock);
+    if (*kept == NULL) status = build_simple(graph, pool, kept);
+    *out = *kept;
+    pthread_mutex_unlock(&lock);
     return status;
 }
 

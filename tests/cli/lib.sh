@@ -140,7 +140,7 @@ take_graph() { # NAME
 all_programs='bfs sssp wcc labels pagerank mst kcore adsorption nn heat circuit'
 
 modes() { # PROGRAM
-    case $1 in nn | heat) echo --sync ;; *) echo --sync --async ;; esac
+    case $1 in nn | heat | wcc | mst | kcore) echo --sync ;; *) echo --sync --async ;; esac
 }
 
 # Voltages settle slowly on long graphs, and a network with cycles need not settle at all: both are limited.

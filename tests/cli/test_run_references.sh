@@ -53,8 +53,7 @@ for graph in example-directed example-undirected; do
             agree cmp "$input-BFS" out
             run sssp $mode --source "$(property $graph sssp.source-vertex)"
             agree near "$input-SSSP" out
-            run wcc $mode
-            agree renamed "$input-WCC" out
+            if [ $mode = --sync ]; then run wcc && agree renamed "$input-WCC" out; fi
             run labels $mode
             agree renamed "$input-WCC" out
         done

@@ -192,33 +192,24 @@ TEST(a_cap_that_fits_nothing_or_everything_is_reported_and_another_engine_runs)
 }
 
 /* Each of the two has --async, what they share has not. */
-TEST(async_changes_nothing_where_two_share_an_iteration_and_a_message_says_so)
+TEST(async_changes_nothing_where_two_share_an_iteration_and_is_refused)
 {
     static const struct {
         double cap;
-        const char *engine, *words;
-        bool async;
-    } cases[] = {{0.3, "coop", "async has no effect", false}, {1e-9, "cpu", "", true}, {0, "resident", "", true}};
+        const char *engine; /* NULL: refused */
+    } cases[] = {{0.3, NULL}, {1e-9, "cpu"}, {0, "resident"}};
     td_graph *graph = graph_for();
     for (int i = 0; i < 3; i++) {
-        char said[256] = "";
-        td_settings settings = settings_from("coop.invoke=always");
-        td_plan *plan = NULL;
+        td_run *run = NULL;
         td_run_options options = options_for("pagerank", graph);
         options.mode = TD_MODE_ASYNC;
         options.gpu_edges = cases[i].cap;
-        options.settings = &settings;
-        CHECK_OK(td_plan_make(&plan, "coop", program_of("pagerank"), graph, &options));
-        if (cases[i].cap != 1e-9) CHECK_EQ(strstr(plan->why, "are synchronous") == NULL, cases[i].async);
-        td_plan_destroy(plan);
-        td_settings_clear(&settings);
-        td_log_set_sink(note_line, said);
-        td_run *run = run_of("pagerank", graph, options, "coop.invoke=always");
-        td_log_set_sink(NULL, NULL);
+        td_status status = try_run(&run, "pagerank", graph, options, "coop.invoke=always");
+        CHECK_STATUS(status, cases[i].engine == NULL ? TD_USAGE : TD_OK);
+        if (run == NULL) CHECK_CONTAINS(td_last_message(), "async changes nothing");
+        if (run == NULL) continue;
         CHECK_STR(run->engine, cases[i].engine);
-        CHECK_EQ(run->async, cases[i].async);
-        CHECK_CONTAINS(said, cases[i].words);
-        if (cases[i].async) CHECK_STR(said, "");
+        CHECK(run->async);
         td_run_destroy(run);
     }
     td_graph_destroy(graph);

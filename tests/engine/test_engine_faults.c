@@ -57,7 +57,7 @@ TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
             check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.high_degree=64 cpu.piece=64");
             if (program->info->kind == TD_KIND_SWEEP) continue;
             check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=notify");
-            if (program->info->order_free)
+            if (td_program_has_async(program))
                 check_every_allocation(name, graph, threads.of[t], "cpu.serial=0 cpu.direction=pull");
             if (program->cpu[0].fused)
                 check_every_allocation(name, graph, threads.of[t],
@@ -88,6 +88,7 @@ TEST(deferred_sinks_and_personal_ranks_fail_as_cleanly)
     snprintf(settings, sizeof settings, "adsorption.seeds=%s", path);
     check_every_allocation("adsorption", graph, NULL, settings);
     check_every_allocation("bfs", graph, NULL, "cpu.sinks=defer");
+    check_every_allocation("sssp", graph, NULL, "cpu.sinks=defer");
     td_graph_destroy(graph);
 }
 
@@ -312,10 +313,15 @@ TEST(a_distance_beyond_its_type_is_reported_not_wrapped)
              *more = test_graph_of(3, ends, just_beyond, 2, false);
     for (int s = 0; s < 4; s++) {
         td_run *run = NULL;
-        CHECK_STATUS(try_run(&run, "sssp", far, (td_run_options){.has_source = true}, settings[s]), TD_LIMIT);
+        char single[128];
+        snprintf(single, sizeof single, "%s sssp.precision=single", settings[s]);
+        CHECK_STATUS(try_run(&run, "sssp", far, (td_run_options){.has_source = true}, single), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "vertex 102");
         CHECK_CONTAINS(td_last_message(), "4294967293");
-        CHECK_STATUS(try_run(&run, "sssp", more, (td_run_options){.has_source = true}, settings[s]), TD_LIMIT);
+        CHECK_STATUS(try_run(&run, "sssp", more, (td_run_options){.has_source = true}, single), TD_LIMIT);
+        run = run_of("sssp", more, (td_run_options){.has_source = true}, settings[s]); /* again, with 64 bits */
+        CHECK_EQ(((const uint64_t *)run->values)[2], UINT64_C(4294967294));
+        td_run_destroy(run);
         run = run_of("sssp", most, (td_run_options){.has_source = true}, settings[s]);
         CHECK_EQ(((const uint32_t *)run->values)[2], 4294967293u);
         td_run_destroy(run);
@@ -351,10 +357,16 @@ TEST(a_real_distance_that_overflows_is_reported_not_taken_for_unreached)
     td_graph *graph = real_path(4, 1.5e38f), *fits = real_path(3, 1.5e38f);
     for (int s = 0; s < 4; s++) {
         td_run *run = NULL;
-        CHECK_STATUS(try_run(&run, "sssp", graph, (td_run_options){.has_source = true}, settings[s]), TD_LIMIT);
+        char single[128];
+        snprintf(single, sizeof single, "%s sssp.precision=single", settings[s]);
+        CHECK_STATUS(try_run(&run, "sssp", graph, (td_run_options){.has_source = true}, single), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "vertex 3");
-        run = run_of("sssp", fits, (td_run_options){.has_source = true}, settings[s]);
+        CHECK_CONTAINS(td_last_message(), "sssp.precision=double");
+        run = run_of("sssp", fits, (td_run_options){.has_source = true}, single);
         CHECK(((const float *)run->values)[2] == 3e38f);
+        td_run_destroy(run);
+        run = run_of("sssp", graph, (td_run_options){.has_source = true}, settings[s]);
+        CHECK(((const double *)run->values)[3] == 3 * (double)1.5e38f);
         td_run_destroy(run);
     }
     td_graph_destroy(graph);

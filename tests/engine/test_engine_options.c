@@ -46,6 +46,10 @@ TEST(deferred_sinks_end_with_the_values_they_would_have_had)
             check_deferred("bfs", graph, search, SHARED, 0);
             check_deferred("bfs", graph, search, SHARED "cpu.direction=pull", 0);
             check_deferred("bfs", graph, search, SHARED "cpu.direction=push", 0);
+            check_deferred("sssp", graph, search, SHARED, 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=pull", 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=push", 0);
+            check_deferred("sssp", graph, search, SHARED "cpu.direction=notify", 0);
             check_deferred("pagerank", graph, options, SHARED "pagerank.dangling=ignore", 1e-5);
             check_deferred("pagerank", graph, options, SHARED "pagerank.dangling=ignore cpu.direction=notify", 1e-5);
             check_deferred("adsorption", graph, options, SHARED, 1e-5);
@@ -56,6 +60,41 @@ TEST(deferred_sinks_end_with_the_values_they_would_have_had)
     destroy_pools(&threads);
 }
 
+static uint64_t active_in(const td_run *run)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) sum += run->rows[i].active_vertices;
+    return sum;
+}
+
+/* A deferred sink is never in a frontier: it has its value once. */
+TEST(deferred_sinks_are_processed_once)
+{
+    static const char *const programs[] = {"bfs", "bfs", "sssp"},
+                            *const directions[] = {"", "cpu.direction=push", "cpu.direction=push"};
+    td_graph *graph = test_graph(test_graph_named("web"), TEST_F32, NULL);
+    td_run_options options = {.has_source = true, .source = busiest(graph), .parents = true};
+    for (int i = 0; i < 3; i++) {
+        char settings[128];
+        snprintf(settings, sizeof settings, "%s cpu.sinks=defer", directions[i]);
+        td_run *now = run_of(programs[i], graph, options, directions[i]),
+               *deferred = run_of(programs[i], graph, options, settings);
+        uint64_t sinks = 0;
+        for (uint32_t v = 0; v < graph->vertices; v++) {
+            bool reached = deferred->parents[v] != TD_NO_VERTEX;
+            CHECK_EQ(reached, now->parents[v] != TD_NO_VERTEX);
+            sinks += reached && td_degree(&graph->out, v) == 0;
+        }
+        CHECK(sinks > 0);
+        if (active_in(deferred) + sinks > active_in(now))
+            TEST_FAIL("%s %s: %" PRIu64 " active vertices with %" PRIu64 " sinks deferred, %" PRIu64 " otherwise",
+                      programs[i], settings, active_in(deferred), sinks, active_in(now));
+        td_run_destroy(now);
+        td_run_destroy(deferred);
+    }
+    td_graph_destroy(graph);
+}
+
 TEST(sinks_are_not_deferred_where_a_neighbour_reads_their_value)
 {
     static const struct {
@@ -63,11 +102,11 @@ TEST(sinks_are_not_deferred_where_a_neighbour_reads_their_value)
         td_mode mode;
         uint32_t iterations;
     } cases[] = {
-        {"pagerank", "pagerank.dangling=ignore", TD_MODE_SYNC, 0}, {"sssp", "needs the values", TD_MODE_SYNC, 0},
-        {"labels", "needs the values", TD_MODE_SYNC, 0},           {"kcore", "needs the values", TD_MODE_SYNC, 0},
-        {"wcc", "needs the values", TD_MODE_SYNC, 0},              {"mst", "needs the values", TD_MODE_SYNC, 0},
-        {"heat", "needs the values", TD_MODE_SYNC, 0},             {"circuit", "needs the values", TD_MODE_SYNC, 0},
-        {"bfs", "needs the values", TD_MODE_ASYNC, 0},             {"bfs", "iteration limit", TD_MODE_SYNC, 3},
+        {"pagerank", "pagerank.dangling=ignore", TD_MODE_SYNC, 0}, {"labels", "both ways", TD_MODE_SYNC, 0},
+        {"kcore", "both ways", TD_MODE_SYNC, 0},   {"wcc", "both ways", TD_MODE_SYNC, 0},
+        {"mst", "both ways", TD_MODE_SYNC, 0},     {"heat", "both ways", TD_MODE_SYNC, 0},
+        {"circuit", "both ways", TD_MODE_SYNC, 0}, {"bfs", "asynchronous", TD_MODE_ASYNC, 0},
+        {"bfs", "iteration limit", TD_MODE_SYNC, 3},
     };
     td_graph *graph = test_graph(test_graph_named("web"), TEST_F32, NULL);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -175,16 +214,19 @@ TEST(a_long_chain_of_weightless_edges_has_its_parents_in_time)
     td_graph_destroy(graph);
 }
 
-TEST(edges_too_light_to_move_a_float_distance_have_parents_too)
+TEST(edges_too_light_to_move_a_distance_have_parents_too)
 {
-    td_graph *graph = backward_path(50, true, 1e-6);
-    td_run_options options = {.has_source = true, .source = 49, .parents = true};
-    td_run *run = run_of("sssp", graph, options, "");
-    CHECK(real_at(run, 0) == 1000);
-    CHECK_OK(td_verify_sssp_f32(graph, 49, run->values, run->parents, NULL));
-    for (uint32_t v = 0; v < 49; v++) CHECK_EQ(run->parents[v], v + 1);
-    td_run_destroy(run);
-    td_graph_destroy(graph);
+    static const char *const precisions[] = {"sssp.precision=single", "sssp.precision=double"};
+    for (int i = 0; i < 2; i++) {
+        td_graph *graph = backward_path(50, true, i == 0 ? 1e-6 : 1e-15);
+        td_run_options options = {.has_source = true, .source = 49, .parents = true};
+        td_run *run = run_of("sssp", graph, options, precisions[i]);
+        CHECK(real_at(run, 0) == 1000);
+        CHECK_OK(td_verify_sssp(graph, 49, run->kind, run->values, run->parents, NULL, NULL));
+        for (uint32_t v = 0; v < 49; v++) CHECK_EQ(run->parents[v], v + 1);
+        td_run_destroy(run);
+        td_graph_destroy(graph);
+    }
 }
 
 TEST(programs_without_parents_refuse_them)
@@ -365,14 +407,15 @@ TEST(push_is_refused_where_a_vertex_needs_its_whole_sum)
     td_graph_destroy(graph);
 }
 
-TEST(what_depends_on_order_does_not_run_asynchronously)
+/* What depends on the order, and what a mode does not change. */
+TEST(some_programs_do_not_run_asynchronously)
 {
     td_graph *graph = test_graph(test_graph_named("tree"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++) {
         const td_program_info *info = td_programs[p]->info;
         td_run *run = NULL;
         td_run_options options = {.mode = TD_MODE_ASYNC, .has_source = info->needs_source};
-        CHECK_STATUS(try_run(&run, info->name, graph, options, ""), info->order_free ? TD_OK : TD_USAGE);
+        CHECK_STATUS(try_run(&run, info->name, graph, options, ""), td_program_has_async(td_programs[p]) ? TD_OK : TD_USAGE);
         td_run_destroy(run);
     }
     td_graph_destroy(graph);

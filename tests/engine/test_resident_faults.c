@@ -257,8 +257,14 @@ TEST(a_distance_beyond_its_type_is_reported_not_wrapped)
     for (int s = 0; s < 4; s++) {
         td_run *run = NULL;
         td_run_options options = {.engine = "resident", .devices = "emu", .has_source = true};
-        CHECK_STATUS(try_run(&run, "sssp", beyond, options, settings[s]), TD_LIMIT);
+        char single[128];
+        snprintf(single, sizeof single, "%s sssp.precision=single", settings[s]);
+        CHECK_STATUS(try_run(&run, "sssp", beyond, options, single), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "vertex 102");
+        run = run_of("sssp", beyond, options, settings[s]); /* again, with 64 bits */
+        CHECK_EQ(run->kind, TD_VALUE_U64);
+        CHECK_EQ(((const uint64_t *)run->values)[2], UINT64_C(8000000000));
+        td_run_destroy(run);
         run = run_of("sssp", fits, options, settings[s]);
         CHECK_EQ(((const uint32_t *)run->values)[2], 4294967293u);
         td_run_destroy(run);

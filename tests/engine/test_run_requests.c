@@ -29,6 +29,7 @@ TEST(what_a_program_does_not_take_is_refused)
     refuse("wcc", "1 2\n", FROM_0, TD_USAGE, "wcc starts everywhere");
     refuse("wcc", "1 2\n", (td_run_options){.parents = true}, TD_USAGE, "wcc has no parents");
     refuse("heat", "1 2\n", (td_run_options){.mode = TD_MODE_ASYNC}, TD_USAGE, "synchronously only");
+    refuse("wcc", "1 2\n", (td_run_options){.mode = TD_MODE_ASYNC}, TD_USAGE, "async changes nothing about wcc");
     refuse("bfs", "1 2\n", (td_run_options){.has_source = true, .has_tolerance = true, .tolerance = 1}, TD_USAGE,
            "takes no tolerance");
     refuse("pagerank", "1 2\n", (td_run_options){.has_tolerance = true, .tolerance = -1}, TD_USAGE, "at least 0");
@@ -42,7 +43,11 @@ TEST(weights_that_a_program_cannot_use_are_refused)
     refuse("sssp", "7 8 1.5\n8 9 -2\n", FROM_0, TD_INVALID, "the edge from 8 to 9 has weight -2");
     refuse("circuit", "7 8 1\n8 9 0\n", (td_run_options){0}, TD_INVALID, "the edge from 8 to 9 has weight 0");
     refuse("mst", "1 2 4294967295\n", (td_run_options){0}, TD_LIMIT, "4294967294");
-    refuse("sssp", "1 2 4294967000\n2 3 4294967000\n", FROM_0, TD_LIMIT, "the distance of vertex 3 is beyond");
+    td_settings single = SET("sssp.precision=single");
+    refuse("sssp", "1 2 4294967000\n2 3 4294967000\n", (td_run_options){.has_source = true, .settings = &single},
+           TD_LIMIT, "the distance of vertex 3 is beyond 4294967293, the largest of 32 bits; give "
+           "sssp.precision=double");
+    td_settings_clear(&single);
 }
 
 /* Writes the file and gives "key=path". */

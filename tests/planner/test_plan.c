@@ -51,7 +51,7 @@ TEST(runs_take_what_their_plan_says)
                 if (program->cpu[0].fused) check_plan(name, graph, options, "cpu.direction=push cpu.high_degree=16");
                 options.parents = program->info->gives_parents;
                 check_plan(name, graph, options, "");
-                if (!program->info->order_free) continue;
+                if (!td_program_has_async(program)) continue;
                 options.mode = TD_MODE_ASYNC;
                 check_plan(name, graph, options, "");
             }

@@ -56,7 +56,7 @@ static void draw_run(draw *self, const char *engine, const char *settings)
     if (self->program->cpu[0].measure != TD_MEASURE_NONE || pick(self, 4) == 0)
         self->options.has_iterations = true, self->options.iterations = 3;
     self->options.parents = info->gives_parents && pick(self, 2) == 0;
-    if (info->order_free && pick(self, 3) == 0) self->options.mode = TD_MODE_ASYNC;
+    if (td_program_has_async(self->program) && strcmp(engine, "coop") != 0 && pick(self, 3) == 0) self->options.mode = TD_MODE_ASYNC;
 }
 
 static void end_draw(draw *self)

@@ -21,6 +21,8 @@ static const example examples[] = {
     {"bfs", {0}, {SOURCE, .parents = true}, "parents"},
     {"sssp", {0}, {SOURCE}, "tight edges"},
     {"sssp", {0}, {SOURCE, .parents = true, .mode = TD_MODE_ASYNC}, "parents"},
+    {"sssp", {"sssp.precision=single"}, {SOURCE}, "tight edges"},
+    {"sssp", {"sssp.precision=double"}, {SOURCE, .parents = true}, "parents"},
     {"wcc", {0}, {0}, "no edge joins two labels"},
     {"labels", {0}, {0}, "no edge joins two labels"},
     {"mst", {0}, {0}, "no cycle"},
@@ -29,6 +31,8 @@ static const example examples[] = {
     {"pagerank", {0}, {0}, "within the tolerance"},
     {"pagerank", {0}, {.mode = TD_MODE_ASYNC}, "within the tolerance"},
     {"pagerank", {0}, {LIMIT(6)}, "replayed"},
+    {"pagerank", {"pagerank.precision=double"}, {LIMIT(6)}, "replayed"},
+    {"pagerank", {0}, {.has_tolerance = true, .tolerance = 1e-12}, "within the tolerance"},
     {"pagerank", {0}, {LIMIT(6), .mode = TD_MODE_ASYNC}, "no more than the last one"},
     {"pagerank", {"pagerank.dangling=ignore", "pagerank.damping=0.5"}, {LIMIT(3)}, "replayed"},
     {"pagerank", {"pagerank.dangling=ignore", "cpu.sinks=defer"}, {0}, "within the tolerance"},
@@ -85,6 +89,7 @@ static void tamper(td_run *run, uint32_t v)
 {
     if (run->edges != NULL) run->edges[0] = run->edges[1];
     else if (run->kind == TD_VALUE_U32) ((uint32_t *)run->values)[v] += 1;
+    else if (run->kind == TD_VALUE_U64) ((uint64_t *)run->values)[v] += 1;
     else if (run->kind == TD_VALUE_F32) ((float *)run->values)[v] += 0.5f;
     else ((double *)run->values)[v] += 0.5;
 }

@@ -408,9 +408,11 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     TD_TRY(td_coop_prepare(&self, bytes->room));
     reason = find_reason_against(&self);
     if (reason != NULL) goto done;
+    if (async)
+        TD_TRY(td_fail(TD_USAGE, "{async} changes nothing: iterations shared by GPU and CPU are synchronous; leave it out, "
+                       "or use {engine} cpu or stream"));
     TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
     TD_TRY(set_up(&self));
-    if (async) td_warn("{async} has no effect: iterations shared by GPU and CPU are synchronous");
     TD_TRY(run_coop(&self, run, options, began, &alone));
     run->prepare_seconds += prepared;
 done:
@@ -464,7 +466,6 @@ static td_status plan_coop(td_plan *plan)
         return td_plan_delegate(plan, &td_resident_engine,
                                  "; the graph fits on the GPU, so the resident engine runs it");
     }
-    if (options->mode == TD_MODE_ASYNC) td_plan_add_why(plan, "; shared iterations are synchronous");
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
     return TD_OK;

@@ -19,6 +19,7 @@ const td_engine td_cpu_engine = {
     .summary = "all cores on a graph in memory: edge-balanced pull, notify-pull and push, chosen every iteration",
     .device = "cpu",
     .uses_devices = TD_USES_CPU,
+    .strict = true,
     .settings = td_cpu_settings,
     .renamed = renamed,
     .uses = td_cpu_uses,

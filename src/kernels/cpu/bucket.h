@@ -6,10 +6,13 @@
 
 enum { NAME(FUSION) = 1024, NAME(ENTRIES_AT_A_TIME) = 64 };
 
+/* What an entry holds of a value: all of it, or a value of 8 bytes folded (kernels/cpu/buckets.h). */
+static inline uint32_t NAME(tag)(program_value value) { return td_bucket_tag(value, sizeof value); }
+
 static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint32_t v, program_value value)
 {
     uint64_t priority = program_priority(c, value, job->delta);
-    if (td_buckets_put(mine, priority, (uint64_t)v << 32 | value) != TD_OK) job->failed = TD_NO_MEMORY;
+    if (td_buckets_put(mine, priority, (uint64_t)v << 32 | NAME(tag)(value)) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
 /* Relaxes edges begin..end - 1 of the entry's vertex. */
@@ -17,8 +20,8 @@ static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_bu
                                      uint64_t begin, uint64_t end, td_cpu_tally *tally)
 {
     uint32_t u = (uint32_t)(entry >> 32);
-    program_value value = (program_value)entry;
-    if (read_value(&((program_value *)job->values)[u]) != value) return; /* stale: the vertex has a newer entry */
+    program_value value = read_value(&((program_value *)job->values)[u]);
+    if (NAME(tag)(value) != (uint32_t)entry) return; /* stale: the vertex has a newer entry */
     const td_adjacency *list = &job->push[0];
     const void *weights = list->weights;
     (void)weights;
@@ -55,14 +58,14 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
         }
         if (i + LISTS_AHEAD < count) {
             uint32_t v = (uint32_t)(entries[i + LISTS_AHEAD] >> 32);
-            if (read_value(&values[v]) == (program_value)entries[i + LISTS_AHEAD]) {
+            if (NAME(tag)(read_value(&values[v])) == (uint32_t)entries[i + LISTS_AHEAD]) {
                 td_fetch(list->targets + list->offsets[v]);
                 FETCH_WEIGHT(list->weights, list->offsets[v]);
             }
         }
         if (i + ENDS_AHEAD < count) {
             uint32_t v = (uint32_t)(entries[i + ENDS_AHEAD] >> 32);
-            if (read_value(&values[v]) == (program_value)entries[i + ENDS_AHEAD]) fetch_ends(job, list, v);
+            if (NAME(tag)(read_value(&values[v])) == (uint32_t)entries[i + ENDS_AHEAD]) fetch_ends(job, list, v);
         }
         NAME(settle)(job, c, mine, entries[i], tally);
     }
@@ -87,8 +90,10 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
     of->lowest_beyond = UINT64_MAX;
     for (uint64_t i = 0; i < old.count; i++) {
         uint32_t v = (uint32_t)(old.entries[i] >> 32);
-        if (((program_value *)job->values)[v] == (program_value)old.entries[i])
-            NAME(put)(job, &job->context, of, v, (program_value)old.entries[i]);
+        program_value value = ((program_value *)job->values)[v];
+        if (NAME(tag)(value) != (uint32_t)old.entries[i]) continue;
+        if (PROGRAM_WIDE && program_priority(&job->context, value, job->delta) < of->base) continue; /* stale after all */
+        NAME(put)(job, &job->context, of, v, value);
     }
     td_free(old.entries);
 }

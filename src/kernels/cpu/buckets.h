@@ -1,6 +1,6 @@
 /* A worker's buckets for priority scheduling: a window of consecutive priorities,
  * and one bucket for all priorities beyond it, which is distributed when the window
- * moves. An entry is a vertex and the value it had when it was added: the entry is
+ * moves. An entry is a vertex and a tag of the value it had when it was added: the entry is
  * stale when the vertex has a better value. */
 #ifndef TD_KERNELS_CPU_BUCKETS_H
 #define TD_KERNELS_CPU_BUCKETS_H
@@ -12,7 +12,7 @@
 enum { TD_BUCKET_WINDOW = 1024 };
 
 typedef struct td_bucket {
-    uint64_t *entries; /* vertex in the high half, value in the low half */
+    uint64_t *entries; /* vertex in the high half, td_bucket_tag of the value in the low half */
     uint64_t count, room;
 } td_bucket;
 
@@ -25,6 +25,13 @@ typedef struct td_buckets {
     td_bucket own;          /* taken out of the window; this worker alone empties it (fusion) */
     td_bucket high_degree;  /* entries of high-degree vertices, whose edges all workers share */
 } td_buckets;
+
+/* The tag of a value: itself, or the two halves of one of 8 bytes folded. Values with the same tag are told apart no
+ * more: a stale entry may then be processed with the vertex's present value, which is superfluous and does no harm. */
+static inline uint32_t td_bucket_tag(uint64_t value, size_t bytes)
+{
+    return bytes > sizeof(uint32_t) ? (uint32_t)(value ^ value >> 32) : (uint32_t)value;
+}
 
 static inline td_status td_bucket_grow(td_bucket *bucket, uint64_t needed)
 {

@@ -374,7 +374,8 @@ static inline void NAME(push_edges)(td_cpu_job *job, const td_context *c, const 
 static inline void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
                                      td_outbox *box, td_cpu_tally *tally)
 {
-    program_value value = read_value(&((program_value *)job->values)[u]);
+    const void *read = PROGRAM_SENDS_VALUE ? job->messages : job->values;
+    program_value value = read_value(&((const program_value *)read)[u]);
     program_message message = program_send(c, value, (uint32_t)td_degree(&job->graph->out, u));
     uint64_t base = 0;
     for (int l = 0; l < job->lists; l++) {

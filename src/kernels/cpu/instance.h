@@ -89,4 +89,4 @@ static const td_cpu_kernels kernels[] = {
 };
 
 extern const td_program PROGRAM_SYMBOL;
-const td_program PROGRAM_SYMBOL = {&program_info, kernels};
+const td_program PROGRAM_SYMBOL = {&program_info, kernels, 0};

@@ -68,8 +68,10 @@ typedef struct td_cpu_job {
     /* The lists that a vertex pulls and pushes along: one each, or two (undirected view of a directed graph). */
     td_adjacency pull[2], push[2];
     int lists;
+    td_adjacency kept;   /* sinks once: the out-lists without edges to sinks, which pushes use; or none (cpu/sinks.c) */
 
     bool async, first_hit;
+    bool strict;         /* td_run_strict */
     bool resumed;        /* the first values are those of a checkpoint */
     bool by_pages;       /* hybrid engine: no queues, pieces of one page, a step begins at `first_unit` */
     uint64_t first_unit;
@@ -90,7 +92,8 @@ typedef struct td_cpu_job {
 
     void *values;        /* program_value */
     void *next_values;   /* where synchronous pulls write when the message is the value */
-    void *messages, *next_messages; /* what neighbours read; `values` when the message is the value */
+    void *messages, *next_messages; /* what neighbours read; `values` when the message is the value, or `snapshot` */
+    void *snapshot;      /* the values before the iteration, if td_run_strict; or NULL */
     uint64_t *active, *next_active; /* bitmaps */
     uint32_t an_active;  /* any active vertex, for first-hit pulls */
     uint64_t *done;      /* first-hit programs: vertices that have their value */

@@ -17,10 +17,13 @@
 #include "base/alloc.h"
 #include "programs/verify/replay.h"
 
+#define WIDE_TOLERANCE 1e-12 /* relative, of ranks in doubles, beside the bound on rounding */
+
 typedef struct model {
     const td_graph *graph;
     const td_pagerank_claim *claim;
-    const float *ranks;
+    const void *ranks;
+    bool wide;            /* doubles, not floats */
     td_estimate *shares;  /* replay: the message of each vertex; NULL: computed from the ranks */
     td_estimate dangling; /* mass of the sinks */
     double sinks;
@@ -31,10 +34,21 @@ static double personal(const model *self, uint32_t v)
     return self->claim->personal != NULL ? self->claim->personal[v] : 1.0 / self->graph->vertices;
 }
 
+static double rank_of(const model *self, uint32_t v)
+{
+    return self->wide ? ((const double *)self->ranks)[v] : (double)((const float *)self->ranks)[v];
+}
+
+/* The bound on rounding of a sum (replay.h), for values of either width. */
+static double rounding(const model *self, uint64_t terms)
+{
+    return td_float_rounding(terms) * (self->wide ? 0x1p-53 / TD_UNIT_ROUNDOFF : 1);
+}
+
 static td_estimate share(const model *self, uint32_t u)
 {
     if (self->shares != NULL) return self->shares[u];
-    return (td_estimate){(double)self->ranks[u] / (double)td_degree(&self->graph->out, u), 0};
+    return (td_estimate){rank_of(self, u) / (double)td_degree(&self->graph->out, u), 0};
 }
 
 static td_estimate step_from(const model *self, uint32_t v)
@@ -48,7 +62,7 @@ static td_estimate step_from(const model *self, uint32_t v)
         sum.error += given.error;
     }
     double rank = (1 - damping) * p + damping * sum.value;
-    return (td_estimate){rank, damping * sum.error + td_float_rounding(td_degree(in, v)) * fabs(rank)};
+    return (td_estimate){rank, damping * sum.error + rounding(self, td_degree(in, v)) * fabs(rank)};
 }
 
 static double sink_term(const void *context, uint32_t v)
@@ -88,7 +102,7 @@ static double dangling_error(const void *context, uint32_t v)
 
 static void add_rounding(model *self)
 {
-    self->dangling.error += td_float_rounding((uint64_t)self->sinks) * self->dangling.value;
+    self->dangling.error += rounding(self, (uint64_t)self->sinks) * self->dangling.value;
 }
 
 static td_status iterate(td_replay *replay, model *self)
@@ -110,15 +124,16 @@ static td_status replay_all(td_replay *replay, model *self)
     TD_CHECK(TD_NEW(&replay->now, graph->vertices, "replayed ranks"));
     replay->next = replay->now;
     for (uint32_t v = 0; v < graph->vertices; v++)
-        replay->now[v] = (td_estimate){personal(self, v), TD_UNIT_ROUNDOFF * personal(self, v)};
+        replay->now[v] = (td_estimate){personal(self, v), rounding(self, 0) * personal(self, v)};
     for (uint32_t i = 0; i < self->claim->iterations; i++) TD_CHECK(iterate(replay, self));
-    return td_replay_compare(replay, "ranks are those of the iterations replayed", self->ranks, TD_RESULT_TOLERANCE);
+    return td_replay_compare(replay, "ranks are those of the iterations replayed", self->ranks,
+                             self->wide ? WIDE_TOLERANCE : TD_RESULT_TOLERANCE);
 }
 
 static td_status check_iterations(model *self, td_pool *pool)
 {
     td_replay replay = {.program = "pagerank", .graph = self->graph, .pool = pool, .model = self, .lists = TD_LIST_IN,
-                        .step = step};
+                        .step = step, .wide = self->wide};
     td_status status = replay_all(&replay, self);
     td_free(replay.now);
     td_free(self->shares);
@@ -144,8 +159,8 @@ static td_status step_words(void *context, uint64_t begin, uint64_t end, int wor
     for (uint64_t v = begin; v < end; v++) {
         stepped *word = &self->words[v / 64];
         td_estimate next = step_from(self->model, (uint32_t)v);
-        double moved = fabs(next.value - (double)self->model->ranks[v]);
-        word->sum += (double)self->model->ranks[v];
+        double mine = rank_of(self->model, (uint32_t)v), moved = fabs(next.value - mine);
+        word->sum += mine;
         word->moved += moved;
         word->rounding += next.error;
         if (moved < word->farthest) continue;
@@ -158,7 +173,7 @@ static td_status step_words(void *context, uint64_t begin, uint64_t end, int wor
 static double dangling_rank(const void *context, uint32_t v)
 {
     const model *self = context;
-    return td_degree(&self->graph->out, v) == 0 ? (double)self->ranks[v] : 0;
+    return td_degree(&self->graph->out, v) == 0 ? rank_of(self, v) : 0;
 }
 
 static td_status step_once(model *self, stepped *words, td_pool *pool, stepped *all)
@@ -194,25 +209,38 @@ static td_status check_fixpoint(model *self, td_pool *pool)
     if (all.moved <= allowed) return TD_OK;
     return td_refute("pagerank", "one more step stays within the tolerance",
                      "it moves the ranks by %.3g, %.3g are allowed; most of all vertex %" PRIu64 ", from %.9g by %.9g",
-                     all.moved, allowed, td_graph_id(self->graph, all.vertex), (double)self->ranks[all.vertex],
+                     all.moved, allowed, td_graph_id(self->graph, all.vertex), rank_of(self, all.vertex),
                      all.farthest);
 }
 
-static td_status check_ranks(const td_graph *graph, const float *ranks)
+static td_status check_ranks(const model *self)
 {
-    for (uint32_t v = 0; v < graph->vertices; v++)
-        if (!(ranks[v] >= 0 && ranks[v] < INFINITY))
+    for (uint32_t v = 0; v < self->graph->vertices; v++)
+        if (!(rank_of(self, v) >= 0 && rank_of(self, v) < INFINITY))
             return td_refute("pagerank", "ranks are numbers, not negative", "vertex %" PRIu64 " has rank %g",
-                             td_graph_id(graph, v), (double)ranks[v]);
+                             td_graph_id(self->graph, v), rank_of(self, v));
     return TD_OK;
+}
+
+static td_status verify(model *self, td_pool *pool)
+{
+    const td_graph *graph = self->graph;
+    if (graph->vertices == 0) return TD_OK;
+    TD_CHECK(td_in_lists_check(graph));
+    TD_CHECK(check_ranks(self));
+    TD_CHECK(td_sum_vertices(graph, pool, sink_term, graph, &self->sinks));
+    return self->claim->iterations > 0 ? check_iterations(self, pool) : check_fixpoint(self, pool);
 }
 
 td_status td_verify_pagerank(const td_graph *graph, const float *ranks, const td_pagerank_claim *claim, td_pool *pool)
 {
     model self = {.graph = graph, .claim = claim, .ranks = ranks};
-    if (graph->vertices == 0) return TD_OK;
-    TD_CHECK(td_in_lists_check(graph));
-    TD_CHECK(check_ranks(graph, ranks));
-    TD_CHECK(td_sum_vertices(graph, pool, sink_term, graph, &self.sinks));
-    return claim->iterations > 0 ? check_iterations(&self, pool) : check_fixpoint(&self, pool);
+    return verify(&self, pool);
+}
+
+td_status td_verify_pagerank_f64(const td_graph *graph, const double *ranks, const td_pagerank_claim *claim,
+                                 td_pool *pool)
+{
+    model self = {.graph = graph, .claim = claim, .ranks = ranks, .wide = true};
+    return verify(&self, pool);
 }

@@ -7,7 +7,7 @@
 typedef struct comparison {
     const td_replay *replay;
     const char *claim;
-    const float *values;
+    const void *values;
     double relative;
 } comparison;
 
@@ -54,7 +54,7 @@ td_status td_replay_run(td_replay *replay, uint32_t iterations)
 
 static td_status compare(const comparison *self, uint32_t v, td_estimate wanted)
 {
-    double seen = (double)self->values[v];
+    double seen = td_replay_value(self->replay, self->values, v);
     double allowed = self->relative * fabs(wanted.value) + wanted.error + (double)FLT_MIN; /* floats underflow */
     if (fabs(seen - wanted.value) <= allowed) return TD_OK;
     return td_refute(self->replay->program, self->claim, "vertex %" PRIu64 " has %.9g, not %.9g within %.3g",
@@ -78,13 +78,13 @@ static td_status step_and_compare(void *context, uint64_t begin, uint64_t end, i
     return TD_OK;
 }
 
-td_status td_replay_compare(const td_replay *replay, const char *claim, const float *values, double relative)
+td_status td_replay_compare(const td_replay *replay, const char *claim, const void *values, double relative)
 {
     comparison self = {replay, claim, values, relative};
     return td_over_vertices(replay->graph, replay->pool, compare_some, &self);
 }
 
-td_status td_replay_check_fixpoint(td_replay *replay, const char *claim, const float *values, double error)
+td_status td_replay_check_fixpoint(td_replay *replay, const char *claim, const void *values, double error)
 {
     comparison self = {replay, claim, values, 0};
     replay->result = values;

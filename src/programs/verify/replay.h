@@ -27,13 +27,20 @@ struct td_replay {
     unsigned lists; /* the lists that the step reads, with TD_WITH_WEIGHTS if it reads weights */
     td_estimate (*step)(const td_replay *replay, uint32_t v); /* from td_replay_at */
     td_estimate *now, *next;
-    const float *result; /* instead of `now`: a result, each value of which is uncertain by `error` */
+    bool wide;          /* values of a result are doubles, not floats */
+    const void *result; /* instead of `now`: a result, each value of which is uncertain by `error` */
     double error;
 };
 
+static inline double td_replay_value(const td_replay *replay, const void *values, uint32_t v)
+{
+    return replay->wide ? ((const double *)values)[v] : (double)((const float *)values)[v];
+}
+
 static inline td_estimate td_replay_at(const td_replay *replay, uint32_t v)
 {
-    return replay->result != NULL ? (td_estimate){(double)replay->result[v], replay->error} : replay->now[v];
+    if (replay->result == NULL) return replay->now[v];
+    return (td_estimate){td_replay_value(replay, replay->result, v), replay->error};
 }
 
 td_status td_replay_create(td_replay *replay); /* fills in now and next, all zero */
@@ -46,10 +53,10 @@ td_status td_replay_step(td_replay *replay);
 td_status td_replay_run(td_replay *replay, uint32_t iterations);
 
 /* The claim that every value is the replay's `now`, within its error bound plus `relative` of the value. */
-td_status td_replay_compare(const td_replay *replay, const char *claim, const float *values, double relative);
+td_status td_replay_compare(const td_replay *replay, const char *claim, const void *values, double relative);
 
 /* The claim that a step from the result, each of its values uncertain by `error`, gives the result again. */
-td_status td_replay_check_fixpoint(td_replay *replay, const char *claim, const float *values, double error);
+td_status td_replay_check_fixpoint(td_replay *replay, const char *claim, const void *values, double error);
 
 #define TD_UNIT_ROUNDOFF 0x1p-24 /* of floats */
 

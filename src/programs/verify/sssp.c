@@ -15,7 +15,13 @@
  *
  * Distances in floats: an engine rounds each sum once, or a sum in doubles at
  * the end (then both ends of an edge are rounded). 2 and 3 allow twice that,
- * 2^-22 of the distance; integers are exact.
+ * 2^-22 of the distance. A sum in doubles is rounded once, as here: 2 and 3 are
+ * exact. So are integers.
+ *
+ * The bound: with r the relative error of a step (2^-22, 2^-53 or 0), a distance
+ * is at least (1 - r)^k of the length of its tight path, and at most (1 + r)^k of
+ * the shortest one, k the edges of that path: fewer than the vertices, and at most
+ * the largest distance over the lightest weight.
  */
 #include "programs/verify/verify.h"
 
@@ -29,8 +35,8 @@
 typedef struct paths {
     const td_graph *graph;
     uint32_t source;
-    const uint32_t *whole; /* distances as integers, or below as reals */
-    const float *real;
+    td_value_kind kind;
+    const void *distances;
     double tolerance;
     const uint32_t *parents;
     uint64_t *proven; /* vertices known to be reached over tight edges */
@@ -40,8 +46,15 @@ typedef struct paths {
 
 static inline double distance(const paths *self, uint32_t v)
 {
-    if (self->real != NULL) return (double)self->real[v];
-    return self->whole[v] == UINT32_MAX ? INFINITY : (double)self->whole[v];
+    uint64_t whole;
+    if (self->kind == TD_VALUE_F64) return ((const double *)self->distances)[v];
+    if (self->kind == TD_VALUE_F32) return (double)((const float *)self->distances)[v];
+    if (self->kind == TD_VALUE_U32)
+        whole = ((const uint32_t *)self->distances)[v] == TD_UNREACHED ? TD_UNREACHED_U64
+                                                                       : ((const uint32_t *)self->distances)[v];
+    else
+        whole = ((const uint64_t *)self->distances)[v];
+    return whole == TD_UNREACHED_U64 ? INFINITY : (double)whole;
 }
 
 static inline bool reached(const paths *self, uint32_t v) { return distance(self, v) < INFINITY; }
@@ -49,6 +62,27 @@ static inline bool reached(const paths *self, uint32_t v) { return distance(self
 static inline bool tight(const paths *self, double through, double to)
 {
     return fabs(through - to) <= self->tolerance * to;
+}
+
+/* 64-bit distances beyond 2^53 are no doubles: what exceeds the distance through an edge by less than a double shows. */
+static inline int64_t beyond(const paths *self, uint32_t u, uint32_t v, double weight)
+{
+    const uint64_t *whole = self->distances;
+    if (self->kind != TD_VALUE_U64 || whole[u] == TD_UNREACHED_U64 || whole[v] == TD_UNREACHED_U64) return 0;
+    return (int64_t)(whole[v] - whole[u] - (uint64_t)weight);
+}
+
+/* The order of two distances, where doubles cannot tell: 64 bits. */
+static inline bool rises(const paths *self, uint32_t u, uint32_t v)
+{
+    const uint64_t *whole = self->distances;
+    return self->kind == TD_VALUE_U64 ? whole[u] < whole[v] : distance(self, u) < distance(self, v);
+}
+
+static inline bool level(const paths *self, uint32_t u, uint32_t v)
+{
+    const uint64_t *whole = self->distances;
+    return self->kind == TD_VALUE_U64 ? whole[u] == whole[v] : distance(self, u) == distance(self, v);
 }
 
 static td_status refute_edge(const paths *self, const char *claim, uint32_t u, uint32_t v, double weight)
@@ -82,10 +116,12 @@ static td_status follow_edges(paths *self, uint32_t u)
     for (uint64_t e = out->offsets[u]; e < out->offsets[u + 1]; e++) {
         uint32_t v = out->targets[e];
         double weight = td_edge_weight(self->graph, out, e), through = from + weight, to = distance(self, v);
-        if (to > through + self->tolerance * through) return refute_edge(self, "no edge can relax", u, v, weight);
-        if (self->proven == NULL || u == v || !tight(self, through, to)) continue;
-        if (from < to) td_bit_set_atomic(self->proven, v);
-        else if (from == to) atomic_store_explicit(&self->level_edges, true, memory_order_relaxed);
+        int64_t more = beyond(self, u, v, weight);
+        if (to > through + self->tolerance * through || more > 0)
+            return refute_edge(self, "no edge can relax", u, v, weight);
+        if (self->proven == NULL || u == v || !tight(self, through, to) || more != 0) continue;
+        if (rises(self, u, v)) td_bit_set_atomic(self->proven, v);
+        else if (level(self, u, v)) atomic_store_explicit(&self->level_edges, true, memory_order_relaxed);
     }
     return TD_OK;
 }
@@ -104,7 +140,8 @@ static void follow_level_edges(void *context, uint32_t u)
     double here = distance(self, u);
     for (uint64_t e = out->offsets[u]; e < out->offsets[u + 1]; e++) {
         uint32_t v = out->targets[e];
-        if (distance(self, v) != here || !tight(self, here + td_edge_weight(self->graph, out, e), here)) continue;
+        double weight = td_edge_weight(self->graph, out, e);
+        if (!level(self, u, v) || !tight(self, here + weight, here) || beyond(self, u, v, weight) != 0) continue;
         if (td_bit_set_atomic(self->proven, v)) td_queue_put(&self->queue, v);
     }
 }
@@ -146,7 +183,7 @@ static td_status check_parent_edge(const paths *self, uint32_t parent, uint32_t 
                          " -> %" PRIu64,
                          id, td_graph_id(graph, parent), td_graph_id(graph, parent), id);
     double from = distance(self, parent), to = distance(self, v);
-    if (from > to || !tight(self, from + weight, to))
+    if (rises(self, v, parent) || !tight(self, from + weight, to) || beyond(self, parent, v, weight) != 0)
         return refute_edge(self, "the edge from a parent is tight", parent, v, weight);
     return TD_OK;
 }
@@ -188,9 +225,8 @@ static td_status check_chains(const paths *self)
     marks[self->source] = ENDS_WELL;
     for (uint32_t v = 0; v < self->graph->vertices; v++) {
         if (!reached(self, v)) continue;
-        double here = distance(self, v);
         uint32_t top = v;
-        for (; marks[top] == UNSEEN && distance(self, top) == here; top = self->parents[top]) marks[top] = ON_THIS_WALK;
+        for (; marks[top] == UNSEEN && level(self, top, v); top = self->parents[top]) marks[top] = ON_THIS_WALK;
         if (marks[top] == ON_THIS_WALK)
             TD_TRY(refute_vertex(self, "parents lead to the source", top, " and is its own ancestor"));
         for (uint32_t u = v; marks[u] == ON_THIS_WALK; u = self->parents[u]) marks[u] = ENDS_WELL;
@@ -222,19 +258,32 @@ done:
     return status;
 }
 
-td_status td_verify_sssp_u32(const td_graph *graph, uint32_t source, const uint32_t *distances,
-                             const uint32_t *parents, td_pool *pool)
+static double rounding_of(td_value_kind kind)
 {
-    paths self = {.graph = graph, .source = source, .whole = distances, .parents = parents};
-    if (graph->weights == TD_WEIGHT_F32)
-        return td_fail(TD_INVALID, "cannot verify sssp: distances are integers, the graph's weights are floats");
-    return verify(&self, pool);
+    return kind == TD_VALUE_F32 ? FLOAT_TOLERANCE : kind == TD_VALUE_F64 ? 0x1p-53 : 0;
 }
 
-td_status td_verify_sssp_f32(const td_graph *graph, uint32_t source, const float *distances, const uint32_t *parents,
-                             td_pool *pool)
+/* The largest relative error of a result that fulfils the claims. */
+static double error_bound(const paths *self)
 {
-    paths self = {
-        .graph = graph, .source = source, .real = distances, .tolerance = FLOAT_TOLERANCE, .parents = parents};
-    return verify(&self, pool);
+    const td_graph *graph = self->graph;
+    double step = rounding_of(self->kind), farthest = 0, lightest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_min;
+    for (uint32_t v = 0; step > 0 && v < graph->vertices; v++)
+        if (reached(self, v)) farthest = fmax(farthest, distance(self, v));
+    double edges = graph->vertices - 1.0;
+    if (lightest > 0) edges = fmin(edges, ceil(farthest / lightest * (1 + 0x1p-10)) + 1);
+    return edges * step < 1 ? edges * step / (1 - edges * step) : (double)INFINITY;
+}
+
+td_status td_verify_sssp(const td_graph *graph, uint32_t source, td_value_kind kind, const void *distances,
+                         const uint32_t *parents, td_pool *pool, double *bound)
+{
+    paths self = {.graph = graph, .source = source, .kind = kind, .distances = distances, .parents = parents,
+                  .tolerance = kind == TD_VALUE_F32 ? FLOAT_TOLERANCE : 0};
+    bool whole = kind == TD_VALUE_U32 || kind == TD_VALUE_U64;
+    if (whole && graph->weights == TD_WEIGHT_F32)
+        return td_fail(TD_INVALID, "cannot verify sssp: distances are integers, the graph's weights are floats");
+    TD_CHECK(verify(&self, pool));
+    if (bound != NULL) *bound = error_bound(&self);
+    return TD_OK;
 }

@@ -26,12 +26,21 @@
 td_status td_verify_bfs(const td_graph *graph, uint32_t source, const uint32_t *levels, const uint32_t *parents,
                         td_pool *pool);
 
-/* The same for distances; unreached is UINT32_MAX or INFINITY. Distances in u32
- * need integer weights (or none); weights must not be negative. */
-td_status td_verify_sssp_u32(const td_graph *graph, uint32_t source, const uint32_t *distances,
-                             const uint32_t *parents, td_pool *pool);
-td_status td_verify_sssp_f32(const td_graph *graph, uint32_t source, const float *distances, const uint32_t *parents,
-                             td_pool *pool);
+/* The same for distances of any kind; unreached is TD_UNREACHED, TD_UNREACHED_U64 or INFINITY. Integer distances need
+ * integer weights (or none); weights must not be negative. *bound (may be NULL): the largest relative error of a result
+ * that passes, 0 for integers. */
+td_status td_verify_sssp(const td_graph *graph, uint32_t source, td_value_kind kind, const void *distances,
+                         const uint32_t *parents, td_pool *pool, double *bound);
+static inline td_status td_verify_sssp_u32(const td_graph *graph, uint32_t source, const uint32_t *distances,
+                                           const uint32_t *parents, td_pool *pool)
+{
+    return td_verify_sssp(graph, source, TD_VALUE_U32, distances, parents, pool, NULL);
+}
+static inline td_status td_verify_sssp_f32(const td_graph *graph, uint32_t source, const float *distances,
+                                           const uint32_t *parents, td_pool *pool)
+{
+    return td_verify_sssp(graph, source, TD_VALUE_F32, distances, parents, pool, NULL);
+}
 
 /* A vertex's label is the smallest vertex number in its component of the undirected view. */
 td_status td_verify_wcc(const td_graph *graph, const uint32_t *labels, td_pool *pool);
@@ -47,6 +56,8 @@ typedef struct td_pagerank_claim {
 } td_pagerank_claim;
 
 td_status td_verify_pagerank(const td_graph *graph, const float *ranks, const td_pagerank_claim *claim, td_pool *pool);
+td_status td_verify_pagerank_f64(const td_graph *graph, const double *ranks, const td_pagerank_claim *claim,
+                                 td_pool *pool);
 
 /* `edges` are positions in the out-adjacency, in any order. Edges are ordered by
  * (weight, position), which makes the minimum spanning forest unique. Of a

@@ -135,7 +135,8 @@ static td_status read_weight(reading *job, const td_piece *piece, const char **a
     const char *start = *at;
     td_number weight = {0};
     TD_CHECK(td_read_number(piece, at, "weight", &weight));
-    bool fits = weight.integer ? weight.magnitude <= UINT32_MAX : isfinite((float)weight.value);
+    bool vanished = (float)weight.value == 0 && weight.magnitude != 0;
+    bool fits = weight.integer ? weight.magnitude <= UINT32_MAX : isfinite((float)weight.value) && !vanished;
     if (!fits) return td_fail_weight(piece, start, &weight);
     job->weights[edge] = weight.value;
     return TD_OK;
@@ -195,7 +196,7 @@ static void put_weight(td_edge_chunk *chunk, double weight)
     if (weight == trunc(weight) && fabs(weight) <= UINT32_MAX)
         td_chunk_weight_integer(chunk, weight < 0, (uint32_t)fabs(weight));
     else
-        td_chunk_weight_real(chunk, (float)weight);
+        td_chunk_weight_double(chunk, weight);
 }
 
 /* Gives the targets in a chunk their sources and weights. */

@@ -90,7 +90,7 @@ static uint64_t load_unsigned(const uint8_t *at, unsigned bytes)
     return le64toh(value);
 }
 
-static float load_real(const uint8_t *at, unsigned bytes)
+static double load_real(const uint8_t *at, unsigned bytes)
 {
     double wide;
     float narrow;
@@ -101,16 +101,17 @@ static float load_real(const uint8_t *at, unsigned bytes)
     }
     uint64_t bits = load64(at);
     memcpy(&wide, &bits, sizeof wide);
-    return (float)wide;
+    return wide;
 }
 
 static td_status put_weight(const td_rows *rows, uint64_t edge, td_edge_chunk *chunk)
 {
     const uint8_t *at = rows->weights + edge * rows->weight_step;
     if (rows->weight == TD_ROW_REAL) {
-        float value = load_real(at, rows->weight_bytes);
-        if (!isfinite(value)) return refuse_weight(rows, edge, "not a finite number that a float can hold");
-        td_chunk_weight_real(chunk, value);
+        double value = load_real(at, rows->weight_bytes);
+        if (!isfinite((float)value)) return refuse_weight(rows, edge, "not a finite number that a float can hold");
+        if (value != 0 && (float)value == 0) return refuse_weight(rows, edge, "too small for a float: it would become 0");
+        td_chunk_weight_double(chunk, value);
         return TD_OK;
     }
     uint64_t value = load_unsigned(at, rows->weight_bytes);

@@ -1,6 +1,8 @@
 /* The slow paths of text.h: headers, which are read line by line, and messages. */
 #include "store/formats/text.h"
 
+#include <math.h>
+
 typedef struct walk {
     td_line_fn visit;
     void *context;
@@ -111,5 +113,7 @@ td_status td_fail_weight(const td_piece *piece, const char *at, const td_number 
     if (weight->integer)
         return td_fail_line(piece, at, "the weight %s is beyond 4294967295, the largest integer weight; "
                             "with a decimal point it is kept as a float", word);
+    if (fabs(weight->value) < 1)
+        return td_fail_line(piece, at, "the weight %s is below the range of a float, 1.4e-45, and would become 0", word);
     return td_fail_line(piece, at, "the weight %s is beyond the range of a float, 3.4e38", word);
 }

@@ -87,7 +87,7 @@ static inline td_status td_read_vertex(const td_piece *piece, const char **at, u
 }
 
 /* Sets the weight of the last edge, which was read at `at`. Integers are 0..2^32-1, or
- * their negatives; reals must be finite as floats. */
+ * their negatives; reals must be finite as floats, and 0 only if they are written so. */
 td_status td_fail_weight(const td_piece *piece, const char *at, const td_number *weight);
 
 static inline td_status td_put_weight(const td_piece *piece, const char *at, td_edge_chunk *chunk,
@@ -99,8 +99,9 @@ static inline td_status td_put_weight(const td_piece *piece, const char *at, td_
         return TD_OK;
     }
     float value = (float)weight->value;
-    if (__builtin_expect(!(value - value == 0), 0)) return td_fail_weight(piece, at, weight);
-    td_chunk_weight_real(chunk, value);
+    bool vanished = value == 0 && weight->magnitude != 0;
+    if (__builtin_expect(!(value - value == 0) || vanished, 0)) return td_fail_weight(piece, at, weight);
+    td_chunk_weight_double(chunk, weight->value);
     return TD_OK;
 }
 
