@@ -27,7 +27,7 @@ unit() { # PROGRAM: as the build makes it
     echo '#include "kernels/gpu/instance.h"' >>"$folder/$1.cu"
 }
 
-programs=$(sed -n 's/^TD_PROGRAM(\(.*\)).*/\1/p' "$root/src/programs/programs.def")
+programs=$(sed -n 's/^TD_PROGRAM(\(.*\)).*/\1/p; s/^TD_WIDE(\(.*\)).*/\1_wide/p' "$root/src/programs/programs.def")
 for program in $programs; do unit "$program"; done
 
 cxx=$(first_of "${CXX:-}" c++ g++ clang++)
@@ -52,7 +52,7 @@ nvcc=$(first_of "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)
 if [ -n "$nvcc" ]; then
     options=(-std=c++20 -arch=sm_90 --expt-relaxed-constexpr -DNVTX_DISABLE -w -fdevice-syntax-only -ptx
         -o "$folder/none")
-    for program in bfs pagerank mst; do # pushes, changes, sweeps
+    for program in bfs pagerank mst sssp_wide; do # pushes, changes, sweeps, values of 8 bytes
         reads "$program by nvcc" $nvcc "${options[@]}" "${include[@]}" "$folder/$program.cu"
     done
     reads "the tests' kernels by nvcc" $nvcc "${options[@]}" "${include[@]}" "$root/tests/gpu/kernels.cu"

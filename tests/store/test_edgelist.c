@@ -37,6 +37,35 @@ TEST(a_byte_order_mark_is_no_part_of_the_first_id)
     test_expect_graph("mark2.csv", "\xef\xbb\xbf" "from,to\n1,2\n", "2: 1>2");
 }
 
+static char said[2048];
+
+static void hear(void *context, td_log_level level, const char *line)
+{
+    (void)context;
+    size_t used = strlen(said);
+    snprintf(said + used, sizeof said - used, "%s%s\n", level == TD_LOG_WARN ? "warning: " : "", line);
+}
+
+/* What reading these lines says. */
+static const char *said_of(const char *name, const char *text, const char *graph)
+{
+    said[0] = '\0';
+    td_log_set_sink(hear, NULL);
+    test_expect_graph(name, text, graph);
+    td_log_set_sink(NULL, NULL);
+    return said;
+}
+
+TEST(weights_are_not_rounded_silently)
+{
+    CHECK_CONTAINS(said_of("tenth.wel", "1 2 0.1\n2 1 0.5\n", "2: 1>2:0.1 2>1:0.5"), "some were rounded");
+    CHECK_STR(said_of("half.wel", "1 2 0.25\n2 1 0.5\n", "2: 1>2:0.25 2>1:0.5"), "");
+    CHECK_STR(said_of("whole.wel", "1 2 16777217\n2 1 5\n", "2: 1>2:1.67772e+07 2>1:5"), "");
+    CHECK_CONTAINS(said_of("mixed.wel", "1 2 16777217\n2 1 0.5\n", "2: 1>2:1.67772e+07 2>1:0.5"),
+                   "integer weights beyond 2^24 = 16777216 are rounded");
+    CHECK_CONTAINS(said, "warning: ");
+}
+
 TEST(ids_are_any_64_bit_numbers)
 {
     test_expect_graph("sparse.txt", "18446744073709551615 0\n9999999999 7\n",
@@ -59,6 +88,9 @@ TEST(a_weight_that_cannot_be_kept_is_refused)
     test_expect_failure("nan.wel", "1 2 3\n1 2 nan\n", TD_FORMAT, ":2: the weight is 'nan'; a finite number");
     test_expect_failure("inf.wel", "1 2 -inf\n", TD_FORMAT, ":1: the weight is '-inf'");
     test_expect_failure("huge.wel", "1 2 1e39\n", TD_FORMAT, ":1: the weight 1e39 is beyond the range of a float");
+    test_expect_failure("tiny.wel", "1 2 0.5\n2 3 1e-50\n", TD_FORMAT, ":2: the weight 1e-50 is below the range of a float");
+    test_expect_failure("none.wel", "1 2 1e-400\n", TD_FORMAT, ":1: the weight 1e-400 is below the range of a float");
+    test_expect_graph("zero.wel", "1 2 0.0\n2 3 0e5\n3 1 .5\n", "3: 1>2:0 2>3:0 3>1:0.5");
     test_expect_failure("huger.wel", "1 2 1e999\n", TD_FORMAT, ":1: the weight 1e999 is too large");
     test_expect_failure("wide.wel", "1 2 4294967296\n", TD_FORMAT, ":1: the weight 4294967296 is beyond 4294967295");
     test_expect_failure("word.wel", "1 2 3\n1 2 heavy\n", TD_FORMAT, ":2: the weight is 'heavy'");
