@@ -94,7 +94,7 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
         for (int k = 0; k < self->count; k++)
             if (owned >> k & 1u) args->owner[k] = (uint8_t)i;
     }
-    for (int k = 0; k < self->count; k++) args->list[k] = self->layout->fragment[k].push.view;
+    for (int k = 0; k < self->count; k++) args->list[k] = self->held->fragment[k].push.view;
 }
 
 /* Fewer blocks meet faster: as many as have an edge per thread, and grow with the frontier, at most one per

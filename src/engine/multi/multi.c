@@ -233,15 +233,15 @@ static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td
 
 static td_status open_jobs(td_multi_job *self, td_run *run)
 {
-    td_multi_graph *layout = self->layout;
-    self->count = self->exchange.count = layout->count;
+    td_multi_graph *held = self->held;
+    self->count = self->exchange.count = held->count;
     for (int i = 0; i < self->count; i++) {
         td_multi_gpu *gpu = &self->gpu[i];
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
-        TD_CHECK(td_gpu_job_start(&gpu->job, layout->fragment[i].device, layout->fragment[i].stream));
+        TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
-        gpu->fragment = &layout->fragment[i];
+        gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
     return TD_OK;
@@ -259,11 +259,11 @@ static void fill_state(td_multi_job *self, td_gpu_job *job)
     job->sampled = self->set.samples;
 }
 
-static uint64_t most_edges(const td_multi_graph *layout)
+static uint64_t most_edges(const td_multi_graph *held)
 {
     uint64_t most = 0;
-    for (int i = 0; i < layout->count; i++)
-        if (layout->fragment[i].push.edges > most) most = layout->fragment[i].push.edges;
+    for (int i = 0; i < held->count; i++)
+        if (held->fragment[i].push.edges > most) most = held->fragment[i].push.edges;
     return most;
 }
 
@@ -274,9 +274,9 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     td_gpu_job *job = &gpu->job;
     const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
-    TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->layout), index == 0));
+    TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->held), index == 0));
     box->fragments.count = (uint32_t)self->count;
-    memcpy(box->fragments.first, self->layout->partition.first, sizeof box->fragments.first);
+    memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
     box->fragments.owned = 1u << index;
     if (with != NULL && with != gpu) return td_stream_synchronize(job->stream);
@@ -314,14 +314,14 @@ td_status td_multi_choose_values(const td_multi_settings *set, const td_gpu_set 
 
 static td_status set_up(td_multi_job *self, td_run *run)
 {
-    TD_CHECK(td_gpu_layout_acquire(&td_multi_layout_kind, self->graph, self->options, &self->layout));
-    self->loop = self->layout->gpu.set->loop;
-    TD_CHECK(td_multi_choose_values(&self->set, self->layout->gpu.set, &self->shared));
+    TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
+    self->loop = self->held->gpu.set->loop;
+    TD_CHECK(td_multi_choose_values(&self->set, self->held->gpu.set, &self->shared));
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
     TD_CHECK(td_multi_load(self));
-    const td_partition *partition = &self->layout->partition;
+    const td_partition *partition = &self->held->partition;
     self->numbering = (td_numbering){partition->vertices, partition->order, partition->place};
     TD_CHECK(td_numbering_enter(&self->numbering, run, self->traits->value_bytes, &self->renumbered,
                                 self->options->pool));
@@ -336,7 +336,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
 
 static void tear_down(td_multi_job *self, bool failed)
 {
-    if (self->layout != NULL) {
+    if (self->held != NULL) {
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
         td_multi_model_close(self);
@@ -385,7 +385,7 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);
-    TD_TRY(td_multi_copy_result(self));
+    TD_TRY(td_multi_hand_over(self));
     if (options->parents) TD_TRY(td_cpu_parents(run, options));
     TD_TRY(td_multi_log_write(self));
 done:

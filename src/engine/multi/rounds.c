@@ -15,7 +15,7 @@ static td_gpu_part range_of(uint32_t first, uint32_t end)
 static td_status push_range(td_multi_job *self, const td_multi_part *which)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu], *owner = td_multi_owner(self, which->fragment);
-    const td_multi_fragment *fragment = &self->layout->fragment[which->fragment];
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
     td_gpu_part part = range_of(which->first, which->end);
     td_push_part_args args = td_gpu_push_part_args(job, fragment->push.view, &part);
@@ -87,7 +87,7 @@ static td_status push(td_multi_job *self)
 /* A GPU that pulls for another one works on the owner's arrays. */
 static td_gpu_state state_of(td_multi_job *self, const td_multi_part *part)
 {
-    td_gpu_state state = td_multi_state(td_multi_owner(self, part->fragment), &self->layout->fragment[part->fragment]);
+    td_gpu_state state = td_multi_state(td_multi_owner(self, part->fragment), &self->held->fragment[part->fragment]);
     state.control = self->gpu[part->gpu].job.state.control;
     return state;
 }
@@ -95,7 +95,7 @@ static td_gpu_state state_of(td_multi_job *self, const td_multi_part *part)
 static td_status pull_open(td_multi_job *self, const td_multi_part *part)
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
-    td_hit_args args = {.state = state_of(self, part), .list = self->layout->fragment[part->fragment].pull.view,
+    td_hit_args args = {.state = state_of(self, part), .list = self->held->fragment[part->fragment].pull.view,
                         .part = range_of(part->first, part->end), .late = job->arrays.late};
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
     TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
@@ -106,7 +106,7 @@ static td_status pull_open(td_multi_job *self, const td_multi_part *part)
 td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part)
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
-    const td_multi_fragment *fragment = &self->layout->fragment[part->fragment];
+    const td_multi_fragment *fragment = &self->held->fragment[part->fragment];
     td_pull_args args = {.state = state_of(self, part), .list = fragment->pull.view, .segments = fragment->pull.segments,
                          .first_piece = part->first, .end_piece = part->end,
                          .sums = td_multi_owner(self, part->fragment)->job.arrays.sums};

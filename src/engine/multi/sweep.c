@@ -166,7 +166,7 @@ static td_status collect_edges(td_multi_job *self)
 static td_status sweep_part(td_multi_job *self, const td_multi_part *which)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu];
-    const td_multi_fragment *fragment = &self->layout->fragment[which->fragment];
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
     td_gpu_part part = {.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end};
     td_sweep_args args = td_gpu_sweep_args(job, fragment->push.view, &part);
