@@ -157,6 +157,15 @@ typedef struct td_checkpoint_stats {
     uint32_t resumed_iteration;
 } td_checkpoint_stats;
 
+/* Lost devices of a run that continued without them. */
+typedef struct td_recovery_stats {
+    bool on;                 /* the run would have */
+    uint32_t copies;         /* copies of the state at the host */
+    uint64_t bytes;
+    double seconds;          /* by the devices' clock */
+    uint32_t gpus_lost, iterations_repeated;
+} td_recovery_stats;
+
 /* Disk reads of a run. */
 enum { TD_RUN_DIRECTORIES = 16 };
 typedef struct td_run_disk {
@@ -219,6 +228,7 @@ typedef struct td_run {
     struct td_state *resumed;           /* during the run: the state that the engine resumes, or NULL */
     bool stop;                          /* the observer asked the run to stop at the next checkpoint */
     td_checkpoint_stats checkpoint_stats;
+    td_recovery_stats recovery;
 } td_run;
 
 /* The graph as the program sees it: without weights if it uses none. Runs and plans use this one. */

@@ -51,6 +51,8 @@ typedef struct td_multi_settings {
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
+    bool recovers;           /* without a lost GPU (recover.c) */
+    uint32_t recovery_every; /* iterations between copies of the state; 0: by what they cost */
 } td_multi_settings;
 td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
 
@@ -171,7 +173,22 @@ typedef struct td_multi_loop {
     uint32_t mean_degree;
 } td_multi_loop;
 
+/* What a run needs to continue without a lost GPU (recover.c). It outlives the job, which ends with the GPU. */
+typedef struct td_multi_recovery {
+    bool on;
+    uint64_t run_began;
+    struct td_multi_job *ended[TD_FRAGMENTS]; /* jobs that lost a GPU: completions that they asked for may still arrive */
+    int ended_count;
+    td_state state[2];       /* copies of the program's state, by turns */
+    int good;                /* the complete one; -1: none */
+    bool has_states;         /* arrays are allocated */
+    uint32_t taken;          /* iteration of the last copy */
+    uint64_t taken_at;       /* by the devices' clock: when the work after it began */
+    double seconds;          /* of a copy */
+} td_multi_recovery;
+
 typedef struct td_multi_job {
+    td_multi_recovery *recovery;
     td_run *run;
     const td_run_options *options;
     const td_graph *graph;
@@ -323,7 +340,19 @@ td_status td_multi_priorities(td_multi_job *self);
 td_status td_multi_gather(td_multi_job *self);
 td_status td_multi_sweeps(td_multi_job *self);
 
+/* recover.c: a run that continues without a lost GPU. */
+td_status td_multi_recovery_open(td_multi_recovery *self, td_run *run, const td_run_options *options, bool on);
+void td_multi_recovery_close(td_multi_recovery *self);
+td_status td_multi_keep(td_multi_job *self); /* copies the state to the host if it is due */
+uint32_t td_multi_keep_rounds(const td_multi_job *self); /* iterations until then */
+/* Whether the run can begin again without the GPUs that it lost: takes them out of the set and makes the last copy the
+ * state that the run resumes. */
+bool td_multi_is_survived(td_multi_job *self, td_status status);
+td_status td_multi_begin_again(td_multi_job *ended);
+uint64_t td_multi_recovery_bytes(const td_multi_job *self); /* at the host */
+
 /* state.c: first values, checkpoints, results. */
+td_status td_multi_save(td_multi_job *self, td_state *state); /* the arrays of the program's state */
 td_status td_multi_init(td_multi_job *self);
 td_status td_multi_checkpoint(td_multi_job *self);
 td_status td_multi_hand_over(td_multi_job *self);

@@ -174,6 +174,7 @@ static td_status measure(td_plan *plan, td_multi_job *self, td_run *run, const t
     TD_CHECK(td_multi_measure_arrays(self, &need, of.most));
     *cooperative = td_multi_loops(self);
     count_emulated(self, *cooperative);
+    td_host_hold(&td_multi_first(self)->memory.host, td_multi_recovery_bytes(self));
     return note_results(self);
 }
 
