@@ -260,6 +260,7 @@ static void put_devices(td_json *json, const td_run *run)
         td_json_u64(json, "graph_bytes", use->row.graph);
         td_json_u64(json, "program_bytes", use->row.program);
         td_json_u64(json, "free_bytes", use->row.free);
+        if (use->host_edge_bytes > 0) td_json_u64(json, "host_edge_bytes", use->host_edge_bytes);
         td_json_u64(json, "peak_bytes", use->row.peak);
         td_json_u64(json, "edges", use->row.edges);
         td_json_real(json, "busy_seconds", use->row.busy_seconds);

@@ -63,6 +63,7 @@ enum { TD_MOST_GPUS = 16, TD_DEVICE_ROWS = TD_MOST_GPUS + 1 }; /* and the CPU */
 typedef struct td_device_use {
     td_device_row row;     /* the API's row, without name and size */
     char name[48];         /* "cpu", "cuda:0" */
+    uint64_t host_edge_bytes; /* edges of its part of the graph that it reads in host memory */
     uint64_t launches;
 } td_device_use;
 typedef struct td_device_uses {

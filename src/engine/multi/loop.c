@@ -27,7 +27,7 @@ static bool can_loop(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
+    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
 }
 
 /* The set of the members, which is kept as long as they stay the same. */

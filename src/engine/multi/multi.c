@@ -357,10 +357,12 @@ static td_status run_schedule(td_multi_job *self)
     return self->traits->schedule == TD_SCHEDULE_PEEL ? td_multi_peel(self) : td_multi_rounds(self);
 }
 
-static td_status work(td_multi_job *self, td_run *run)
+static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
 {
     td_multi_recovery *recovery = self->recovery;
     uint64_t began = td_clock_ns();
+    if (recovery->ended_count > 0) /* fewer GPUs have larger fragments */
+        TD_CHECK(td_multi_divide_memory(plan, self->options->cache->gpus, &self->division));
     TD_CHECK(set_up(self, run));
     if (recovery->run_began == 0) {
         run->prepare_seconds += td_seconds_since(began);
@@ -386,10 +388,11 @@ static td_status attempt(td_multi_recovery *recovery, const td_plan *plan, td_ru
     td_multi_job *self;
     *again = false;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
-    *self = (td_multi_job){.recovery = recovery, .run = run, .options = &plan->options, .graph = run->graph,
+    const td_multi_division *planned = plan->shape;
+    *self = (td_multi_job){.recovery = recovery, .division = *planned, .run = run, .options = &plan->options, .graph = run->graph,
                            .traits = &run->program->cpu[kind], .set = *set};
     td_failure failure;
-    td_status status = work(self, run);
+    td_status status = work(self, plan, run);
     if (status == TD_OK && plan->options.parents) status = td_cpu_parents(run, &plan->options);
     if (status == TD_OK) status = td_multi_log_write(self);
     td_numbering_leave(run, &self->renumbered);
@@ -439,6 +442,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U64, bytes_direct),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},
 };

@@ -64,6 +64,12 @@ typedef struct td_multi_lists {
     void *offsets, *targets, *weights;
     td_gpu_list view;        /* indexed by vertex, and by edge: of sweeps the graph's edges, otherwise the fragment's */
     uint64_t edges, longest;
+    uint64_t resident;       /* of the edges, the first ones, which the GPU has; the rest is at the host (spill.c) */
+    uint64_t base;           /* the number of the first edge in the views */
+    uint32_t split;          /* the vertices before it have all their edges on the GPU */
+    td_gpu_list rest;        /* like view, but the edges from base + resident on, at the host */
+    void *own_targets, *own_weights; /* the host's copy of the rest; NULL: it is in the graph's arrays */
+    void *pinned[2];
     td_gpu_head_arrays heads; /* gather-sums */
     td_gpu_segments segments;
     uint64_t pieces;
@@ -79,9 +85,16 @@ typedef struct td_multi_fragment {
     uint32_t *boundary;      /* bitmap: the vertices that other fragments refer to, as far as this one owns them */
 } td_multi_fragment;
 
+/* At most so many edges of every fragment's lists are on its GPU. */
+typedef struct td_multi_division {
+    bool spills;             /* some fragment has more */
+    uint64_t push[TD_FRAGMENTS], pull[TD_FRAGMENTS];
+} td_multi_division;
+
 /* The layout that is cached between the runs of a graph. */
 typedef struct td_multi_graph {
     td_gpu_layout gpu;
+    td_multi_division division;
     int count;
     td_partition partition;
     bool is_cut;
@@ -195,6 +208,7 @@ typedef struct td_multi_job {
     const td_cpu_kernels *traits;
     td_multi_settings set;
     td_multi_graph *held;
+    td_multi_division division;
     td_numbering numbering;
     td_renumbered renumbered;
     int count;
@@ -269,8 +283,26 @@ td_status td_multi_load(td_multi_job *self);
 /* How the lists that a run needs are cut. */
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
                                 int parts);
-td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
-                                    uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
+typedef struct td_multi_amounts {
+    uint64_t vertices, words; /* of the fragment; of a bitmap of all vertices */
+    uint64_t push, pull, push_resident, pull_resident; /* edges */
+} td_multi_amounts;
+td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, const td_multi_amounts *of,
+                                    td_multi_fragment *fragment);
+enum { TD_MULTI_SPARE_EDGES = 32 }; /* of every list, so that four edges from a multiple of four on can be read at once */
+
+/* spill.c: edges that stay at the host. */
+bool td_multi_copies_rest(const td_graph *graph, const td_multi_need *need, bool renumbered);
+/* Gives the lists their rest: in the graph's arrays, or a copy of `targets` and `weights`, the fragment's edges. */
+td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td_adjacency *from, const uint32_t *targets,
+                             const void *weights, size_t weight_bytes, bool copies);
+void td_multi_free_rest(const td_gpu_set *gpus, td_multi_lists *lists);
+/* The section of vertices' lists that is on the GPU, or at the host: for a launch; false: there is none. */
+bool td_multi_section(const td_multi_lists *lists, uint32_t first, uint32_t end, bool at_host, td_gpu_part *part,
+                      td_gpu_list *view);
+/* Bytes that the GPU's kernels read at the host in this iteration, by its counters. */
+uint64_t td_multi_host_bytes(const td_multi_gpu *gpu, size_t edge_bytes);
+size_t td_multi_edge_bytes(const td_multi_job *self);
 
 /* multi.c: for the plan. Arrays of all GPUs besides fragments; `edges`: of the largest fragment. */
 void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set);
@@ -278,6 +310,8 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 /* plan.c */
 td_status td_multi_plan(td_plan *plan);
+/* How many edges fit the GPUs beside everything else; TD_NO_MEMORY with the figure if not even the rest does. */
+td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out);
 
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */

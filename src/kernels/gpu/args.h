@@ -62,6 +62,7 @@ typedef struct td_gpu_tally {
     uint64_t lowest; /* peeling: the lowest value among the remaining vertices */
     uint64_t late;   /* first-hit pulls: vertices left to blocks */
     uint64_t host_bytes; /* read of the host's memory, in whole sectors */
+    uint64_t host_edges; /* that these bytes were read for */
     double lost, offset;     /* changes: the sums of (1 - program_arrives) times the value, and of program_offset */
 } td_gpu_tally;
 
@@ -470,6 +471,7 @@ typedef struct td_sample_args {
     td_gpu_list list;
     uint32_t step, share;
     uint32_t first_vertex, end_vertex;
+    uint8_t from_host;
 } td_sample_args;
 
 /* The vertices that a sweep visits. */
