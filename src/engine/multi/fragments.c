@@ -26,6 +26,7 @@ static void free_fragments(td_multi_graph *held)
         if (held->same) fragment->pull = (td_multi_lists){0};
         free_lists(held->gpu.set, fragment->device, &fragment->push);
         free_lists(held->gpu.set, fragment->device, &fragment->pull);
+        td_multi_free_hubs(fragment->device, &fragment->hubs);
         td_device_free(fragment->device, fragment->out);
         td_device_free(fragment->device, fragment->boundary);
         fragment->out = NULL;
@@ -332,6 +333,7 @@ static td_status load_all(td_multi_job *self, const td_multi_need *need)
     }
     held->same = need->same;
     for (int i = 0; i < held->count; i++) TD_TRY(load_fragment(self, i, need, push, pull));
+    if (need->push && !need->sweep) TD_TRY(td_multi_load_hubs(self, need, push));
     TD_TRY(find_boundaries(self));
     held->both = need->both;
     held->sweep = need->sweep;

@@ -9,7 +9,8 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_RECOVERY, SET_RECOVERY_EVERY,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_HUB_DEGREE, SET_RECOVERY,
+    SET_RECOVERY_EVERY,
     SETTINGS,
 };
 
@@ -54,6 +55,9 @@ static const td_setting settings[] = {
                  "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
+    [SET_HUB_DEGREE] = {"hub_degree", TD_SETTING_NUMBER, -1, -1, 1e15, NULL,
+                        "in-degree above which a vertex's list is on every GPU, as far as their memory allows (GUM's t4); -1: "
+                        "none is"},
     [SET_RECOVERY] = {"recovery", TD_SETTING_CHOICE, 1, 0, 0, "off|iterations",
                       "a GPU that is lost: the run fails, or goes on without it from the host's last copy of the values"},
     [SET_RECOVERY_EVERY] = {"recovery_every", TD_SETTING_WHOLE, 0, 0, 1e9, NULL,
@@ -70,6 +74,7 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "hub_degree") == 0) return gas && k->fused;
     if (strcmp(setting, "loop_edges") == 0) return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
@@ -86,6 +91,8 @@ static bool applies(const td_settings *given, const char *setting)
         return set[SET_COST] == TD_COST_MODEL && set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "family") == 0) return td_settings_given(given, "multi.log");
     if (strcmp(setting, "recovery_every") == 0) return set[SET_RECOVERY] == 1;
+    if (strcmp(setting, "hub_degree") == 0)
+        return (set[SET_STEALING] == 1 || set[SET_OWNERSHIP] == 1) && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
@@ -106,6 +113,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY],
+                               .hub_degree = set[SET_HUB_DEGREE] < 0 ? UINT64_MAX : (uint64_t)set[SET_HUB_DEGREE],
                                .recovers = set[SET_RECOVERY] == 1,
                                .recovery_every = (uint32_t)set[SET_RECOVERY_EVERY]};
     if (out->model != NULL && out->cost != TD_COST_MODEL)
@@ -441,7 +449,8 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
-    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
+    COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
     COLUMN(U64, bytes_direct),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},

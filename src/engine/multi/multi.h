@@ -51,6 +51,7 @@ typedef struct td_multi_settings {
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
+    uint64_t hub_degree;     /* UINT64_MAX: lists of hubs are not cached */
     bool recovers;           /* without a lost GPU (recover.c) */
     uint32_t recovery_every; /* iterations between copies of the state; 0: by what they cost */
 } td_multi_settings;
@@ -75,11 +76,18 @@ typedef struct td_multi_lists {
     uint64_t pieces;
 } td_multi_lists;
 
+/* The lists of hubs of all fragments, which every GPU has (hubs.c). */
+typedef struct td_multi_hubs {
+    void *offsets, *targets, *weights;
+    td_gpu_list view;        /* lists of other vertices are empty; offsets NULL: there is no cache */
+} td_multi_hubs;
+
 typedef struct td_multi_fragment {
     td_device *device;
     td_stream *stream;
     uint32_t first, end;
     td_multi_lists push, pull;
+    td_multi_hubs hubs;      /* of its GPU */
     void *out;
     const uint64_t *out_offsets; /* indexed by vertex */
     uint32_t *boundary;      /* bitmap: the vertices that other fragments refer to, as far as this one owns them */
@@ -89,6 +97,7 @@ typedef struct td_multi_fragment {
 typedef struct td_multi_division {
     bool spills;             /* some fragment has more */
     uint64_t push[TD_FRAGMENTS], pull[TD_FRAGMENTS];
+    uint64_t hub_degree, hub_edges; /* the lists of vertices with more in-edges are on every GPU; UINT64_MAX: none */
 } td_multi_division;
 
 /* The layout that is cached between the runs of a graph. */
@@ -290,6 +299,14 @@ typedef struct td_multi_amounts {
 td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, const td_multi_amounts *of,
                                     td_multi_fragment *fragment);
 enum { TD_MULTI_SPARE_EDGES = 32 }; /* of every list, so that four edges from a multiple of four on can be read at once */
+
+/* hubs.c: lists that every GPU has. Chooses as many as fit `room` bytes on every GPU. */
+td_status td_multi_choose_hubs(const td_graph *graph, const td_multi_need *need, uint64_t degree, uint64_t room,
+                               td_multi_division *out);
+td_status td_multi_declare_hubs(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices,
+                                const td_multi_division *division, td_multi_hubs *hubs);
+td_status td_multi_load_hubs(td_multi_job *self, const td_multi_need *need, const td_adjacency *push);
+void td_multi_free_hubs(td_device *device, td_multi_hubs *hubs);
 
 /* spill.c: edges that stay at the host. */
 bool td_multi_copies_rest(const td_graph *graph, const td_multi_need *need, bool renumbered);

@@ -124,6 +124,15 @@ static uint64_t rest_edges(const td_multi_job *self, const ranges *of, const td_
     return push + (need->same ? 0 : pull);
 }
 
+/* While the lists of hubs are collected. */
+static uint64_t hub_host_bytes(const td_multi_job *self, const td_multi_need *need)
+{
+    const td_graph *graph = self->graph;
+    uint64_t n = graph->vertices, counted = graph->symmetric || graph->in.offsets != NULL ? 0 : n * sizeof(uint32_t);
+    if (self->division.hub_degree == UINT64_MAX) return 0;
+    return counted + (n + 1) * sizeof(uint64_t) + (self->division.hub_edges + 1) * (sizeof(uint32_t) + need->weight_bytes);
+}
+
 static td_status measure_fragments(td_multi_job *self, const td_multi_need *need, const ranges *of)
 {
     const td_graph *graph = self->graph;
@@ -140,9 +149,12 @@ static td_status measure_fragments(td_multi_job *self, const td_multi_need *need
         TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, &amounts, &fragment));
         if (td_multi_copies_rest(graph, need, self->set.partition != TD_PARTITION_SEG))
             td_host_hold(host, rest_edges(self, of, need, i) * (sizeof(uint32_t) + need->weight_bytes));
+        if (need->push && !need->sweep)
+            TD_CHECK(td_multi_declare_hubs(&self->gpu[i].job.memory, need, n, &self->division, &fragment.hubs));
         count_emulated(self, false);
         note_loading(self, need, of, i);
     }
+    td_host_note(host, hub_host_bytes(self, need));
     td_host_note(host, 2 * words * sizeof(uint32_t)); /* boundary vertices */
     if (need->both) td_lists_unjoin(graph, weighted, &both, host);
     return TD_OK;
@@ -281,16 +293,30 @@ static void divide_edges(const measured *all, int i, uint64_t allowed, td_multi_
     out->pull[i] = all->need.same ? out->push[i] : (uint64_t)(share * (double)pull) / TD_GPU_TILE * TD_GPU_TILE;
 }
 
+/* Bytes that are left on every GPU beside everything else. */
+static uint64_t least_left(const measured *all)
+{
+    uint64_t least = UINT64_MAX;
+    TD_EACH_GPU(all->self, gpu) {
+        uint64_t left = room_of(gpu->job.device) - td_gpu_memory_sum(&gpu->job.memory);
+        if (left < least) least = left;
+    }
+    return all->self->set.partition == TD_PARTITION_SEG ? least : least - least / 16;
+}
+
 /* Measures a run, first with all edges on the GPUs, then with as many as fit. */
 static td_status measure_division(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set, measured *out)
 {
-    td_multi_division division = {0};
+    td_multi_division division = {.hub_degree = UINT64_MAX};
     for (int i = 0; i < gpus->count; i++) division.push[i] = division.pull[i] = UINT64_MAX;
     TD_CHECK(measure(plan, gpus, set, &division, out));
     TD_CHECK(check_vertices(plan, out));
     for (int i = 0; i < gpus->count; i++)
         divide_edges(out, i, allowed_edges(plan, out, &out->self->gpu[i]), &division);
-    return division.spills ? measure(plan, gpus, set, &division, out) : TD_OK;
+    bool hubs = out->need.push && !out->need.sweep && gpus->count > 1 && !division.spills;
+    if (hubs) TD_CHECK(td_multi_choose_hubs(plan->graph, &out->need, set->hub_degree, least_left(out), &division));
+    bool again = division.spills || division.hub_degree != UINT64_MAX;
+    return again ? measure(plan, gpus, set, &division, out) : TD_OK;
 }
 
 td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out)
@@ -331,6 +357,7 @@ static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *al
     plan->program_bytes = td_multi_first(all->self)->memory.host.peak;
     td_plan_count(plan, "gpus", (uint64_t)gpus->count);
     td_plan_count(plan, "edges_at_host", at_host);
+    td_plan_count(plan, "hub_edges", all->self->division.hub_edges);
     if (at_host > 0) td_plan_add_why(plan, "; edges that do not fit the GPUs are read from host memory");
     return TD_OK;
 }

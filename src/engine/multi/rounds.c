@@ -7,15 +7,12 @@
 
 /* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
  * its active vertices with its values, and the targets are updated here. */
-static td_status push_section(td_multi_job *self, const td_multi_part *which, bool at_host)
+static td_status push_along(td_multi_job *self, const td_multi_part *which, td_gpu_list view, const td_gpu_part *part)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu], *owner = td_multi_owner(self, which->fragment);
     const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
-    td_gpu_part part;
-    td_gpu_list view;
-    if (!td_multi_section(&fragment->push, which->first, which->end, at_host, &part, &view)) return TD_OK;
-    td_push_part_args args = td_gpu_push_part_args(job, view, &part);
+    td_push_part_args args = td_gpu_push_part_args(job, view, part);
     args.push.state = td_multi_state(gpu, fragment);
     args.push.state.active = owner->job.state.active;
     args.push.state.messages = owner->job.state.messages;
@@ -24,10 +21,22 @@ static td_status push_section(td_multi_job *self, const td_multi_part *which, bo
     return td_gpu_push_part(job, job->stream, &args);
 }
 
+/* On the lists' GPU and at the host; another GPU has the cached ones itself. */
 static td_status push_range(td_multi_job *self, const td_multi_part *which)
 {
-    TD_CHECK(push_section(self, which, false));
-    return push_section(self, which, true);
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
+    const td_multi_hubs *hubs = &self->gpu[which->gpu].fragment->hubs;
+    bool cached = which->gpu != which->fragment && hubs->view.offsets != NULL;
+    td_gpu_part part;
+    td_gpu_list view;
+    for (int at_host = 0; at_host < 2; at_host++) {
+        if (!td_multi_section(&fragment->push, which->first, which->end, at_host, &part, &view)) continue;
+        if (cached) part.skip = hubs->view.offsets;
+        TD_CHECK(push_along(self, which, view, &part));
+    }
+    if (!cached) return TD_OK;
+    part = (td_gpu_part){.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end, .cached = true};
+    return push_along(self, which, hubs->view, &part);
 }
 
 /* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. */
@@ -73,6 +82,7 @@ static td_status push(td_multi_job *self)
         gpu->processed = gpu->job.control->tally.edges;
         self->row.edges += gpu->processed;
         self->row.bytes_direct += td_multi_host_bytes(gpu, td_multi_edge_bytes(self));
+        self->row.edges_cached += gpu->job.control->tally.cached_edges;
         for (int k = 0; k < self->count; k++) self->exchange.messages += gpu->job.control->lengths[k];
     }
     for (int k = 0; k < self->count; k++)

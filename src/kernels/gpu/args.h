@@ -63,6 +63,7 @@ typedef struct td_gpu_tally {
     uint64_t late;   /* first-hit pulls: vertices left to blocks */
     uint64_t host_bytes; /* read of the host's memory, in whole sectors */
     uint64_t host_edges; /* that these bytes were read for */
+    uint64_t cached_edges; /* several GPUs: of copied lists (td_gpu_part.cached) */
     double lost, offset;     /* changes: the sums of (1 - program_arrives) times the value, and of program_offset */
 } td_gpu_tally;
 
@@ -121,6 +122,7 @@ typedef struct td_gpu_part {
     uint8_t heavy_edges;          /* the launch processes the heavy edges instead of the light ones */
     uint8_t from_host;            /* the edges are read from host memory, and their bytes are counted */
     uint8_t weight_bytes;         /* of an edge, beside its target */
+    uint8_t cached;               /* several GPUs: the lists are copies of another GPU's, and their edges are counted */
 } td_gpu_part;
 
 /* The fragments of a graph that several GPUs share: fragment k has the vertices first[k] .. first[k + 1] - 1, which fill

@@ -102,6 +102,7 @@ TD_KERNEL(push_part, td_push_part_args)
         r.taken_edges = 0;
     }
     end_push(&a.push.state, a.part.from_host, &r, pushed, read);
+    if (a.part.cached) block_add_u64(&a.push.state.control->tally.cached_edges, pushed);
 }
 
 /* Pushes along the pieces of high-degree vertices that push_part listed. */
