@@ -141,6 +141,7 @@ typedef struct td_multi_part {
     int gpu, fragment;
     uint32_t first, end;     /* vertices, or pieces of gather-sums */
     uint64_t edges;
+    uint64_t first_edge, end_edge; /* of the lists' views, where a long list is divided; 0: no end */
 } td_multi_part;
 
 /* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
@@ -315,7 +316,7 @@ td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td
                              const void *weights, size_t weight_bytes, bool copies);
 void td_multi_free_rest(const td_gpu_set *gpus, td_multi_lists *lists);
 /* The section of vertices' lists that is on the GPU, or at the host: for a launch; false: there is none. */
-bool td_multi_section(const td_multi_lists *lists, uint32_t first, uint32_t end, bool at_host, td_gpu_part *part,
+bool td_multi_section(const td_multi_lists *lists, const td_multi_part *which, bool at_host, td_gpu_part *part,
                       td_gpu_list *view);
 /* Bytes that the GPU's kernels read at the host in this iteration, by its counters. */
 uint64_t td_multi_host_bytes(const td_multi_gpu *gpu, size_t edge_bytes);

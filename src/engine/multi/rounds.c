@@ -26,11 +26,12 @@ static td_status push_range(td_multi_job *self, const td_multi_part *which)
 {
     const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     const td_multi_hubs *hubs = &self->gpu[which->gpu].fragment->hubs;
-    bool cached = which->gpu != which->fragment && hubs->view.offsets != NULL;
+    bool divided = which->first_edge > 0 || which->end_edge > 0; /* by numbers of edges that the copy does not have */
+    bool cached = which->gpu != which->fragment && hubs->view.offsets != NULL && !divided;
     td_gpu_part part;
     td_gpu_list view;
     for (int at_host = 0; at_host < 2; at_host++) {
-        if (!td_multi_section(&fragment->push, which->first, which->end, at_host, &part, &view)) continue;
+        if (!td_multi_section(&fragment->push, which, at_host, &part, &view)) continue;
         if (cached) part.skip = hubs->view.offsets;
         TD_CHECK(push_along(self, which, view, &part));
     }
@@ -111,7 +112,7 @@ static td_status open_section(td_multi_job *self, const td_multi_part *part, boo
     td_gpu_job *job = &self->gpu[part->gpu].job;
     td_hit_args args = {.state = state_of(self, part), .late = job->arrays.late, .adding = at_host};
     const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
-    if (!td_multi_section(lists, part->first, part->end, at_host, &args.part, &args.list)) return TD_OK;
+    if (!td_multi_section(lists, part, at_host, &args.part, &args.list)) return TD_OK;
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
     TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
                                   (uint64_t)job->device->properties.multiprocessors, 0, &args));

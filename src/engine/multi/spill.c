@@ -87,15 +87,17 @@ td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td
     return keep_array(gpus, lists, 1, from->weights, all, weights, weight_bytes, copies, &lists->rest.weights);
 }
 
-bool td_multi_section(const td_multi_lists *lists, uint32_t first, uint32_t end, bool at_host, td_gpu_part *part,
+bool td_multi_section(const td_multi_lists *lists, const td_multi_part *which, bool at_host, td_gpu_part *part,
                       td_gpu_list *view)
 {
     bool spills = lists->resident < lists->edges;
+    uint64_t split = lists->base + lists->resident, end = which->end_edge > 0 ? which->end_edge : UINT64_MAX;
     if (at_host && !spills) return false;
     *view = at_host ? lists->rest : lists->view;
-    *part = (td_gpu_part){.first_edge = at_host ? lists->base + lists->resident : 0,
-                          .end_edge = spills && !at_host ? lists->base + lists->resident : UINT64_MAX,
-                          .first_vertex = first, .end_vertex = end, .from_host = at_host};
+    *part = (td_gpu_part){.first_edge = which->first_edge, .end_edge = end, .first_vertex = which->first,
+                          .end_vertex = which->end, .from_host = at_host};
+    if (at_host && part->first_edge < split) part->first_edge = split;
+    if (spills && !at_host && part->end_edge > split) part->end_edge = split;
     return true;
 }
 

@@ -154,6 +154,7 @@ static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool
                         .chunk_words = td_multi_chunk_words(fragment)};
     int takers[TD_FRAGMENTS], count = takers_of(self, k, td_multi_index(self, owner), takers);
     for (int i = 1; i < count; i++) args.wanted[args.count++] = edges_before(self, k, takers[0], takers[i]);
+    args.split_degree = open ? UINT32_MAX : job->high_degree;
     if (open) args.offsets = fragment->pull.view.offsets;
     return td_gpu_launch(job, job->stream, &job->kernels->cut_frontier, args.count * 32, &args);
 }
@@ -164,15 +165,16 @@ static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontie
     const td_multi_fragment *fragment = &self->held->fragment[k];
     int takers[TD_FRAGMENTS], count = takers_of(self, k, owner, takers);
     uint32_t first = fragment->first;
-    uint64_t before = 0;
+    uint64_t before = 0, first_edge = 0;
     for (int i = 0; i < count; i++) {
-        bool last = i == count - 1;
+        bool last = i == count - 1, inside = !last && !words && cuts->edge[i] != UINT64_MAX;
         uint32_t end = last ? fragment->end : words ? cuts->vertex[i] / 32 * 32 : cuts->vertex[i];
         if (end < first) end = first;
-        uint64_t until = last ? self->balance.load[k] : cuts->before[i];
+        uint64_t until = last ? self->balance.load[k] : cuts->before[i], end_edge = inside ? cuts->edge[i] : 0;
         self->balance.share[k * self->count + takers[i]] = until - before;
-        add_part(self, (td_multi_part){takers[i], k, first, end, until - before});
-        first = end;
+        add_part(self, (td_multi_part){takers[i], k, first, end, until - before, first_edge, end_edge});
+        first = inside ? end - 1 : end; /* a long list goes on in the next part */
+        first_edge = end_edge;
         before = until;
     }
 }
@@ -220,7 +222,9 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
-        else if (open || self->balance.load[k] > 0) add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
+        else if (open || self->balance.load[k] > 0)
+            add_part(self, (td_multi_part){.gpu = index, .fragment = k, .first = fragment->first, .end = fragment->end,
+                                           .edges = self->balance.load[k]});
     }
     return TD_OK;
 }
@@ -240,7 +244,8 @@ static void cut_pieces(td_multi_job *self)
             uint64_t end_edge = end * TD_GPU_TILE;
             if (end_edge > fragment->pull.edges) end_edge = fragment->pull.edges;
             *share = end_edge - first_edge;
-            add_part(self, (td_multi_part){takers[i], k, (uint32_t)first, (uint32_t)end, *share});
+            add_part(self, (td_multi_part){.gpu = takers[i], .fragment = k, .first = (uint32_t)first, .end = (uint32_t)end,
+                                           .edges = *share});
             first = end;
             first_edge = end_edge;
         }
@@ -265,19 +270,31 @@ static uint32_t vertex_at(const td_multi_job *self, const td_multi_fragment *fra
     return (uint32_t)low;
 }
 
+/* Whether the list before v is long and the wanted edges end inside it. */
+static bool ends_inside(const td_multi_job *self, const td_multi_fragment *fragment, uint32_t v, uint64_t place)
+{
+    if (v == fragment->first || place >= place_of(self, v)) return false;
+    return place > place_of(self, v - 1) && place_of(self, v) - place_of(self, v - 1) >= self->set.high_degree;
+}
+
 static void cut_sweeps(td_multi_job *self)
 {
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
         uint32_t first = fragment->first;
+        uint64_t before = place_of(self, first), first_edge = 0, begin = before;
         for (int i = 0; i < count; i++) {
             uint32_t end = fragment->end;
-            if (i < count - 1) end = vertex_at(self, fragment, edges_before(self, k, index, takers[i + 1]));
-            uint64_t edges = place_of(self, end) - place_of(self, first);
-            self->balance.share[k * self->count + takers[i]] = edges;
-            add_part(self, (td_multi_part){takers[i], k, first, end, edges});
-            first = end;
+            uint64_t wanted = i < count - 1 ? edges_before(self, k, index, takers[i + 1]) : UINT64_MAX;
+            if (i < count - 1) end = vertex_at(self, fragment, wanted);
+            bool inside = i < count - 1 && ends_inside(self, fragment, end, begin + wanted);
+            uint64_t until = inside ? begin + wanted : place_of(self, end), end_edge = inside ? until : 0;
+            self->balance.share[k * self->count + takers[i]] = until - before;
+            add_part(self, (td_multi_part){takers[i], k, first, end, until - before, first_edge, end_edge});
+            first = inside ? end - 1 : end;
+            first_edge = end_edge;
+            before = until;
         }
     }
 }

@@ -186,7 +186,7 @@ static td_status sweep_section(td_multi_job *self, const td_multi_part *which, b
     td_gpu_job *job = &gpu->job;
     td_gpu_part part;
     td_gpu_list view;
-    if (!td_multi_section(&fragment->push, which->first, which->end, at_host, &part, &view)) return TD_OK;
+    if (!td_multi_section(&fragment->push, which, at_host, &part, &view)) return TD_OK;
     td_sweep_args args = td_gpu_sweep_args(job, view, &part);
     args.state = td_multi_state(gpu, fragment);
     TD_CHECK(td_gpu_clear_pieces(job, job->stream)); /* those of a part before */

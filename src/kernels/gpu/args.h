@@ -374,6 +374,8 @@ typedef struct td_measure_args {
 typedef struct td_frontier_cuts {
     uint32_t vertex[TD_GPU_FRAGMENTS];
     uint64_t before[TD_GPU_FRAGMENTS]; /* active edges before it */
+    uint64_t edge[TD_GPU_FRAGMENTS]; /* the cut is inside the list of the vertex before it, at this edge; UINT64_MAX: it is
+                                      * not */
 } td_frontier_cuts;
 
 typedef struct td_cut_args {
@@ -384,6 +386,7 @@ typedef struct td_cut_args {
     td_frontier_cuts *cuts;
     uint64_t wanted[TD_GPU_FRAGMENTS];
     uint32_t count, first_vertex, end_vertex, chunk_words;
+    uint32_t split_degree;        /* lists from this length on may be cut themselves */
 } td_cut_args;
 
 /* Values or messages of owned vertices, for the mirrors of other GPUs. */
