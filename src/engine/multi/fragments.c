@@ -311,10 +311,17 @@ done:
     return status;
 }
 
+static bool is_same(const td_multi_division *a, const td_multi_division *b)
+{
+    return a->weighted == b->weighted && memcmp(a->weights, b->weights, sizeof a->weights) == 0 &&
+           memcmp(a->push, b->push, sizeof a->push) == 0 && memcmp(a->pull, b->pull, sizeof a->pull) == 0 &&
+           a->hub_degree == b->hub_degree && a->hub_edges == b->hub_edges;
+}
+
 static bool serves(const td_multi_graph *held, const td_multi_settings *set, const td_multi_need *need,
                    const td_multi_division *division)
 {
-    return held->is_cut && memcmp(&held->division, division, sizeof *division) == 0 && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
+    return held->is_cut && is_same(&held->division, division) && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
            held->sweep == need->sweep && held->has_push >= need->push && held->has_pull >= need->pull &&
            held->has_weights == (need->weight_bytes > 0) && held->has_heads >= need->heads;
 }
@@ -347,9 +354,10 @@ done:
 }
 
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
-                                int parts)
+                                int parts, const td_multi_division *division)
 {
     td_partition_wish wish = {.kind = kind, .parts = parts, .seed = seed, .ranges_only = true,
+                              .weights = division->weighted ? division->weights : NULL,
                               .out = need->both || need->push || graph->symmetric,
                               .in = need->both || (need->pull && !graph->symmetric)};
     return wish;
@@ -363,7 +371,8 @@ td_status td_multi_load(td_multi_job *self)
     if (serves(held, set, &need, &self->division)) return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->options);
     free_fragments(held);
-    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count);
+    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count,
+                                            &self->division);
     TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));
     held->is_cut = true;
     held->division = self->division;

@@ -9,7 +9,8 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_HUB_DEGREE, SET_RECOVERY,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_SHARES, SET_HUB_DEGREE,
+    SET_RECOVERY,
     SET_RECOVERY_EVERY,
     SETTINGS,
 };
@@ -55,6 +56,9 @@ static const td_setting settings[] = {
                  "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
+    [SET_SHARES] = {"shares", TD_SETTING_CHOICE, 0, 0, 0, "auto|equal",
+                    "edges of the fragments: auto gives GPUs of unlike speed or memory unlike ones, by both; equal gives all the "
+                    "same"},
     [SET_HUB_DEGREE] = {"hub_degree", TD_SETTING_NUMBER, -1, -1, 1e15, NULL,
                         "in-degree above which a vertex's list is on every GPU, as far as their memory allows (GUM's t4); -1: "
                         "none is"},
@@ -113,6 +117,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY],
+                               .equal_shares = set[SET_SHARES] == 1,
                                .hub_degree = set[SET_HUB_DEGREE] < 0 ? UINT64_MAX : (uint64_t)set[SET_HUB_DEGREE],
                                .recovers = set[SET_RECOVERY] == 1,
                                .recovery_every = (uint32_t)set[SET_RECOVERY_EVERY]};

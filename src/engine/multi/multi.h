@@ -51,6 +51,7 @@ typedef struct td_multi_settings {
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
+    bool equal_shares;       /* fragments have equal edges, however the GPUs differ */
     uint64_t hub_degree;     /* UINT64_MAX: lists of hubs are not cached */
     bool recovers;           /* without a lost GPU (recover.c) */
     uint32_t recovery_every; /* iterations between copies of the state; 0: by what they cost */
@@ -95,6 +96,8 @@ typedef struct td_multi_fragment {
 
 /* At most so many edges of every fragment's lists are on its GPU. */
 typedef struct td_multi_division {
+    bool weighted;           /* fragments have edges by weights: the GPUs differ */
+    double weights[TD_FRAGMENTS];
     bool spills;             /* some fragment has more */
     uint64_t push[TD_FRAGMENTS], pull[TD_FRAGMENTS];
     uint64_t hub_degree, hub_edges; /* the lists of vertices with more in-edges are on every GPU; UINT64_MAX: none */
@@ -170,6 +173,7 @@ typedef struct td_multi_balance {
     double link_seconds[TD_FRAGMENTS][TD_FRAGMENTS]; /* [i][j]: of an edge of fragment i read by GPU j; INFINITY: it
                                                       * cannot */
     double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
+    double speed[TD_FRAGMENTS]; /* of the GPUs, relative to each other (td_multi_speed) */
     double steal_seconds;
     td_reduction_tree tree;
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
@@ -292,7 +296,7 @@ td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
 /* How the lists that a run needs are cut. */
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
-                                int parts);
+                                int parts, const td_multi_division *division);
 typedef struct td_multi_amounts {
     uint64_t vertices, words; /* of the fragment; of a bitmap of all vertices */
     uint64_t push, pull, push_resident, pull_resident; /* edges */
@@ -327,6 +331,10 @@ void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set);
 td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges);
 
 /* plan.c */
+static inline double td_multi_speed(const td_device *device)
+{
+    return device->properties.multiprocessors > 0 ? device->properties.multiprocessors : 1;
+}
 td_status td_multi_plan(td_plan *plan);
 /* How many edges fit the GPUs beside everything else; TD_NO_MEMORY with the figure if not even the rest does. */
 td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out);

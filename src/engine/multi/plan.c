@@ -54,11 +54,12 @@ static uint64_t edges_between(const td_graph *graph, const td_adjacency *list, b
 }
 
 /* Fragments are ranges of the graph's own numbers: finding them takes a pass over the offsets. */
-static td_status find_ranges(const td_plan *plan, const td_multi_need *need, int count, ranges *out)
+static td_status find_ranges(const td_plan *plan, const td_multi_need *need, const td_multi_division *division, int count,
+                             ranges *out)
 {
     const td_graph *graph = plan->graph;
     const td_adjacency *pull = graph->symmetric ? &graph->out : &graph->in;
-    td_partition_wish wish = td_multi_wish(graph, need, TD_PARTITION_SEG, 0, count);
+    td_partition_wish wish = td_multi_wish(graph, need, TD_PARTITION_SEG, 0, count, division);
     td_partition partition;
     TD_CHECK(td_partition_make(&partition, graph, &wish, plan->options.pool));
     for (int i = 0; i < count; i++) {
@@ -73,11 +74,15 @@ static td_status find_ranges(const td_plan *plan, const td_multi_need *need, int
 
 /* Partitions with their own numbers are made in the run: they have fragments of about the same size. The same for graphs
  * of which only the counts are known ('tandem info'). */
-static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, int count, ranges *out)
+static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, const td_multi_division *division, int count,
+                         ranges *out)
 {
-    uint64_t parts = (uint64_t)count, n = job->graph->vertices, edges = td_gpu_view_edges(job) / parts + 1;
+    double n = job->graph->vertices, all = 0;
+    for (int i = 0; i < count; i++) all += division->weighted ? division->weights[i] : 1;
     for (int i = 0; i < count; i++) {
-        out->vertices[i] = n / parts + 1;
+        double share = (division->weighted ? division->weights[i] : 1) / all;
+        uint64_t edges = (uint64_t)(share * (double)td_gpu_view_edges(job)) + 1;
+        out->vertices[i] = (uint64_t)(share * n) + 1;
         if (need->push) out->push[i] = edges;
         if (need->pull) out->pull[i] = edges;
     }
@@ -88,8 +93,8 @@ static td_status choose_ranges(const td_plan *plan, const td_multi_job *self, co
     const td_graph *graph = plan->graph;
     bool known = graph->out.offsets != NULL && (graph->symmetric || graph->in.offsets != NULL);
     *out = (ranges){0};
-    if (known && self->set.partition == TD_PARTITION_SEG) TD_CHECK(find_ranges(plan, need, self->count, out));
-    else guess_ranges(&self->gpu[0].job, need, self->count, out);
+    if (known && self->set.partition == TD_PARTITION_SEG) TD_CHECK(find_ranges(plan, need, &self->division, self->count, out));
+    else guess_ranges(&self->gpu[0].job, need, &self->division, self->count, out);
     for (int i = 0; i < self->count; i++)
         if (out->push[i] > out->most) out->most = out->push[i];
     return TD_OK;
@@ -304,12 +309,73 @@ static uint64_t least_left(const measured *all)
     return all->self->set.partition == TD_PARTITION_SEG ? least : least - least / 16;
 }
 
+/* GPUs of unlike speed or memory. */
+
+static bool are_unlike(const td_gpu_set *gpus)
+{
+    for (int i = 1; i < gpus->count; i++)
+        if (td_multi_speed(gpus->gpu[i]) != td_multi_speed(gpus->gpu[0]) ||
+            room_of(gpus->gpu[i]) != room_of(gpus->gpu[0])) return true;
+    return false;
+}
+
+/* Fills GPUs by their speed, none with more than it has room for: `most`, in the unit of `all`. Weights become what each
+ * gets. What exceeds all of them is divided like their room. */
+static void weigh(const td_gpu_set *gpus, const double *most, double all, double *weights)
+{
+    bool full[TD_FRAGMENTS] = {false};
+    double left = all, room = 0;
+    for (int i = 0; i < gpus->count; i++) room += most[i];
+    for (int i = 0; i < gpus->count && room <= all; i++) weights[i] = most[i] > 0 ? most[i] : 1;
+    for (bool again = room > all; again;) {
+        double speeds = 0;
+        again = false;
+        for (int i = 0; i < gpus->count; i++) speeds += full[i] ? 0 : td_multi_speed(gpus->gpu[i]);
+        for (int i = 0; i < gpus->count; i++) {
+            if (full[i]) continue;
+            weights[i] = left * td_multi_speed(gpus->gpu[i]) / speeds;
+            full[i] = again = weights[i] > most[i];
+            if (!full[i]) continue;
+            weights[i] = most[i] > 0 ? most[i] : 1;
+            left -= weights[i];
+            break; /* the others share what is left anew */
+        }
+    }
+}
+
+/* Room depends on the fragments' vertices, and they on the weights: a few rounds settle both. */
+static td_status weigh_fragments(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set,
+                                 td_multi_division *division, measured *out)
+{
+    enum { ROUNDS = 4 };
+    double most[TD_FRAGMENTS], all = 0;
+    division->weighted = true;
+    for (int i = 0; i < gpus->count; i++) division->weights[i] = td_multi_speed(gpus->gpu[i]);
+    for (int round = 0; round < ROUNDS; round++) {
+        TD_CHECK(measure(plan, gpus, set, division, out));
+        TD_CHECK(check_vertices(plan, out));
+        bool fits = true;
+        all = 0;
+        for (int i = 0; i < gpus->count; i++) {
+            const td_gpu_memory *memory = &out->self->gpu[i].job.memory;
+            uint64_t edges = memory->bytes[TD_FOR_EDGES], others = td_gpu_memory_sum(memory) - edges;
+            most[i] = 0.98 * (double)(room_of(gpus->gpu[i]) - others);
+            fits = fits && td_gpu_memory_sum(memory) <= room_of(gpus->gpu[i]);
+            all += (double)edges;
+        }
+        if (fits) return TD_OK;
+        weigh(gpus, most, all, division->weights);
+    }
+    return measure(plan, gpus, set, division, out);
+}
+
 /* Measures a run, first with all edges on the GPUs, then with as many as fit. */
 static td_status measure_division(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set, measured *out)
 {
     td_multi_division division = {.hub_degree = UINT64_MAX};
     for (int i = 0; i < gpus->count; i++) division.push[i] = division.pull[i] = UINT64_MAX;
-    TD_CHECK(measure(plan, gpus, set, &division, out));
+    TD_CHECK(are_unlike(gpus) && !set->equal_shares ? weigh_fragments(plan, gpus, set, &division, out)
+                                                    : measure(plan, gpus, set, &division, out));
     TD_CHECK(check_vertices(plan, out));
     for (int i = 0; i < gpus->count; i++)
         divide_edges(out, i, allowed_edges(plan, out, &out->self->gpu[i]), &division);

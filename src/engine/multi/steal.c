@@ -63,6 +63,7 @@ td_status td_multi_open_balance(td_multi_job *self)
             balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
         }
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
+    for (int i = 0; i < n; i++) balance->speed[i] = td_multi_speed(self->gpu[i].job.device);
     balance->steal_seconds = FIRST_STEAL_SECONDS;
     td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
     TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
@@ -74,6 +75,12 @@ td_status td_multi_open_balance(td_multi_job *self)
 
 /* Deciding. */
 
+/* Of an edge of fragment i on GPU j, without the link: the fragment's own GPU may be faster or slower. */
+static double seconds_on(const td_multi_balance *balance, int i, int j)
+{
+    return balance->edge_seconds[i] * (balance->speed[i] / balance->speed[j]);
+}
+
 static void fill_costs(const td_multi_job *self, double *cost)
 {
     const td_multi_balance *balance = &self->balance;
@@ -81,7 +88,7 @@ static void fill_costs(const td_multi_job *self, double *cost)
         for (int j = 0; j < self->count; j++) {
             double link = balance->link_seconds[i][j];
             bool uniform = self->set.cost == TD_COST_UNIFORM && isfinite(link);
-            cost[i * self->count + j] = uniform ? FIRST_EDGE_SECONDS : balance->edge_seconds[i] + link;
+            cost[i * self->count + j] = uniform ? FIRST_EDGE_SECONDS : seconds_on(balance, i, j) + link;
         }
 }
 
@@ -420,7 +427,7 @@ static void learn(td_multi_job *self, int j, double busy)
     if (balance->is_predicted) return;
     for (int i = 0; i < self->count; i++) {
         double edges = (double)balance->share[i * self->count + j], link = balance->link_seconds[i][j];
-        part[i] = edges > 0 ? edges * (balance->edge_seconds[i] + (isfinite(link) ? link : 0)) : 0;
+        part[i] = edges > 0 ? edges * (seconds_on(balance, i, j) + (isfinite(link) ? link : 0)) : 0;
         expected += part[i];
     }
     if (!(expected > 0) || !(busy > 0)) return;
