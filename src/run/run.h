@@ -50,6 +50,7 @@ typedef struct td_row {
     const char *steal;
     td_row_list load, share;
     uint64_t edges_stolen, messages, bytes_exchanged;
+    uint64_t bytes_relayed; /* of them, through a third GPU */
     uint64_t edges_cached; /* of another GPU's lists that were processed along a copy */
     uint32_t gpus;
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;

@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_SHARES, SET_HUB_DEGREE,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE,
     SET_RECOVERY,
     SET_RECOVERY_EVERY,
     SETTINGS,
@@ -56,6 +56,9 @@ static const td_setting settings[] = {
                  "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
+    [SET_ROUTES] = {"routes", TD_SETTING_CHOICE, 0, 0, 0, "auto|host",
+                    "copies between GPUs without a link: auto takes host memory or a third GPU that has links to both, whichever "
+                    "is faster; host always takes host memory"},
     [SET_SHARES] = {"shares", TD_SETTING_CHOICE, 0, 0, 0, "auto|equal",
                     "edges of the fragments: auto gives GPUs of unlike speed or memory unlike ones, by both; equal gives all the "
                     "same"},
@@ -117,6 +120,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY],
+                               .relays = set[SET_ROUTES] == 0,
                                .equal_shares = set[SET_SHARES] == 1,
                                .hub_degree = set[SET_HUB_DEGREE] < 0 ? UINT64_MAX : (uint64_t)set[SET_HUB_DEGREE],
                                .recovers = set[SET_RECOVERY] == 1,
@@ -286,6 +290,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
     TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->held), index == 0));
+    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, index));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
@@ -339,6 +344,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     td_multi_need need = td_multi_needs(self);
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
+    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_open(&self->exchange));
     self->loops = td_multi_loops(self);
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
@@ -352,6 +358,7 @@ static void tear_down(td_multi_job *self)
         td_multi_close_loop(self);
         td_multi_model_close(self);
         td_gpu_exchange_close(&self->exchange);
+        td_gpu_routes_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
             td_gpu_job_close(&gpu->job);
@@ -448,6 +455,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
     TD_EACH_GPU(self, gpu) {
         int i = td_multi_index(self, gpu);
         TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));
+        if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, i));
     }
     return TD_OK;
 }
@@ -456,7 +464,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 static const td_column columns[] = {
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
     COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
-    COLUMN(U64, bytes_direct),
+    COLUMN(U64, bytes_direct), COLUMN(U64, bytes_relayed),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},
 };

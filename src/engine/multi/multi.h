@@ -19,6 +19,7 @@
 #include "engine/multi/decide.h"
 #include "engine/multi/sync.h"
 #include "gpu/exchange.h"
+#include "gpu/route.h"
 #include "gpu/rounds.h"
 #include "layout/partition.h"
 #include "run/numbering.h"
@@ -51,6 +52,7 @@ typedef struct td_multi_settings {
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
+    bool relays;             /* GPUs without a link may copy through a third */
     bool equal_shares;       /* fragments have equal edges, however the GPUs differ */
     uint64_t hub_degree;     /* UINT64_MAX: lists of hubs are not cached */
     bool recovers;           /* without a lost GPU (recover.c) */

@@ -15,33 +15,6 @@ static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 200e-6, FI
 enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports; a model's
                                                         * samples are */
 
-/* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
-static td_status find_rate(td_multi_job *self, int from, int to, double *rate)
-{
-    enum { BYTES = 32 << 20 };
-    td_device *a = self->gpu[from].job.device, *b = self->gpu[to].job.device;
-    td_link link = {0};
-    *rate = 0;
-    td_status status = td_device_link(a, b, &link);
-    if (status == TD_UNSUPPORTED) return TD_OK;
-    TD_CHECK(status);
-    *rate = link.rate > 0 ? link.rate : link.same_memory ? 1e12 : 0;
-    if (*rate > 0) return TD_OK;
-    void *there = NULL, *here = NULL;
-    TD_TRY(td_device_new(a, &there, BYTES, 1, "a measurement"));
-    TD_TRY(td_device_new(b, &here, BYTES, 1, "a measurement"));
-    for (int trial = 0; trial < 2; trial++) {
-        uint64_t began = td_clock_ns();
-        TD_TRY(td_stream_copy_peer(self->gpu[to].job.stream, b, here, a, there, BYTES));
-        TD_TRY(td_stream_synchronize(self->gpu[to].job.stream));
-        *rate = BYTES / td_seconds_since(began);
-    }
-done:
-    td_device_free(a, there);
-    td_device_free(b, here);
-    return status;
-}
-
 /* Bytes that a thief reads for an edge: its target and weight, and a vertex's share of offsets. */
 static double edge_bytes(const td_multi_job *self)
 {
@@ -59,7 +32,8 @@ td_status td_multi_open_balance(td_multi_job *self)
         for (int j = 0; j < n; j++) {
             double *rate = &rates[i * n + j];
             *rate = 0;
-            if (i != j && self->exchange.box[j].reads[i]) TD_CHECK(find_rate(self, i, j, rate));
+            if (i != j && self->exchange.box[j].reads[i]) 
+                TD_CHECK(td_gpu_link_rate(self->gpu[i].job.device, self->gpu[j].job.device, self->gpu[j].job.stream, rate));
             balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
         }
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;

@@ -29,12 +29,12 @@ static td_status steps_of_all(td_multi_job *self)
 /* Components. */
 
 /* Takes what another GPU found. */
-static td_status join(td_multi_gpu *gpu, td_multi_gpu *other)
+static td_status join(td_multi_job *self, td_multi_gpu *gpu, td_multi_gpu *other)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_stream_copy_peer(job->stream, job->device, gpu->labels, other->job.device, other->job.state.values,
-                                 n * job->traits->value_bytes));
+    TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), gpu->labels, td_multi_index(self, other),
+                                 other->job.state.values, n * job->traits->value_bytes));
     td_join_args args = {.state = job->state, .labels = gpu->labels};
     return td_gpu_launch(job, job->stream, &job->kernels->join, n, &args);
 }
@@ -46,7 +46,7 @@ static td_status join_all(td_multi_job *self)
     for (int step = 1; step < self->count; step *= 2) {
         TD_CHECK(td_multi_all_wait(self));
         for (int i = 0; i + step < self->count; i += 2 * step)
-            TD_CHECK(join(&self->gpu[i], &self->gpu[i + step]));
+            TD_CHECK(join(self, &self->gpu[i], &self->gpu[i + step]));
     }
     return td_gpu_vertex_steps(td_multi_first(self));
 }
@@ -60,7 +60,7 @@ static td_status share_first(td_multi_job *self)
     if (self->shared) return TD_OK;
     TD_EACH_GPU(self, gpu)
         if (&gpu->job != first)
-            TD_CHECK(td_stream_copy_peer(gpu->job.stream, gpu->job.device, gpu->job.state.values, first->device,
+            TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), gpu->job.state.values, 0,
                                          first->state.values, bytes));
     return TD_OK;
 }
@@ -145,13 +145,10 @@ static td_status share_best(td_multi_job *self)
             if (from == to) continue;
             if (!in->reads[from]) {
                 uint64_t length = other->job.control->lengths[0];
-                td_device *here = gpu->job.device, *there = other->job.device;
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_vertices, there, box->vertices,
-                                             length * sizeof(uint32_t)));
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_values, there, box->values,
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_vertices, from, box->vertices, length * sizeof(uint32_t)));
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_values, from, box->values,
                                              length * exchange->entry_bytes));
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_length, there, args.length,
-                                             sizeof(uint32_t)));
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_length, from, args.length, sizeof(uint32_t)));
                 args = (td_best_args){gpu->job.state, in->in_vertices, in->in_values, in->in_length};
             }
             TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->take_best, self->graph->vertices,
