@@ -27,9 +27,55 @@ static _Atomic bool refuses_pins;
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
-td_status td_device_operation(const td_device *device, const char *what)
+/* A device that a test loses. */
+static struct {
+    _Atomic uint64_t at;
+    char name[sizeof((td_device *)NULL)->name];
+} loss;
+
+void td_device_lose_at(const char *name, uint64_t operation)
+{
+    snprintf(loss.name, sizeof loss.name, "%s", name);
+    loss.at = operation;
+}
+
+bool td_device_is_lost(const td_device *device)
+{
+    return device->lost || (device->ops->is_lost != NULL && device->ops->is_lost(device));
+}
+
+void td_device_bury(td_device *device)
+{
+    if (!device->lost || device->ops->poison == NULL) return;
+    for (uint32_t i = 0; i < device->block_count; i++)
+        if (device->blocks[i].bytes > 0) device->ops->poison(device, device->blocks[i].memory, device->blocks[i].bytes);
+}
+
+static bool is_losing(const td_device *device)
+{
+    uint64_t left = loss.at;
+    while (left != 0 && strcmp(device->name, loss.name) == 0)
+        if (atomic_compare_exchange_weak(&loss.at, &left, left - 1)) return left == 1;
+    return false;
+}
+
+static td_status check_lost(td_device *device, const char *what)
+{
+    if (!device->lost && is_losing(device)) {
+        device->lost = true;
+        if (device->ops->drain != NULL) {
+            device->ops->drain(device);
+            td_device_bury(device);
+        }
+    }
+    if (!device->lost) return TD_OK;
+    return td_fail(TD_DEVICE, "%s: device lost for good during a %s (injected by a test)", device->name, what);
+}
+
+td_status td_device_operation(td_device *device, const char *what)
 {
     uint64_t left = fail_at;
+    TD_CHECK(check_lost(device, what));
     while (left != 0) {
         if (!atomic_compare_exchange_weak(&fail_at, &left, left - 1)) continue;
         if (left == 1)

@@ -124,6 +124,9 @@ typedef struct td_device_ops {
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
     uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* of td_device_stack_bytes; optional */
     uint64_t (*idle_bytes)(td_device *device); /* of td_device_idle_bytes; optional */
+    bool (*is_lost)(const td_device *device); /* of td_device_is_lost; optional */
+    void (*drain)(td_device *device); /* optional: until this and all devices opened with it have no work */
+    void (*poison)(td_device *device, void *memory, uint64_t bytes); /* for tests: fills the device's memory with garbage */
     void (*host_worked)(td_device *device, uint64_t bytes); /* optional: of kinds whose time is not the host's */
     uint64_t (*host_until)(td_device *device, uint64_t began, uint64_t bytes); /* likewise */
 } td_device_ops;
@@ -150,6 +153,7 @@ struct td_device {
     struct td_link_use *links; /* copies to other devices, used by device.c */
     uint32_t link_count;
     const void *caller; /* last caller, for messages that name its line */
+    bool lost; /* by td_device_lose_at */
 };
 
 struct td_stream {
@@ -283,6 +287,17 @@ int td_device_counters(const td_device *device, td_counter out[TD_COUNTERS]); /*
 /* For tests: the Nth operation from now (allocation, copy, peer copy, fill, launch, synchronize, enabling of peer access)
  * of any device fails as if the device were lost; 0: none. */
 void td_device_fail_at(uint64_t operation);
+
+/* Whether the device is gone for good: no later operation on it will succeed, and its memory is lost. An operation that
+ * failed for another reason (memory, a kernel that breaks a rule of the emulator) does not make a device lost. */
+bool td_device_is_lost(const td_device *device);
+
+/* For tests: from its Nth operation on, the device of this name fails for good; 0: none. Its memory is filled with garbage:
+ * at once if the kind can finish the others' work before (the emulator), otherwise by td_device_bury. */
+void td_device_lose_at(const char *name, uint64_t operation);
+
+/* For an engine that continues without a lost device, when nothing runs on any device. */
+void td_device_bury(td_device *device);
 
 /* For tests: while on, no host memory can be pinned. */
 void td_device_refuse_pins(bool on);

@@ -6,8 +6,8 @@
 
 #include "device/device.h"
 
-/* One operation of a device; the one that td_device_fail_at names fails. */
-td_status td_device_operation(const td_device *device, const char *what);
+/* One operation of a device; the one that td_device_fail_at names fails, and so do those that td_device_lose_at says. */
+td_status td_device_operation(td_device *device, const char *what);
 
 td_status td_cpu_device_open(td_device **out, const td_device_options *options);
 

@@ -1,5 +1,7 @@
 #include "gpu/exchange.h"
 
+#include "gpu/route.h"
+
 #include <string.h>
 
 /* Who reads whose memory. */
@@ -19,10 +21,20 @@ static td_status open_pair(td_gpu_exchange *exchange, int reader, int owner)
     return TD_OK;
 }
 
+static td_status find_link(td_gpu_exchange *exchange, int from, int to)
+{
+    td_link link = {0};
+    td_status status = td_device_link(exchange->box[from].job->device, exchange->box[to].job->device, &link);
+    if (status != TD_OK && status != TD_UNSUPPORTED) return status;
+    exchange->linked[from][to] = from == to || link.direct || link.same_memory;
+    return TD_OK;
+}
+
 td_status td_gpu_exchange_open(td_gpu_exchange *exchange, bool copies)
 {
     for (int i = 0; i < exchange->count; i++)
         for (int j = 0; j < exchange->count; j++) {
+            TD_CHECK(find_link(exchange, i, j));
             exchange->box[i].reads[j] = i == j;
             if (i != j && !copies) TD_CHECK(open_pair(exchange, i, j));
         }
@@ -81,14 +93,12 @@ static td_status copy_box(td_gpu_exchange *exchange, int owner, int sender, int 
 {
     td_gpu_mailbox *to = &exchange->box[owner];
     const td_gpu_mailbox *from = &exchange->box[sender];
-    td_device *here = to->job->device, *there = from->job->device;
-    td_stream *stream = to->job->stream;
     uint64_t first = from->fragments.first[fragment], length = from->job->control->lengths[fragment];
     const char *values = (const char *)from->values + first * exchange->entry_bytes;
-    TD_CHECK(td_stream_copy_peer(stream, here, to->in_vertices, there, from->vertices + first,
+    TD_CHECK(td_gpu_copy_between(exchange, owner, to->in_vertices, sender, from->vertices + first,
                                  length * sizeof(uint32_t)));
-    TD_CHECK(td_stream_copy_peer(stream, here, to->in_values, there, values, length * exchange->entry_bytes));
-    TD_CHECK(td_stream_copy_peer(stream, here, to->in_length, there, &from->job->state.control->lengths[fragment],
+    TD_CHECK(td_gpu_copy_between(exchange, owner, to->in_values, sender, values, length * exchange->entry_bytes));
+    TD_CHECK(td_gpu_copy_between(exchange, owner, to->in_length, sender, &from->job->state.control->lengths[fragment],
                                  sizeof(uint32_t)));
     *out = (td_gpu_box){to->in_vertices, to->in_values, to->in_length};
     return TD_OK;

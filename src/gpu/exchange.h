@@ -19,8 +19,18 @@ typedef struct td_gpu_mailbox {
     bool reads[TD_GPU_FRAGMENTS]; /* kernels of this GPU may follow that GPU's pointers */
 } td_gpu_mailbox;
 
+/* A GPU through which others copy that have no link (route.h). */
+typedef struct td_gpu_relay {
+    void *buffer;
+    td_stream *stream;
+} td_gpu_relay;
+
 typedef struct td_gpu_exchange {
     int count;                   /* GPUs */
+    bool linked[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: by a link, or by one memory */
+    int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the GPU in between, from 1 on; 0: none */
+    td_gpu_relay relay[TD_GPU_FRAGMENTS];
+    uint64_t relayed;            /* bytes copied through GPUs in between since the counters were cleared */
     td_gpu_mailbox box[TD_GPU_FRAGMENTS];
     size_t entry_bytes;          /* of a value */
     uint64_t messages, bytes;    /* sent since the counters were cleared */

@@ -92,6 +92,18 @@ void td_gpu_set_note(const td_run_options *options)
 
 void td_gpu_set_drop(const td_run_options *options) { td_cache_release(options->cache); }
 
+int td_gpu_set_evict(const td_run_options *options)
+{
+    td_gpu_set *set = options->cache->gpus;
+    int left = 0;
+    for (int i = 0; i < set->count; i++) td_device_bury(set->gpu[i]);
+    td_cache_release_layouts(options->cache);
+    for (int i = 0; i < set->count; i++)
+        if (!td_device_is_lost(set->gpu[i])) set->gpu[left++] = set->gpu[i];
+    set->count = left;
+    return left;
+}
+
 uint64_t td_gpu_set_room(const td_run_options *options, const char *engine)
 {
     td_gpu_set *set;

@@ -28,6 +28,10 @@ void td_gpu_set_note(const td_run_options *options);
 /* Drops the set after a failure: completions may be in flight, and a GPU may be lost. The next run opens it again. */
 void td_gpu_set_drop(const td_run_options *options);
 
+/* After a run failed: takes its lost GPUs out of the set, for the rest of this run. All layouts are released, the other
+ * GPUs stay open. Returns how many are left. */
+int td_gpu_set_evict(const td_run_options *options);
+
 /* Bytes of the set's first GPU that a run may use: free memory and the cached layout's. 0: no GPU. */
 uint64_t td_gpu_set_room(const td_run_options *options, const char *engine);
 

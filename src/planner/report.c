@@ -260,6 +260,7 @@ static void put_devices(td_json *json, const td_run *run)
         td_json_u64(json, "graph_bytes", use->row.graph);
         td_json_u64(json, "program_bytes", use->row.program);
         td_json_u64(json, "free_bytes", use->row.free);
+        if (use->host_edge_bytes > 0) td_json_u64(json, "host_edge_bytes", use->host_edge_bytes);
         td_json_u64(json, "peak_bytes", use->row.peak);
         td_json_u64(json, "edges", use->row.edges);
         td_json_real(json, "busy_seconds", use->row.busy_seconds);
@@ -292,6 +293,19 @@ static void put_checkpoints(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+static void put_recovery(td_json *json, const td_run *run)
+{
+    const td_recovery_stats *stats = &run->recovery;
+    if (!stats->on) return;
+    td_json_object(json, "recovery");
+    td_json_u64(json, "copies", stats->copies);
+    td_json_u64(json, "bytes", stats->bytes);
+    td_json_real(json, "seconds", stats->seconds);
+    td_json_u64(json, "gpus_lost", stats->gpus_lost);
+    td_json_u64(json, "iterations_repeated", stats->iterations_repeated);
+    td_json_end_object(json);
+}
+
 void td_run_report_json(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -314,6 +328,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     put_devices(json, run);
     put_disk(json, run);
     put_checkpoints(json, report);
+    put_recovery(json, run);
     put_parameters(json, report);
     put_result(json, report);
     put_directions(json, run);

@@ -456,9 +456,20 @@ void td_checkpoints_finish(td_run *run)
     self->holds = false;
 }
 
+static td_status explain_lost(td_run *run, td_status status)
+{
+    td_failure failure;
+    td_failure_keep(&failure);
+    wait_for_writer(run->checkpoints);
+    td_failure_set(&failure);
+    if (run->checkpoint_stats.written == 0) return status;
+    return td_fail(status, "%s; go on with {resume} %s", td_last_message(), run->checkpoints->folder);
+}
+
 td_status td_checkpoints_explain(td_run *run, td_status status)
 {
     struct td_checkpoints *self = run->checkpoints;
+    if (status == TD_DEVICE && self != NULL) return explain_lost(run, status);
     if (status != TD_CANCELLED || self == NULL || self->holds) return status;
     wait_for_writer(self);
     if (run->checkpoint_stats.written == 0) return status;

@@ -73,7 +73,8 @@ uint32_t td_checkpoint_value_bytes(const td_program *program, const td_run_optio
 td_status td_checkpoints_check(const td_program *program, const td_run_options *options); /* before the graph is
                                                                                            * known */
 td_status td_checkpoints_open(td_run *run, const td_run_options *options);
-td_status td_checkpoints_explain(td_run *run, td_status status); /* adds to TD_CANCELLED how to resume the run */
+td_status td_checkpoints_explain(td_run *run, td_status status); /* adds to TD_CANCELLED and TD_DEVICE how to
+                                                                         * resume the run */
 void td_checkpoints_close(td_run *run);
 
 /* Approximate memory of a run's checkpoints. */

@@ -50,6 +50,8 @@ typedef struct td_row {
     const char *steal;
     td_row_list load, share;
     uint64_t edges_stolen, messages, bytes_exchanged;
+    uint64_t bytes_relayed; /* of them, through a third GPU */
+    uint64_t edges_cached; /* of another GPU's lists that were processed along a copy */
     uint32_t gpus;
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
@@ -63,6 +65,7 @@ enum { TD_MOST_GPUS = 16, TD_DEVICE_ROWS = TD_MOST_GPUS + 1 }; /* and the CPU */
 typedef struct td_device_use {
     td_device_row row;     /* the API's row, without name and size */
     char name[48];         /* "cpu", "cuda:0" */
+    uint64_t host_edge_bytes; /* edges of its part of the graph that it reads in host memory */
 } td_device_use;
 typedef struct td_device_uses {
     td_device_use of[TD_DEVICE_ROWS]; /* the CPU first, if it computes */
@@ -156,6 +159,15 @@ typedef struct td_checkpoint_stats {
     uint32_t resumed_iteration;
 } td_checkpoint_stats;
 
+/* Lost devices of a run that continued without them. */
+typedef struct td_recovery_stats {
+    bool on;                 /* the run would have */
+    uint32_t copies;         /* copies of the state at the host */
+    uint64_t bytes;
+    double seconds;          /* by the devices' clock */
+    uint32_t gpus_lost, iterations_repeated;
+} td_recovery_stats;
+
 /* Disk reads of a run. */
 enum { TD_RUN_DIRECTORIES = 16 };
 typedef struct td_run_disk {
@@ -218,6 +230,7 @@ typedef struct td_run {
     struct td_state *resumed;           /* during the run: the state that the engine resumes, or NULL */
     bool stop;                          /* the observer asked the run to stop at the next checkpoint */
     td_checkpoint_stats checkpoint_stats;
+    td_recovery_stats recovery;
 } td_run;
 
 /* The graph as the program sees it: without weights if it uses none. Runs and plans use this one. */

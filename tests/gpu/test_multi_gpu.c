@@ -1,6 +1,7 @@
 /* The table of programs (tests/engine/table.h) on the multi engine and slices of a real GPU: two, four and eight. The
  * small graphs in more ways than on the emulator, and some larger ones. TANDEM_TEST_FEW=1 leaves out most of it, for
  * compute-sanitizer. */
+#include "engine/multi_scene.h"
 #include "engine/multi_ways.h"
 #include "gpu/tables.h"
 
@@ -50,6 +51,82 @@ TEST(adsorption_on_slices) { check("adsorption"); }
 TEST(nn_on_slices) { check("nn"); }
 TEST(heat_on_slices) { check("heat"); }
 TEST(circuit_on_slices) { check("circuit"); }
+
+/* Mechanisms of tests/engine/test_multi_recovery, _spill and _hubs, on four slices. */
+
+static td_run_options slices_of(const char *program, const td_graph *graph)
+{
+    static char devices[64];
+    snprintf(devices, sizeof devices, "%s/4", gpu_name());
+    td_run_options options = multi_options(program, devices);
+    options.source = busiest(graph);
+    return options;
+}
+
+/* A slice is lost to the run at some operation, and its memory filled with garbage. */
+TEST(a_lost_slice_is_left_out)
+{
+    static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "kcore", "mst"};
+    static const char *const values[] = {"multi.recovery_every=1", "multi.recovery_every=1 multi.values=mirrored"};
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_U8, NULL);
+    char name[64];
+    snprintf(name, sizeof name, "%s/4#1", gpu_name());
+    for (int p = 0; p < 6; p++)
+        for (int v = 0; v < 2; v++)
+            for (uint64_t nth = 10; nth < 200; nth += 37) {
+                td_run_options options = slices_of(programs[p], graph);
+                td_device_lose_at(name, nth);
+                td_run *run = run_of(programs[p], graph, options, values[v]);
+                td_device_lose_at("", 0);
+                CHECK(nth > 40 || run->recovery.gpus_lost == 1);
+                check_as_cpu(run, options, "");
+                td_run_destroy(run);
+            }
+    td_graph_destroy(graph);
+}
+
+TEST(slices_read_edges_that_do_not_fit_from_the_host)
+{
+    static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "kcore", "mst"};
+    td_graph *graph = islands_graph(1, 4000, 30);
+    for (int p = 0; p < 6; p++) {
+        td_run_options options = slices_of(programs[p], graph);
+        options.gpu_edges = 0.25;
+        td_run *run = run_of(programs[p], graph, options, "multi.t1=0 multi.t2=0");
+        uint64_t bytes = 0;
+        for (uint32_t i = 0; i < run->row_count; i++) bytes += run->rows[i].bytes_direct;
+        CHECK(bytes > 0);
+        check_as_cpu(run, options, "");
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(slices_push_along_cached_and_divided_lists)
+{
+    static const char *const programs[] = {"bfs", "sssp", "labels", "kcore"};
+    td_graph *graph = hubs_graph(6000);
+    for (int p = 0; p < 4; p++) {
+        td_run_options options = slices_of(programs[p], graph);
+        options.source = 40; /* no hub */
+        const char *rounds = "multi.t1=0 multi.t2=0 multi.loop_edges=0 multi.direction=push";
+        char settings[300];
+        snprintf(settings, sizeof settings, "%s multi.hub_degree=100", rounds);
+        td_run *run = run_of(programs[p], graph, options, settings);
+        uint64_t cached = 0;
+        for (uint32_t i = 0; i < run->row_count; i++) cached += run->rows[i].edges_cached;
+        CHECK(cached > 0);
+        check_as_cpu(run, options, "");
+        check_all_edges(run);
+        td_run_destroy(run);
+        snprintf(settings, sizeof settings, "%s multi.high_degree=64", rounds);
+        run = run_of(programs[p], graph, options, settings);
+        check_as_cpu(run, options, "");
+        check_all_edges(run);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
 
 TEST(larger_graphs_on_slices) { gpu_check_larger((gpu_ways){MULTI_WAYS * 3, run_on_slices, stride_of}); }
 

@@ -373,7 +373,19 @@ static uint64_t cuda_now(td_device *device)
     return td_clock_ns();
 }
 
+static bool cuda_is_lost(const td_device *device) { return td_cuda_state_of(device)->lost != 0; }
+
+static void cuda_poison(td_device *device, void *memory, uint64_t bytes)
+{
+    if (td_cuda_enter(device) != TD_OK) return;
+    (void)cudaMemset(memory, 0xa5, bytes);
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
 static const td_device_ops cuda_ops = {
+    .is_lost = cuda_is_lost,
+    .poison = cuda_poison,
     .close = cuda_close,
     .allocate = cuda_allocate,
     .release = cuda_release,

@@ -249,6 +249,16 @@ static void close_device(td_device *device)
     td_free(emulator);
 }
 
+/* A lost device's work and the others' ends before its memory is gone: a kernel that follows garbage would touch any
+ * memory of the host. */
+static void drain(td_device *device) { td_emu_drain(emulator_of(device)->world, NULL); }
+
+static void poison(td_device *device, void *memory, uint64_t bytes)
+{
+    (void)device;
+    memset(memory, 0xa5, bytes);
+}
+
 static const td_device_ops ops = {
     .close = close_device, .allocate = allocate, .release = release, .pin = pin, .unpin = unpin,
     .stream_open = td_emu_stream_open, .stream_close = td_emu_stream_close, .copy = td_emu_copy, .fill = td_emu_fill,
@@ -258,7 +268,7 @@ static const td_device_ops ops = {
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
     .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads, .link_counts = td_emu_link_counts,
     .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
-    .host_worked = host_worked, .host_until = host_until};
+    .host_worked = host_worked, .host_until = host_until, .drain = drain, .poison = poison};
 
 /* "emu:1", "emu:0/8#3": as GPUs and their slices are named. */
 static void give_name(td_device *device, const td_topology *topology, int number)

@@ -8,8 +8,9 @@
 
 /* Releasing. */
 
-static void free_lists(td_device *device, td_multi_lists *lists)
+static void free_lists(const td_gpu_set *gpus, td_device *device, td_multi_lists *lists)
 {
+    td_multi_free_rest(gpus, lists);
     td_device_free(device, lists->offsets);
     td_device_free(device, lists->targets);
     td_device_free(device, lists->weights);
@@ -23,8 +24,9 @@ static void free_fragments(td_multi_graph *held)
         td_multi_fragment *fragment = &held->fragment[i];
         if (fragment->device == NULL) continue;
         if (held->same) fragment->pull = (td_multi_lists){0};
-        free_lists(fragment->device, &fragment->push);
-        free_lists(fragment->device, &fragment->pull);
+        free_lists(held->gpu.set, fragment->device, &fragment->push);
+        free_lists(held->gpu.set, fragment->device, &fragment->pull);
+        td_multi_free_hubs(fragment->device, &fragment->hubs);
         td_device_free(fragment->device, fragment->out);
         td_device_free(fragment->device, fragment->boundary);
         fragment->out = NULL;
@@ -75,31 +77,32 @@ td_multi_need td_multi_needs(const td_multi_job *self)
     return need;
 }
 
-enum { SPARE_EDGES = 32 }; /* so that four edges from a multiple of four on can be read at once */
-
 static td_status declare_lists(td_gpu_memory *memory, const td_multi_need *need, bool heads, uint64_t vertices,
-                               uint64_t edges, td_multi_lists *lists)
+                               uint64_t edges, uint64_t resident, td_multi_lists *lists)
 {
+    if (resident > edges) resident = edges;
+    lists->resident = resident;
     TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &lists->offsets, vertices + 1, sizeof(uint64_t),
                             "a fragment's offsets"));
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->targets, edges + SPARE_EDGES, sizeof(uint32_t),
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->targets, resident + TD_MULTI_SPARE_EDGES, sizeof(uint32_t),
                             "a fragment's edges"));
     if (need->weight_bytes > 0)
-        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->weights, edges, need->weight_bytes,
+        TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &lists->weights, resident, need->weight_bytes,
                                 "a fragment's weights"));
     return heads ? td_gpu_declare_heads(memory, &lists->heads, edges, vertices) : TD_OK;
 }
 
-td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
-                                    uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment)
+td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, const td_multi_amounts *of,
+                                    td_multi_fragment *fragment)
 {
-    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &fragment->out, vertices + 1, sizeof(uint64_t),
+    TD_CHECK(td_gpu_declare(memory, TD_FOR_LISTS, &fragment->out, of->vertices + 1, sizeof(uint64_t),
                             "a fragment's offsets"));
     if (need->push)
-        TD_CHECK(declare_lists(memory, need, need->same && need->heads, vertices, push_edges, &fragment->push));
+        TD_CHECK(declare_lists(memory, need, need->same && need->heads, of->vertices, of->push, of->push_resident,
+                               &fragment->push));
     if (need->pull && !need->same)
-        TD_CHECK(declare_lists(memory, need, need->heads, vertices, pull_edges, &fragment->pull));
-    return td_gpu_declare(memory, TD_FOR_LISTS, &fragment->boundary, words, sizeof(uint32_t), "boundary vertices");
+        TD_CHECK(declare_lists(memory, need, need->heads, of->vertices, of->pull, of->pull_resident, &fragment->pull));
+    return td_gpu_declare(memory, TD_FOR_LISTS, &fragment->boundary, of->words, sizeof(uint32_t), "boundary vertices");
 }
 
 /* Collecting a fragment's lists at the host. With the graph's own numbers they are a stretch of its arrays. */
@@ -170,8 +173,10 @@ done:
 
 /* Sends the lists. Edges of sweeps have the graph's numbers, which name them in a forest; others are numbered from 0. */
 static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_multi_lists *lists,
-                            const td_adjacency *from, size_t weight_bytes, bool sweep)
+                            const td_adjacency *from, const td_multi_need *need)
 {
+    size_t weight_bytes = need->weight_bytes;
+    bool sweep = need->sweep, copies = td_multi_copies_rest(self->graph, need, self->held->partition.order != NULL);
     td_status status = TD_OK;
     const td_partition *partition = &self->held->partition;
     uint64_t n = fragment->end - fragment->first, *places = NULL;
@@ -194,17 +199,21 @@ static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_
         targets = collected.targets;
         weights = collected.weights;
     }
-    TD_TRY(td_stream_copy(fragment->stream, lists->targets, targets, lists->edges * sizeof *targets, TD_TO_DEVICE));
+    TD_TRY(td_stream_copy(fragment->stream, lists->targets, targets, lists->resident * sizeof *targets, TD_TO_DEVICE));
     if (weight_bytes > 0)
-        TD_TRY(td_stream_copy(fragment->stream, lists->weights, weights, lists->edges * weight_bytes, TD_TO_DEVICE));
+        TD_TRY(td_stream_copy(fragment->stream, lists->weights, weights, lists->resident * weight_bytes, TD_TO_DEVICE));
     if (lists->heads.lists != NULL) TD_TRY(send_heads(fragment, lists, places));
-    uint64_t base = sweep ? from->offsets[fragment->first] : 0;
+    uint64_t base = lists->base = sweep ? from->offsets[fragment->first] : 0;
+    for (lists->split = fragment->first; lists->split < fragment->end; lists->split++)
+        if (places[lists->split - fragment->first + 1] > lists->resident) break;
+    if (sweep) lists->resident = places[lists->split - fragment->first]; /* samples are taken from whole lists */
     for (uint64_t i = 0; i <= n; i++) places[i] += base;
     TD_TRY(td_stream_copy(fragment->stream, lists->offsets, places, (n + 1) * sizeof *places, TD_TO_DEVICE));
     TD_TRY(td_stream_synchronize(fragment->stream));
     lists->view = (td_gpu_list){shifted(lists->offsets, fragment->first, sizeof(uint64_t)),
                                 shifted(lists->targets, base, sizeof(uint32_t)),
                                 weight_bytes > 0 ? shifted(lists->weights, base, weight_bytes) : NULL};
+    TD_TRY(td_multi_keep_rest(self, lists, from, targets, weights, weight_bytes, copies));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(fragment->stream);
     td_free(places);
@@ -243,17 +252,25 @@ static td_status load_fragment(td_multi_job *self, int i, const td_multi_need *n
     fragment->end = partition->first[i + 1];
     uint64_t push_edges = need->push ? edges_of(partition, push, fragment->first, fragment->end) : 0;
     uint64_t pull_edges = need->pull ? edges_of(partition, pull, fragment->first, fragment->end) : 0;
-    TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, fragment->end - fragment->first,
-                                       ((uint64_t)self->graph->vertices + 31) / 32, push_edges, pull_edges, fragment));
+    td_multi_amounts of = {.vertices = fragment->end - fragment->first, .words = ((uint64_t)self->graph->vertices + 31) / 32,
+                           .push = push_edges, .pull = pull_edges, .push_resident = self->division.push[i],
+                           .pull_resident = self->division.pull[i]};
+    TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, &of, fragment));
     TD_CHECK(send_out(self, fragment));
-    if (need->push) TD_CHECK(send_lists(self, fragment, &fragment->push, push, need->weight_bytes, need->sweep));
+    if (need->push) TD_CHECK(send_lists(self, fragment, &fragment->push, push, need));
     if (need->pull && !need->same)
-        TD_CHECK(send_lists(self, fragment, &fragment->pull, pull, need->weight_bytes, need->sweep));
+        TD_CHECK(send_lists(self, fragment, &fragment->pull, pull, need));
     if (need->same) fragment->pull = fragment->push;
     return TD_OK;
 }
 
 /* Boundary vertices: every GPU marks the targets of its edges, and owners collect the marks in their ranges. */
+
+static td_status mark_list(td_gpu_job *job, const uint32_t *targets, uint64_t edges, uint32_t *map)
+{
+    td_targets_args args = {.targets = targets, .edges = edges, .map = map};
+    return edges > 0 ? td_gpu_launch(job, job->stream, &job->kernels->mark_targets, edges, &args) : TD_OK;
+}
 
 static td_status mark_targets(td_multi_gpu *gpu, uint32_t *map)
 {
@@ -261,9 +278,9 @@ static td_status mark_targets(td_multi_gpu *gpu, uint32_t *map)
     const td_multi_lists *lists[] = {&gpu->fragment->push, &gpu->fragment->pull};
     TD_CHECK(td_gpu_clear_map(job, map));
     for (int i = 0; i < 2; i++) {
-        td_targets_args args = {.targets = lists[i]->targets, .edges = lists[i]->edges, .map = map};
-        if (lists[i]->edges > 0)
-            TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->mark_targets, lists[i]->edges, &args));
+        uint64_t resident = lists[i]->resident, rest = lists[i]->edges - resident;
+        TD_CHECK(mark_list(job, lists[i]->targets, resident, map));
+        if (rest > 0) TD_CHECK(mark_list(job, lists[i]->rest.targets + lists[i]->base + resident, rest, map));
     }
     return TD_OK;
 }
@@ -294,9 +311,17 @@ done:
     return status;
 }
 
-static bool serves(const td_multi_graph *held, const td_multi_settings *set, const td_multi_need *need)
+static bool is_same(const td_multi_division *a, const td_multi_division *b)
 {
-    return held->is_cut && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
+    return a->weighted == b->weighted && memcmp(a->weights, b->weights, sizeof a->weights) == 0 &&
+           memcmp(a->push, b->push, sizeof a->push) == 0 && memcmp(a->pull, b->pull, sizeof a->pull) == 0 &&
+           a->hub_degree == b->hub_degree && a->hub_edges == b->hub_edges;
+}
+
+static bool serves(const td_multi_graph *held, const td_multi_settings *set, const td_multi_need *need,
+                   const td_multi_division *division)
+{
+    return held->is_cut && is_same(&held->division, division) && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
            held->sweep == need->sweep && held->has_push >= need->push && held->has_pull >= need->pull &&
            held->has_weights == (need->weight_bytes > 0) && held->has_heads >= need->heads;
 }
@@ -315,6 +340,7 @@ static td_status load_all(td_multi_job *self, const td_multi_need *need)
     }
     held->same = need->same;
     for (int i = 0; i < held->count; i++) TD_TRY(load_fragment(self, i, need, push, pull));
+    if (need->push && !need->sweep) TD_TRY(td_multi_load_hubs(self, need, push));
     TD_TRY(find_boundaries(self));
     held->both = need->both;
     held->sweep = need->sweep;
@@ -328,9 +354,10 @@ done:
 }
 
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
-                                int parts)
+                                int parts, const td_multi_division *division)
 {
     td_partition_wish wish = {.kind = kind, .parts = parts, .seed = seed, .ranges_only = true,
+                              .weights = division->weighted ? division->weights : NULL,
                               .out = need->both || need->push || graph->symmetric,
                               .in = need->both || (need->pull && !graph->symmetric)};
     return wish;
@@ -341,12 +368,14 @@ td_status td_multi_load(td_multi_job *self)
     td_multi_graph *held = self->held;
     const td_multi_settings *set = &self->set;
     td_multi_need need = td_multi_needs(self);
-    if (serves(held, set, &need)) return TD_OK;
+    if (serves(held, set, &need, &self->division)) return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->options);
     free_fragments(held);
-    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count);
+    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count,
+                                            &self->division);
     TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));
     held->is_cut = true;
+    held->division = self->division;
     held->kind = set->partition;
     held->seed = set->seed;
     td_status status = load_all(self, &need);

@@ -27,7 +27,7 @@ static bool can_loop(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
+    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
 }
 
 /* The set of the members, which is kept as long as they stay the same. */
@@ -184,6 +184,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     uint32_t iteration = first->state.context.iteration, rounds = td_checkpoint_rounds(self->run, iteration);
     uint32_t left = first->limit - iteration, most = TD_GPU_ROUNDS;
     if (rounds > left) rounds = left;
+    if (rounds > td_multi_keep_rounds(self)) rounds = td_multi_keep_rounds(self);
     if (rounds > most) rounds = most;
     TD_CHECK(td_multi_own_again(self)); /* a meeting of all takes hardly longer than one of few */
     TD_CHECK(open_set(self));

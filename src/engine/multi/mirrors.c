@@ -23,7 +23,7 @@ static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift
             if (gpu == owner) continue;
             char *to = array_at(gpu, place) + first * bytes;
             const char *from = array_at(owner, place) + first * bytes;
-            TD_CHECK(td_stream_copy_peer(gpu->job.stream, gpu->job.device, to, owner->job.device, from,
+            TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), to, td_multi_index(self, owner), from,
                                          (end - first) * bytes));
             self->exchange.bytes += (end - first) * bytes;
         }
@@ -64,15 +64,15 @@ static td_status list_changed(td_multi_job *self)
  * outboxes are not in use between two iterations. */
 static td_status bring(td_multi_job *self, td_multi_gpu *to, const td_multi_gpu *from, td_mirror_args *args)
 {
-    td_gpu_mailbox *box = &self->exchange.box[td_multi_index(self, to)];
+    int here = td_multi_index(self, to), there = td_multi_index(self, from);
+    td_gpu_mailbox *box = &self->exchange.box[here];
     uint64_t length = from->job.control->given;
-    td_device *here = to->job.device, *there = from->job.device;
     if (box->reads[td_multi_index(self, from)]) return TD_OK;
-    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_vertices, there, args->vertices,
+    TD_CHECK(td_gpu_copy_between(&self->exchange, here, box->in_vertices, there, args->vertices,
                                  length * sizeof(uint32_t)));
-    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_values, there, args->messages,
+    TD_CHECK(td_gpu_copy_between(&self->exchange, here, box->in_values, there, args->messages,
                                  length * to->job.traits->message_bytes));
-    TD_CHECK(td_stream_copy_peer(to->job.stream, here, box->in_length, there, args->length, sizeof(uint32_t)));
+    TD_CHECK(td_gpu_copy_between(&self->exchange, here, box->in_length, there, args->length, sizeof(uint32_t)));
     args->vertices = box->in_vertices;
     args->messages = box->in_values;
     args->length = box->in_length;

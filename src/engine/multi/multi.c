@@ -9,7 +9,10 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
+    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE,
+    SET_RECOVERY,
+    SET_RECOVERY_EVERY,
+    SETTINGS,
 };
 
 static const td_setting settings[] = {
@@ -53,6 +56,20 @@ static const td_setting settings[] = {
                  "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
+    [SET_ROUTES] = {"routes", TD_SETTING_CHOICE, 0, 0, 0, "auto|host",
+                    "copies between GPUs without a link: auto takes host memory or a third GPU that has links to both, whichever "
+                    "is faster; host always takes host memory"},
+    [SET_SHARES] = {"shares", TD_SETTING_CHOICE, 0, 0, 0, "auto|equal",
+                    "edges of the fragments: auto gives GPUs of unlike speed or memory unlike ones, by both; equal gives all the "
+                    "same"},
+    [SET_HUB_DEGREE] = {"hub_degree", TD_SETTING_NUMBER, -1, -1, 1e15, NULL,
+                        "in-degree above which a vertex's list is on every GPU, as far as their memory allows (GUM's t4); -1: "
+                        "none is"},
+    [SET_RECOVERY] = {"recovery", TD_SETTING_CHOICE, 1, 0, 0, "off|iterations",
+                      "a GPU that is lost: the run fails, or goes on without it from the host's last copy of the values"},
+    [SET_RECOVERY_EVERY] = {"recovery_every", TD_SETTING_WHOLE, 0, 0, 1e9, NULL,
+                            "iterations between two copies of the values to the host; 0: a copy when the work since the last "
+                            "took fifty times as long"},
     [SETTINGS] = {0},
 };
 
@@ -64,6 +81,7 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
+    if (strcmp(setting, "hub_degree") == 0) return gas && k->fused;
     if (strcmp(setting, "loop_edges") == 0) return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
@@ -79,6 +97,9 @@ static bool applies(const td_settings *given, const char *setting)
     if (strcmp(setting, "model") == 0)
         return set[SET_COST] == TD_COST_MODEL && set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "family") == 0) return td_settings_given(given, "multi.log");
+    if (strcmp(setting, "recovery_every") == 0) return set[SET_RECOVERY] == 1;
+    if (strcmp(setting, "hub_degree") == 0)
+        return (set[SET_STEALING] == 1 || set[SET_OWNERSHIP] == 1) && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
@@ -109,7 +130,12 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
-                               .log = texts[SET_LOG], .family = texts[SET_FAMILY]};
+                               .log = texts[SET_LOG], .family = texts[SET_FAMILY],
+                               .relays = set[SET_ROUTES] == 0,
+                               .equal_shares = set[SET_SHARES] == 1,
+                               .hub_degree = set[SET_HUB_DEGREE] < 0 ? UINT64_MAX : (uint64_t)set[SET_HUB_DEGREE],
+                               .recovers = set[SET_RECOVERY] == 1,
+                               .recovery_every = (uint32_t)set[SET_RECOVERY_EVERY]};
     if (out->model != NULL && out->cost != TD_COST_MODEL)
         return td_fail(TD_USAGE, "multi.model=%s is the file of multi.cost=model, which is not set", out->model);
     return TD_OK;
@@ -275,6 +301,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
     TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->held), index == 0));
+    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, index));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
@@ -328,25 +355,26 @@ static td_status set_up(td_multi_job *self, td_run *run)
     td_multi_need need = td_multi_needs(self);
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
+    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_open(&self->exchange));
     self->loops = td_multi_loops(self);
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
     return td_multi_open_balance(self);
 }
 
-static void tear_down(td_multi_job *self, bool failed)
+static void tear_down(td_multi_job *self)
 {
     if (self->held != NULL) {
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
         td_multi_model_close(self);
         td_gpu_exchange_close(&self->exchange);
+        td_gpu_routes_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
             td_gpu_job_close(&gpu->job);
         }
     }
-    td_gpu_layout_release(self->options, failed);
 }
 
 static td_status run_schedule(td_multi_job *self)
@@ -360,38 +388,67 @@ static td_status run_schedule(td_multi_job *self)
     return self->traits->schedule == TD_SCHEDULE_PEEL ? td_multi_peel(self) : td_multi_rounds(self);
 }
 
-static td_status run_multi(const td_plan *plan, td_run *run)
+static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
 {
-    td_status status = TD_OK;
-    const td_run_options *options = &plan->options;
+    td_multi_recovery *recovery = self->recovery;
     uint64_t began = td_clock_ns();
-    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
-    td_multi_job *self;
-    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
-    self->run = run;
-    self->options = options;
-    self->graph = run->graph;
-    self->traits = &run->program->cpu[kind];
-    TD_TRY(td_multi_read_settings(options->settings, &self->set));
-    TD_TRY(set_up(self, run));
-    run->prepare_seconds += td_seconds_since(began);
-    uint64_t run_began = td_clock_ns();
-    TD_EACH_GPU(self, gpu) gpu->job.run_began = run_began;
+    if (recovery->ended_count > 0) /* fewer GPUs have larger fragments */
+        TD_CHECK(td_multi_divide_memory(plan, self->options->cache->gpus, &self->division));
+    TD_CHECK(set_up(self, run));
+    if (recovery->run_began == 0) {
+        run->prepare_seconds += td_seconds_since(began);
+        recovery->run_began = td_clock_ns();
+    }
+    TD_EACH_GPU(self, gpu) gpu->job.run_began = recovery->run_began;
     TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
-    TD_TRY(run_schedule(self));
+    TD_CHECK(run_schedule(self));
     td_checkpoints_finish(run);
-    run->seconds = td_seconds_since(run_began);
+    run->seconds = td_seconds_since(recovery->run_began);
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);
-    TD_TRY(td_multi_hand_over(self));
-    if (options->parents) TD_TRY(td_cpu_parents(run, options));
-    TD_TRY(td_multi_log_write(self));
-done:
+    return td_multi_hand_over(self);
+}
+
+/* From set-up to result, on the GPUs that are left; *again: without one that was lost. */
+static td_status attempt(td_multi_recovery *recovery, const td_plan *plan, td_run *run, const td_multi_settings *set,
+                         bool *again)
+{
+    td_weight_kind kind = run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : run->graph->weights;
+    td_multi_job *self;
+    *again = false;
+    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
+    const td_multi_division *planned = plan->shape;
+    *self = (td_multi_job){.recovery = recovery, .division = *planned, .run = run, .options = &plan->options, .graph = run->graph,
+                           .traits = &run->program->cpu[kind], .set = *set};
+    td_failure failure;
+    td_status status = work(self, plan, run);
+    if (status == TD_OK && plan->options.parents) status = td_cpu_parents(run, &plan->options);
+    if (status == TD_OK) status = td_multi_log_write(self);
     td_numbering_leave(run, &self->renumbered);
-    tear_down(self, status != TD_OK);
+    td_failure_keep(&failure);
+    *again = status != TD_OK && td_multi_is_survived(self, status);
+    tear_down(self);
+    td_failure_set(&failure);
+    if (*again) return td_multi_begin_again(self);
+    td_gpu_layout_release(self->options, status != TD_OK);
     td_free(self);
+    return status;
+}
+
+static td_status run_multi(const td_plan *plan, td_run *run)
+{
+    td_status status = TD_OK;
+    td_multi_recovery recovery = {0};
+    td_multi_settings set;
+    bool again = true;
+    TD_CHECK(td_multi_read_settings(plan->options.settings, &set));
+    TD_TRY(td_multi_recovery_open(&recovery, run, &plan->options, set.recovers));
+    while (again) TD_TRY(attempt(&recovery, plan, run, &set, &again));
+done:
+    if (recovery.ended_count > 0) td_gpu_set_drop(&plan->options); /* the next run opens all GPUs anew */
+    td_multi_recovery_close(&recovery);
     return status;
 }
 
@@ -409,13 +466,16 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
     TD_EACH_GPU(self, gpu) {
         int i = td_multi_index(self, gpu);
         TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));
+        if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, i));
     }
     return TD_OK;
 }
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
-    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
+    COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U64, bytes_direct), COLUMN(U64, bytes_relayed),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},
 };
@@ -426,6 +486,7 @@ const td_engine td_multi_engine = {
     .device = "cuda or emu, several of them",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
+    .limits_edges = true,
     .settings = settings,
     .uses = uses,
     .applies = applies,

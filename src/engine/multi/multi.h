@@ -19,6 +19,7 @@
 #include "engine/multi/decide.h"
 #include "engine/multi/sync.h"
 #include "gpu/exchange.h"
+#include "gpu/route.h"
 #include "gpu/rounds.h"
 #include "layout/partition.h"
 #include "run/numbering.h"
@@ -51,6 +52,11 @@ typedef struct td_multi_settings {
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
+    bool relays;             /* GPUs without a link may copy through a third */
+    bool equal_shares;       /* fragments have equal edges, however the GPUs differ */
+    uint64_t hub_degree;     /* UINT64_MAX: lists of hubs are not cached */
+    bool recovers;           /* without a lost GPU (recover.c) */
+    uint32_t recovery_every; /* iterations between copies of the state; 0: by what they cost */
 } td_multi_settings;
 td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
 
@@ -62,24 +68,47 @@ typedef struct td_multi_lists {
     void *offsets, *targets, *weights;
     td_gpu_list view;        /* indexed by vertex, and by edge: of sweeps the graph's edges, otherwise the fragment's */
     uint64_t edges, longest;
+    uint64_t resident;       /* of the edges, the first ones, which the GPU has; the rest is at the host (spill.c) */
+    uint64_t base;           /* the number of the first edge in the views */
+    uint32_t split;          /* the vertices before it have all their edges on the GPU */
+    td_gpu_list rest;        /* like view, but the edges from base + resident on, at the host */
+    void *own_targets, *own_weights; /* the host's copy of the rest; NULL: it is in the graph's arrays */
+    void *pinned[2];
     td_gpu_head_arrays heads; /* gather-sums */
     td_gpu_segments segments;
     uint64_t pieces;
 } td_multi_lists;
+
+/* The lists of hubs of all fragments, which every GPU has (hubs.c). */
+typedef struct td_multi_hubs {
+    void *offsets, *targets, *weights;
+    td_gpu_list view;        /* lists of other vertices are empty; offsets NULL: there is no cache */
+} td_multi_hubs;
 
 typedef struct td_multi_fragment {
     td_device *device;
     td_stream *stream;
     uint32_t first, end;
     td_multi_lists push, pull;
+    td_multi_hubs hubs;      /* of its GPU */
     void *out;
     const uint64_t *out_offsets; /* indexed by vertex */
     uint32_t *boundary;      /* bitmap: the vertices that other fragments refer to, as far as this one owns them */
 } td_multi_fragment;
 
+/* At most so many edges of every fragment's lists are on its GPU. */
+typedef struct td_multi_division {
+    bool weighted;           /* fragments have edges by weights: the GPUs differ */
+    double weights[TD_FRAGMENTS];
+    bool spills;             /* some fragment has more */
+    uint64_t push[TD_FRAGMENTS], pull[TD_FRAGMENTS];
+    uint64_t hub_degree, hub_edges; /* the lists of vertices with more in-edges are on every GPU; UINT64_MAX: none */
+} td_multi_division;
+
 /* The layout that is cached between the runs of a graph. */
 typedef struct td_multi_graph {
     td_gpu_layout gpu;
+    td_multi_division division;
     int count;
     td_partition partition;
     bool is_cut;
@@ -117,6 +146,7 @@ typedef struct td_multi_part {
     int gpu, fragment;
     uint32_t first, end;     /* vertices, or pieces of gather-sums */
     uint64_t edges;
+    uint64_t first_edge, end_edge; /* of the lists' views, where a long list is divided; 0: no end */
 } td_multi_part;
 
 /* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
@@ -145,6 +175,7 @@ typedef struct td_multi_balance {
     double link_seconds[TD_FRAGMENTS][TD_FRAGMENTS]; /* [i][j]: of an edge of fragment i read by GPU j; INFINITY: it
                                                       * cannot */
     double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
+    double speed[TD_FRAGMENTS]; /* of the GPUs, relative to each other (td_multi_speed) */
     double steal_seconds;
     td_reduction_tree tree;
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
@@ -171,13 +202,29 @@ typedef struct td_multi_loop {
     uint32_t mean_degree;
 } td_multi_loop;
 
+/* What a run needs to continue without a lost GPU (recover.c). It outlives the job, which ends with the GPU. */
+typedef struct td_multi_recovery {
+    bool on;
+    uint64_t run_began;
+    struct td_multi_job *ended[TD_FRAGMENTS]; /* jobs that lost a GPU: completions that they asked for may still arrive */
+    int ended_count;
+    td_state state[2];       /* copies of the program's state, by turns */
+    int good;                /* the complete one; -1: none */
+    bool has_states;         /* arrays are allocated */
+    uint32_t taken;          /* iteration of the last copy */
+    uint64_t taken_at;       /* by the devices' clock: when the work after it began */
+    double seconds;          /* of a copy */
+} td_multi_recovery;
+
 typedef struct td_multi_job {
+    td_multi_recovery *recovery;
     td_run *run;
     const td_run_options *options;
     const td_graph *graph;
     const td_cpu_kernels *traits;
     td_multi_settings set;
     td_multi_graph *held;
+    td_multi_division division;
     td_numbering numbering;
     td_renumbered renumbered;
     int count;
@@ -251,16 +298,48 @@ td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
 /* How the lists that a run needs are cut. */
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
-                                int parts);
-td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices, uint64_t words,
-                                    uint64_t push_edges, uint64_t pull_edges, td_multi_fragment *fragment);
+                                int parts, const td_multi_division *division);
+typedef struct td_multi_amounts {
+    uint64_t vertices, words; /* of the fragment; of a bitmap of all vertices */
+    uint64_t push, pull, push_resident, pull_resident; /* edges */
+} td_multi_amounts;
+td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *need, const td_multi_amounts *of,
+                                    td_multi_fragment *fragment);
+enum { TD_MULTI_SPARE_EDGES = 32 }; /* of every list, so that four edges from a multiple of four on can be read at once */
+
+/* hubs.c: lists that every GPU has. Chooses as many as fit `room` bytes on every GPU. */
+td_status td_multi_choose_hubs(const td_graph *graph, const td_multi_need *need, uint64_t degree, uint64_t room,
+                               td_multi_division *out);
+td_status td_multi_declare_hubs(td_gpu_memory *memory, const td_multi_need *need, uint64_t vertices,
+                                const td_multi_division *division, td_multi_hubs *hubs);
+td_status td_multi_load_hubs(td_multi_job *self, const td_multi_need *need, const td_adjacency *push);
+void td_multi_free_hubs(td_device *device, td_multi_hubs *hubs);
+
+/* spill.c: edges that stay at the host. */
+bool td_multi_copies_rest(const td_graph *graph, const td_multi_need *need, bool renumbered);
+/* Gives the lists their rest: in the graph's arrays, or a copy of `targets` and `weights`, the fragment's edges. */
+td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td_adjacency *from, const uint32_t *targets,
+                             const void *weights, size_t weight_bytes, bool copies);
+void td_multi_free_rest(const td_gpu_set *gpus, td_multi_lists *lists);
+/* The section of vertices' lists that is on the GPU, or at the host: for a launch; false: there is none. */
+bool td_multi_section(const td_multi_lists *lists, const td_multi_part *which, bool at_host, td_gpu_part *part,
+                      td_gpu_list *view);
+/* Bytes that the GPU's kernels read at the host in this iteration, by its counters. */
+uint64_t td_multi_host_bytes(const td_multi_gpu *gpu, size_t edge_bytes);
+size_t td_multi_edge_bytes(const td_multi_job *self);
 
 /* multi.c: for the plan. Arrays of all GPUs besides fragments; `edges`: of the largest fragment. */
 void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set);
 td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges);
 
 /* plan.c */
+static inline double td_multi_speed(const td_device *device)
+{
+    return device->properties.multiprocessors > 0 ? device->properties.multiprocessors : 1;
+}
 td_status td_multi_plan(td_plan *plan);
+/* How many edges fit the GPUs beside everything else; TD_NO_MEMORY with the figure if not even the rest does. */
+td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out);
 
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
@@ -323,7 +402,19 @@ td_status td_multi_priorities(td_multi_job *self);
 td_status td_multi_gather(td_multi_job *self);
 td_status td_multi_sweeps(td_multi_job *self);
 
+/* recover.c: a run that continues without a lost GPU. */
+td_status td_multi_recovery_open(td_multi_recovery *self, td_run *run, const td_run_options *options, bool on);
+void td_multi_recovery_close(td_multi_recovery *self);
+td_status td_multi_keep(td_multi_job *self); /* copies the state to the host if it is due */
+uint32_t td_multi_keep_rounds(const td_multi_job *self); /* iterations until then */
+/* Whether the run can begin again without the GPUs that it lost: takes them out of the set and makes the last copy the
+ * state that the run resumes. */
+bool td_multi_is_survived(td_multi_job *self, td_status status);
+td_status td_multi_begin_again(td_multi_job *ended);
+uint64_t td_multi_recovery_bytes(const td_multi_job *self); /* at the host */
+
 /* state.c: first values, checkpoints, results. */
+td_status td_multi_save(td_multi_job *self, td_state *state); /* the arrays of the program's state */
 td_status td_multi_init(td_multi_job *self);
 td_status td_multi_checkpoint(td_multi_job *self);
 td_status td_multi_hand_over(td_multi_job *self);

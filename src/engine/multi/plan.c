@@ -2,6 +2,8 @@
 #include "engine/multi/multi.h"
 
 #include "base/alloc.h"
+#include "base/names.h"
+#include "base/size.h"
 #include "cpu/cpu.h"
 #include "gpu/bytes.h"
 #include "layout/lists.h"
@@ -52,11 +54,12 @@ static uint64_t edges_between(const td_graph *graph, const td_adjacency *list, b
 }
 
 /* Fragments are ranges of the graph's own numbers: finding them takes a pass over the offsets. */
-static td_status find_ranges(const td_plan *plan, const td_multi_need *need, int count, ranges *out)
+static td_status find_ranges(const td_plan *plan, const td_multi_need *need, const td_multi_division *division, int count,
+                             ranges *out)
 {
     const td_graph *graph = plan->graph;
     const td_adjacency *pull = graph->symmetric ? &graph->out : &graph->in;
-    td_partition_wish wish = td_multi_wish(graph, need, TD_PARTITION_SEG, 0, count);
+    td_partition_wish wish = td_multi_wish(graph, need, TD_PARTITION_SEG, 0, count, division);
     td_partition partition;
     TD_CHECK(td_partition_make(&partition, graph, &wish, plan->options.pool));
     for (int i = 0; i < count; i++) {
@@ -71,11 +74,15 @@ static td_status find_ranges(const td_plan *plan, const td_multi_need *need, int
 
 /* Partitions with their own numbers are made in the run: they have fragments of about the same size. The same for graphs
  * of which only the counts are known ('tandem info'). */
-static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, int count, ranges *out)
+static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, const td_multi_division *division, int count,
+                         ranges *out)
 {
-    uint64_t parts = (uint64_t)count, n = job->graph->vertices, edges = td_gpu_view_edges(job) / parts + 1;
+    double n = job->graph->vertices, all = 0;
+    for (int i = 0; i < count; i++) all += division->weighted ? division->weights[i] : 1;
     for (int i = 0; i < count; i++) {
-        out->vertices[i] = n / parts + 1;
+        double share = (division->weighted ? division->weights[i] : 1) / all;
+        uint64_t edges = (uint64_t)(share * (double)td_gpu_view_edges(job)) + 1;
+        out->vertices[i] = (uint64_t)(share * n) + 1;
         if (need->push) out->push[i] = edges;
         if (need->pull) out->pull[i] = edges;
     }
@@ -86,8 +93,8 @@ static td_status choose_ranges(const td_plan *plan, const td_multi_job *self, co
     const td_graph *graph = plan->graph;
     bool known = graph->out.offsets != NULL && (graph->symmetric || graph->in.offsets != NULL);
     *out = (ranges){0};
-    if (known && self->set.partition == TD_PARTITION_SEG) TD_CHECK(find_ranges(plan, need, self->count, out));
-    else guess_ranges(&self->gpu[0].job, need, self->count, out);
+    if (known && self->set.partition == TD_PARTITION_SEG) TD_CHECK(find_ranges(plan, need, &self->division, self->count, out));
+    else guess_ranges(&self->gpu[0].job, need, &self->division, self->count, out);
     for (int i = 0; i < self->count; i++)
         if (out->push[i] > out->most) out->most = out->push[i];
     return TD_OK;
@@ -114,6 +121,23 @@ static void note_loading(td_multi_job *self, const td_multi_need *need, const ra
     td_host_note(host, bytes);
 }
 
+/* Edges of a fragment that stay at the host. */
+static uint64_t rest_edges(const td_multi_job *self, const ranges *of, const td_multi_need *need, int i)
+{
+    uint64_t push = of->push[i] > self->division.push[i] ? of->push[i] - self->division.push[i] : 0;
+    uint64_t pull = of->pull[i] > self->division.pull[i] ? of->pull[i] - self->division.pull[i] : 0;
+    return push + (need->same ? 0 : pull);
+}
+
+/* While the lists of hubs are collected. */
+static uint64_t hub_host_bytes(const td_multi_job *self, const td_multi_need *need)
+{
+    const td_graph *graph = self->graph;
+    uint64_t n = graph->vertices, counted = graph->symmetric || graph->in.offsets != NULL ? 0 : n * sizeof(uint32_t);
+    if (self->division.hub_degree == UINT64_MAX) return 0;
+    return counted + (n + 1) * sizeof(uint64_t) + (self->division.hub_edges + 1) * (sizeof(uint32_t) + need->weight_bytes);
+}
+
 static td_status measure_fragments(td_multi_job *self, const td_multi_need *need, const ranges *of)
 {
     const td_graph *graph = self->graph;
@@ -125,11 +149,17 @@ static td_status measure_fragments(td_multi_job *self, const td_multi_need *need
     if (need->both) TD_CHECK(td_lists_join(graph, weighted, &both, host, self->options->pool));
     for (int i = 0; i < self->count; i++) {
         td_multi_fragment fragment = {0};
-        TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, of->vertices[i], words, of->push[i],
-                                           of->pull[i], &fragment));
+        td_multi_amounts amounts = {of->vertices[i], words, of->push[i], of->pull[i], self->division.push[i],
+                                    self->division.pull[i]};
+        TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, &amounts, &fragment));
+        if (td_multi_copies_rest(graph, need, self->set.partition != TD_PARTITION_SEG))
+            td_host_hold(host, rest_edges(self, of, need, i) * (sizeof(uint32_t) + need->weight_bytes));
+        if (need->push && !need->sweep)
+            TD_CHECK(td_multi_declare_hubs(&self->gpu[i].job.memory, need, n, &self->division, &fragment.hubs));
         count_emulated(self, false);
         note_loading(self, need, of, i);
     }
+    td_host_note(host, hub_host_bytes(self, need));
     td_host_note(host, 2 * words * sizeof(uint32_t)); /* boundary vertices */
     if (need->both) td_lists_unjoin(graph, weighted, &both, host);
     return TD_OK;
@@ -151,9 +181,8 @@ static td_status note_results(td_multi_job *self)
     return TD_OK;
 }
 
-static td_status measure(td_plan *plan, td_multi_job *self, td_run *run, const td_gpu_set *gpus, bool *cooperative)
+static td_status open_jobs(const td_plan *plan, td_multi_job *self, td_run *run, const td_gpu_set *gpus)
 {
-    ranges of;
     self->run = run;
     self->graph = plan->graph;
     self->options = &plan->options;
@@ -166,15 +195,237 @@ static td_status measure(td_plan *plan, td_multi_job *self, td_run *run, const t
         self->exchange.box[i].job = &gpu->job;
     }
     self->traits = td_multi_first(self)->traits;
-    td_multi_need need = td_multi_needs(self);
-    TD_CHECK(choose_ranges(plan, self, &need, &of));
+    return TD_OK;
+}
+
+/* What the run takes if its edges are divided as `division` says. */
+typedef struct measured {
+    td_multi_job *self;
+    td_run run;
+    ranges of;
+    td_multi_need need;
+    bool cooperative;
+} measured;
+
+static td_status measure(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set,
+                         const td_multi_division *division, measured *out)
+{
+    td_multi_job *self = out->self;
+    *self = (td_multi_job){.set = *set, .division = *division};
+    TD_CHECK(open_jobs(plan, self, &out->run, gpus));
+    out->need = td_multi_needs(self);
+    TD_CHECK(choose_ranges(plan, self, &out->need, &out->of));
     TD_CHECK(td_multi_choose_values(&self->set, gpus, &self->shared));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
-    TD_CHECK(measure_fragments(self, &need, &of));
-    TD_CHECK(td_multi_measure_arrays(self, &need, of.most));
-    *cooperative = td_multi_loops(self);
-    count_emulated(self, *cooperative);
+    TD_CHECK(measure_fragments(self, &out->need, &out->of));
+    TD_CHECK(td_multi_measure_arrays(self, &out->need, out->of.most));
+    out->cooperative = td_multi_loops(self);
+    count_emulated(self, out->cooperative);
+    td_host_hold(&td_multi_first(self)->memory.host, td_multi_recovery_bytes(self));
     return note_results(self);
+}
+
+/* Edges that do not fit. */
+
+static td_status refuse_vertices(const td_plan *plan, const td_multi_gpu *gpu, uint64_t least, uint64_t room)
+{
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
+    const td_device *device = gpu->job.device;
+    bool capped = device->budget > 0;
+    td_refusal refusal = td_device_refusal(device, least, room);
+    refusal.minimum_known = true;
+    return td_refuse(&refusal,
+                     "%s needs %s on %s for its own arrays and the vertices of its fragment, and %s are free%s%s; edges may "
+                     "stay at the host, vertices may not; {engine} cpu needs no GPU",
+                     plan->program->info->name, td_format_size(a, least), device->name, td_format_size(b, room),
+                     capped ? " under " : "", capped ? td_named("gpu_memory") : "");
+}
+
+static uint64_t room_of(const td_device *device)
+{
+    return td_device_left(device) + device->now; /* the cached layout can be released */
+}
+
+/* Of the arrays of edges, if they have none. */
+static uint64_t spare_bytes(const measured *all)
+{
+    uint64_t lists = (uint64_t)(all->need.push + (all->need.pull && !all->need.same));
+    return lists * TD_MULTI_SPARE_EDGES * sizeof(uint32_t);
+}
+
+/* Every GPU must have room for the arrays of vertices; the refusal names what suffices for all of them. */
+static td_status check_vertices(const td_plan *plan, const measured *all)
+{
+    const td_multi_gpu *largest = NULL;
+    uint64_t least = 0;
+    bool fits = true;
+    TD_EACH_GPU(all->self, gpu) {
+        const td_gpu_memory *memory = &gpu->job.memory;
+        uint64_t others = td_gpu_memory_sum(memory) - memory->bytes[TD_FOR_EDGES] + spare_bytes(all);
+        fits = fits && others <= room_of(gpu->job.device);
+        if (others < least) continue;
+        least = others;
+        largest = gpu;
+    }
+    return fits ? TD_OK : refuse_vertices(plan, largest, least, room_of(largest->job.device));
+}
+
+/* Bytes of edges that the GPU may have: as {gpu_edges} says, and beside everything else; UINT64_MAX: all. */
+static uint64_t allowed_edges(const td_plan *plan, const measured *all, const td_multi_gpu *gpu)
+{
+    const td_gpu_memory *memory = &gpu->job.memory;
+    uint64_t edges = memory->bytes[TD_FOR_EDGES], spare = spare_bytes(all);
+    uint64_t allowed = room_of(gpu->job.device) - (td_gpu_memory_sum(memory) - edges);
+    double cap = plan->options.gpu_edges;
+    bool guessed = all->self->set.partition != TD_PARTITION_SEG; /* fragments differ by a few lists then */
+    if (guessed && edges > allowed) allowed -= allowed / 32;
+    uint64_t most = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)edges) : (uint64_t)cap;
+    if (most < spare) most = spare;
+    if (most < allowed) allowed = most;
+    return edges <= allowed ? UINT64_MAX : allowed > spare ? allowed - spare : 0;
+}
+
+/* Divides a GPU's bytes over the two lists by their edges; whole pieces of gather-sums. */
+static void divide_edges(const measured *all, int i, uint64_t allowed, td_multi_division *out)
+{
+    uint64_t bytes = sizeof(uint32_t) + all->need.weight_bytes, push = all->of.push[i];
+    uint64_t pull = all->need.same ? 0 : all->of.pull[i], edges = allowed / bytes;
+    out->push[i] = out->pull[i] = UINT64_MAX;
+    if (allowed == UINT64_MAX || edges >= push + pull) return;
+    double share = (double)edges / (double)(push + pull);
+    out->spills = true;
+    out->push[i] = (uint64_t)(share * (double)push) / TD_GPU_TILE * TD_GPU_TILE;
+    out->pull[i] = all->need.same ? out->push[i] : (uint64_t)(share * (double)pull) / TD_GPU_TILE * TD_GPU_TILE;
+}
+
+/* Bytes that are left on every GPU beside everything else. */
+static uint64_t least_left(const measured *all)
+{
+    uint64_t least = UINT64_MAX;
+    TD_EACH_GPU(all->self, gpu) {
+        uint64_t left = room_of(gpu->job.device) - td_gpu_memory_sum(&gpu->job.memory);
+        if (left < least) least = left;
+    }
+    return all->self->set.partition == TD_PARTITION_SEG ? least : least - least / 16;
+}
+
+/* GPUs of unlike speed or memory. */
+
+static bool are_unlike(const td_gpu_set *gpus)
+{
+    for (int i = 1; i < gpus->count; i++)
+        if (td_multi_speed(gpus->gpu[i]) != td_multi_speed(gpus->gpu[0]) ||
+            room_of(gpus->gpu[i]) != room_of(gpus->gpu[0])) return true;
+    return false;
+}
+
+/* Fills GPUs by their speed, none with more than it has room for: `most`, in the unit of `all`. Weights become what each
+ * gets. What exceeds all of them is divided like their room. */
+static void weigh(const td_gpu_set *gpus, const double *most, double all, double *weights)
+{
+    bool full[TD_FRAGMENTS] = {false};
+    double left = all, room = 0;
+    for (int i = 0; i < gpus->count; i++) room += most[i];
+    for (int i = 0; i < gpus->count && room <= all; i++) weights[i] = most[i] > 0 ? most[i] : 1;
+    for (bool again = room > all; again;) {
+        double speeds = 0;
+        again = false;
+        for (int i = 0; i < gpus->count; i++) speeds += full[i] ? 0 : td_multi_speed(gpus->gpu[i]);
+        for (int i = 0; i < gpus->count; i++) {
+            if (full[i]) continue;
+            weights[i] = left * td_multi_speed(gpus->gpu[i]) / speeds;
+            full[i] = again = weights[i] > most[i];
+            if (!full[i]) continue;
+            weights[i] = most[i] > 0 ? most[i] : 1;
+            left -= weights[i];
+            break; /* the others share what is left anew */
+        }
+    }
+}
+
+/* Room depends on the fragments' vertices, and they on the weights: a few rounds settle both. */
+static td_status weigh_fragments(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set,
+                                 td_multi_division *division, measured *out)
+{
+    enum { ROUNDS = 4 };
+    double most[TD_FRAGMENTS], all = 0;
+    division->weighted = true;
+    for (int i = 0; i < gpus->count; i++) division->weights[i] = td_multi_speed(gpus->gpu[i]);
+    for (int round = 0; round < ROUNDS; round++) {
+        TD_CHECK(measure(plan, gpus, set, division, out));
+        TD_CHECK(check_vertices(plan, out));
+        bool fits = true;
+        all = 0;
+        for (int i = 0; i < gpus->count; i++) {
+            const td_gpu_memory *memory = &out->self->gpu[i].job.memory;
+            uint64_t edges = memory->bytes[TD_FOR_EDGES], others = td_gpu_memory_sum(memory) - edges;
+            most[i] = 0.98 * (double)(room_of(gpus->gpu[i]) - others);
+            fits = fits && td_gpu_memory_sum(memory) <= room_of(gpus->gpu[i]);
+            all += (double)edges;
+        }
+        if (fits) return TD_OK;
+        weigh(gpus, most, all, division->weights);
+    }
+    return measure(plan, gpus, set, division, out);
+}
+
+/* Measures a run, first with all edges on the GPUs, then with as many as fit. */
+static td_status measure_division(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set, measured *out)
+{
+    td_multi_division division = {.hub_degree = UINT64_MAX};
+    for (int i = 0; i < gpus->count; i++) division.push[i] = division.pull[i] = UINT64_MAX;
+    TD_CHECK(are_unlike(gpus) && !set->equal_shares ? weigh_fragments(plan, gpus, set, &division, out)
+                                                    : measure(plan, gpus, set, &division, out));
+    TD_CHECK(check_vertices(plan, out));
+    for (int i = 0; i < gpus->count; i++)
+        divide_edges(out, i, allowed_edges(plan, out, &out->self->gpu[i]), &division);
+    bool hubs = out->need.push && !out->need.sweep && gpus->count > 1 && !division.spills;
+    if (hubs) TD_CHECK(td_multi_choose_hubs(plan->graph, &out->need, set->hub_degree, least_left(out), &division));
+    bool again = division.spills || division.hub_degree != UINT64_MAX;
+    return again ? measure(plan, gpus, set, &division, out) : TD_OK;
+}
+
+td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out)
+{
+    td_multi_settings set;
+    measured all = {0};
+    TD_CHECK(td_multi_read_settings(plan->options.settings, &set));
+    TD_CHECK(TD_NEW_ZEROED(&all.self, 1, "multi engine"));
+    td_status status = measure_division(plan, gpus, &set, &all);
+    *out = all.self->division;
+    td_free(all.self);
+    return status;
+}
+
+/* The plan. */
+
+static void state_device(td_plan *plan, const measured *all, const td_multi_gpu *gpu)
+{
+    const td_multi_job *self = all->self;
+    const uint64_t *bytes = gpu->job.memory.bytes;
+    int i = td_multi_index(self, gpu);
+    td_plan_on_device(plan, gpu->job.device, bytes[TD_FOR_EDGES] + bytes[TD_FOR_LISTS], bytes[TD_FOR_PROGRAM],
+                      all->cooperative);
+    td_device_use_of(&plan->devices, gpu->job.device->name)->host_edge_bytes =
+        rest_edges(self, &all->of, &all->need, i) * td_multi_edge_bytes(self);
+}
+
+static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *all)
+{
+    td_multi_division *division;
+    uint64_t at_host = 0;
+    TD_CHECK(td_plan_shape(plan, &division, sizeof *division));
+    *division = all->self->division;
+    for (int i = 0; i < gpus->count; i++) {
+        state_device(plan, all, &all->self->gpu[i]);
+        at_host += rest_edges(all->self, &all->of, &all->need, i);
+    }
+    plan->program_bytes = td_multi_first(all->self)->memory.host.peak;
+    td_plan_count(plan, "gpus", (uint64_t)gpus->count);
+    td_plan_count(plan, "edges_at_host", at_host);
+    td_plan_count(plan, "hub_edges", all->self->division.hub_edges);
+    if (at_host > 0) td_plan_add_why(plan, "; edges that do not fit the GPUs are read from host memory");
+    return TD_OK;
 }
 
 td_status td_multi_plan(td_plan *plan)
@@ -182,30 +433,19 @@ td_status td_multi_plan(td_plan *plan)
     td_status status = TD_OK;
     const td_run_options *options = &plan->options;
     td_multi_settings set;
-    td_multi_job *self = NULL;
+    measured all = {0};
     td_gpu_set *gpus;
-    td_run run;
-    bool cooperative;
     TD_CHECK(td_gpu_check_vertices(plan->graph, "multi"));
     TD_CHECK(td_multi_read_settings(options->settings, &set));
     TD_CHECK(check(plan->program, options, &set));
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
     TD_CHECK(td_multi_model_check(&set, gpus));
     if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
-    TD_CHECK(TD_NEW_ZEROED(&self, 1, "multi engine"));
-    self->set = set;
-    TD_TRY(measure(plan, self, &run, gpus, &cooperative));
-    TD_EACH_GPU(self, gpu) {
-        const uint64_t *bytes = gpu->job.memory.bytes;
-        td_gpu_bytes need = {.graph = bytes[TD_FOR_EDGES] + bytes[TD_FOR_LISTS], .program = bytes[TD_FOR_PROGRAM]};
-        TD_TRY(td_gpu_check_fit(plan->program, &need, options, gpu->job.device));
-        td_plan_on_device(plan, gpu->job.device, bytes[TD_FOR_EDGES] + bytes[TD_FOR_LISTS], bytes[TD_FOR_PROGRAM],
-                          cooperative);
-    }
-    plan->program_bytes = td_multi_first(self)->memory.host.peak;
-    td_plan_count(plan, "gpus", (uint64_t)gpus->count);
+    TD_CHECK(TD_NEW_ZEROED(&all.self, 1, "multi engine"));
+    TD_TRY(measure_division(plan, gpus, &set, &all));
+    TD_TRY(state(plan, gpus, &all));
 done:
-    td_free(self);
+    td_free(all.self);
     if (status == TD_DEVICE) td_gpu_set_drop(options); /* a GPU is lost: the next run opens all of them anew */
     return status;
 }

@@ -5,26 +5,39 @@
 
 /* Push. */
 
-static td_gpu_part range_of(uint32_t first, uint32_t end)
-{
-    return (td_gpu_part){.end_edge = UINT64_MAX, .first_vertex = first, .end_vertex = end};
-}
-
 /* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
  * its active vertices with its values, and the targets are updated here. */
-static td_status push_range(td_multi_job *self, const td_multi_part *which)
+static td_status push_along(td_multi_job *self, const td_multi_part *which, td_gpu_list view, const td_gpu_part *part)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu], *owner = td_multi_owner(self, which->fragment);
     const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
-    td_gpu_part part = range_of(which->first, which->end);
-    td_push_part_args args = td_gpu_push_part_args(job, fragment->push.view, &part);
+    td_push_part_args args = td_gpu_push_part_args(job, view, part);
     args.push.state = td_multi_state(gpu, fragment);
     args.push.state.active = owner->job.state.active;
     args.push.state.messages = owner->job.state.messages;
     args.push.fragments = self->exchange.box[td_multi_index(self, gpu)].on_device;
     job->has_high_degree = fragment->push.longest >= job->high_degree;
     return td_gpu_push_part(job, job->stream, &args);
+}
+
+/* On the lists' GPU and at the host; another GPU has the cached ones itself. */
+static td_status push_range(td_multi_job *self, const td_multi_part *which)
+{
+    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
+    const td_multi_hubs *hubs = &self->gpu[which->gpu].fragment->hubs;
+    bool divided = which->first_edge > 0 || which->end_edge > 0; /* by numbers of edges that the copy does not have */
+    bool cached = which->gpu != which->fragment && hubs->view.offsets != NULL && !divided;
+    td_gpu_part part;
+    td_gpu_list view;
+    for (int at_host = 0; at_host < 2; at_host++) {
+        if (!td_multi_section(&fragment->push, which, at_host, &part, &view)) continue;
+        if (cached) part.skip = hubs->view.offsets;
+        TD_CHECK(push_along(self, which, view, &part));
+    }
+    if (!cached) return TD_OK;
+    part = (td_gpu_part){.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end, .cached = true};
+    return push_along(self, which, hubs->view, &part);
 }
 
 /* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. */
@@ -69,6 +82,8 @@ static td_status push(td_multi_job *self)
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = gpu->job.control->tally.edges;
         self->row.edges += gpu->processed;
+        self->row.bytes_direct += td_multi_host_bytes(gpu, td_multi_edge_bytes(self));
+        self->row.edges_cached += gpu->job.control->tally.cached_edges;
         for (int k = 0; k < self->count; k++) self->exchange.messages += gpu->job.control->lengths[k];
     }
     for (int k = 0; k < self->count; k++)
@@ -92,25 +107,44 @@ static td_gpu_state state_of(td_multi_job *self, const td_multi_part *part)
     return state;
 }
 
-static td_status pull_open(td_multi_job *self, const td_multi_part *part)
+static td_status open_section(td_multi_job *self, const td_multi_part *part, bool at_host)
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
-    td_hit_args args = {.state = state_of(self, part), .list = self->held->fragment[part->fragment].pull.view,
-                        .part = range_of(part->first, part->end), .late = job->arrays.late};
+    td_hit_args args = {.state = state_of(self, part), .late = job->arrays.late, .adding = at_host};
+    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    if (!td_multi_section(lists, part, at_host, &args.part, &args.list)) return TD_OK;
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
     TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
                                   (uint64_t)job->device->properties.multiprocessors, 0, &args));
     return td_stream_fill(job->stream, &job->state.control->tally.late, 0, sizeof(uint64_t)); /* for the next part */
 }
 
-td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part)
+static td_status pull_open(td_multi_job *self, const td_multi_part *part)
+{
+    TD_CHECK(open_section(self, part, false));
+    return open_section(self, part, true);
+}
+
+static td_status gather_pieces(td_multi_job *self, const td_multi_part *part, uint64_t first, uint64_t end, bool at_host)
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
-    const td_multi_fragment *fragment = &self->held->fragment[part->fragment];
-    td_pull_args args = {.state = state_of(self, part), .list = fragment->pull.view, .segments = fragment->pull.segments,
-                         .first_piece = part->first, .end_piece = part->end,
+    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    td_pull_args args = {.state = state_of(self, part), .list = at_host ? lists->rest : lists->view,
+                         .segments = lists->segments, .first_piece = first, .end_piece = end,
                          .sums = td_multi_owner(self, part->fragment)->job.arrays.sums};
-    return td_gpu_launch(job, job->stream, &job->kernels->pull, (uint64_t)(part->end - part->first) * 32, &args);
+    if (first >= end) return TD_OK;
+    return td_gpu_launch(job, job->stream, &job->kernels->pull, (end - first) * 32, &args);
+}
+
+td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part)
+{
+    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    uint64_t here = lists->resident == lists->edges ? lists->pieces : lists->resident / TD_GPU_TILE;
+    uint64_t split = part->first > here ? part->first : part->end < here ? part->end : here, last = part->end * (uint64_t)TD_GPU_TILE;
+    if (last > lists->edges) last = lists->edges;
+    if (split < part->end) self->row.bytes_direct += (last - split * TD_GPU_TILE) * td_multi_edge_bytes(self);
+    TD_CHECK(gather_pieces(self, part, part->first, split, false));
+    return gather_pieces(self, part, split, part->end, true);
 }
 
 td_status td_multi_apply(td_multi_job *self)
@@ -180,6 +214,7 @@ static td_status pull(td_multi_job *self)
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;
+        if (first_hit) self->row.bytes_direct += td_multi_host_bytes(gpu, sizeof(uint32_t));
     }
     TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);

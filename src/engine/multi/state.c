@@ -159,21 +159,26 @@ done:
     return status;
 }
 
-td_status td_multi_checkpoint(td_multi_job *self)
+td_status td_multi_save(td_multi_job *self, td_state *state)
 {
     td_gpu_job *first = td_multi_first(self);
-    td_state *state = td_checkpoint_due(self->run, &first->state.context);
-    if (state == NULL) return TD_OK;
     state->by_levels = first->state.first_hit;
     TD_CHECK(save_values(self, state));
     if (!is_sweep(self) && self->traits->fused) TD_CHECK(save_active(self, state));
-    if (first->arrays.edges != NULL) {
-        state->edge_count = first->control->edge_count;
-        if (state->edge_count > 0)
-            TD_CHECK(td_stream_copy(first->stream, state->edges, first->arrays.edges,
-                                    state->edge_count * sizeof *state->edges, TD_TO_HOST));
-        TD_CHECK(td_stream_synchronize(first->stream));
-    }
+    if (first->arrays.edges == NULL) return TD_OK;
+    state->edge_count = first->control->edge_count;
+    if (state->edge_count > 0)
+        TD_CHECK(td_stream_copy(first->stream, state->edges, first->arrays.edges,
+                                state->edge_count * sizeof *state->edges, TD_TO_HOST));
+    return td_stream_synchronize(first->stream);
+}
+
+td_status td_multi_checkpoint(td_multi_job *self)
+{
+    td_state *state = td_checkpoint_due(self->run, &td_multi_first(self)->state.context);
+    TD_CHECK(td_multi_keep(self));
+    if (state == NULL) return TD_OK;
+    TD_CHECK(td_multi_save(self, state));
     return td_checkpoint_save(self->run, state);
 }
 

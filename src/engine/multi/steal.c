@@ -15,33 +15,6 @@ static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 200e-6, FI
 enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports; a model's
                                                         * samples are */
 
-/* Bytes per second from one GPU's memory to another's, by the link's figures or, where it has none, by the memory's. */
-static td_status find_rate(td_multi_job *self, int from, int to, double *rate)
-{
-    enum { BYTES = 32 << 20 };
-    td_device *a = self->gpu[from].job.device, *b = self->gpu[to].job.device;
-    td_link link = {0};
-    *rate = 0;
-    td_status status = td_device_link(a, b, &link);
-    if (status == TD_UNSUPPORTED) return TD_OK;
-    TD_CHECK(status);
-    *rate = link.rate > 0 ? link.rate : link.same_memory ? 1e12 : 0;
-    if (*rate > 0) return TD_OK;
-    void *there = NULL, *here = NULL;
-    TD_TRY(td_device_new(a, &there, BYTES, 1, "a measurement"));
-    TD_TRY(td_device_new(b, &here, BYTES, 1, "a measurement"));
-    for (int trial = 0; trial < 2; trial++) {
-        uint64_t began = td_clock_ns();
-        TD_TRY(td_stream_copy_peer(self->gpu[to].job.stream, b, here, a, there, BYTES));
-        TD_TRY(td_stream_synchronize(self->gpu[to].job.stream));
-        *rate = BYTES / td_seconds_since(began);
-    }
-done:
-    td_device_free(a, there);
-    td_device_free(b, here);
-    return status;
-}
-
 /* Bytes that a thief reads for an edge: its target and weight, and a vertex's share of offsets. */
 static double edge_bytes(const td_multi_job *self)
 {
@@ -59,10 +32,12 @@ td_status td_multi_open_balance(td_multi_job *self)
         for (int j = 0; j < n; j++) {
             double *rate = &rates[i * n + j];
             *rate = 0;
-            if (i != j && self->exchange.box[j].reads[i]) TD_CHECK(find_rate(self, i, j, rate));
+            if (i != j && self->exchange.box[j].reads[i]) 
+                TD_CHECK(td_gpu_link_rate(self->gpu[i].job.device, self->gpu[j].job.device, self->gpu[j].job.stream, rate));
             balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
         }
     for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
+    for (int i = 0; i < n; i++) balance->speed[i] = td_multi_speed(self->gpu[i].job.device);
     balance->steal_seconds = FIRST_STEAL_SECONDS;
     td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
     TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
@@ -74,6 +49,12 @@ td_status td_multi_open_balance(td_multi_job *self)
 
 /* Deciding. */
 
+/* Of an edge of fragment i on GPU j, without the link: the fragment's own GPU may be faster or slower. */
+static double seconds_on(const td_multi_balance *balance, int i, int j)
+{
+    return balance->edge_seconds[i] * (balance->speed[i] / balance->speed[j]);
+}
+
 static void fill_costs(const td_multi_job *self, double *cost)
 {
     const td_multi_balance *balance = &self->balance;
@@ -81,7 +62,7 @@ static void fill_costs(const td_multi_job *self, double *cost)
         for (int j = 0; j < self->count; j++) {
             double link = balance->link_seconds[i][j];
             bool uniform = self->set.cost == TD_COST_UNIFORM && isfinite(link);
-            cost[i * self->count + j] = uniform ? FIRST_EDGE_SECONDS : balance->edge_seconds[i] + link;
+            cost[i * self->count + j] = uniform ? FIRST_EDGE_SECONDS : seconds_on(balance, i, j) + link;
         }
 }
 
@@ -154,6 +135,7 @@ static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool
                         .chunk_words = td_multi_chunk_words(fragment)};
     int takers[TD_FRAGMENTS], count = takers_of(self, k, td_multi_index(self, owner), takers);
     for (int i = 1; i < count; i++) args.wanted[args.count++] = edges_before(self, k, takers[0], takers[i]);
+    args.split_degree = open ? UINT32_MAX : job->high_degree;
     if (open) args.offsets = fragment->pull.view.offsets;
     return td_gpu_launch(job, job->stream, &job->kernels->cut_frontier, args.count * 32, &args);
 }
@@ -164,15 +146,16 @@ static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontie
     const td_multi_fragment *fragment = &self->held->fragment[k];
     int takers[TD_FRAGMENTS], count = takers_of(self, k, owner, takers);
     uint32_t first = fragment->first;
-    uint64_t before = 0;
+    uint64_t before = 0, first_edge = 0;
     for (int i = 0; i < count; i++) {
-        bool last = i == count - 1;
+        bool last = i == count - 1, inside = !last && !words && cuts->edge[i] != UINT64_MAX;
         uint32_t end = last ? fragment->end : words ? cuts->vertex[i] / 32 * 32 : cuts->vertex[i];
         if (end < first) end = first;
-        uint64_t until = last ? self->balance.load[k] : cuts->before[i];
+        uint64_t until = last ? self->balance.load[k] : cuts->before[i], end_edge = inside ? cuts->edge[i] : 0;
         self->balance.share[k * self->count + takers[i]] = until - before;
-        add_part(self, (td_multi_part){takers[i], k, first, end, until - before});
-        first = end;
+        add_part(self, (td_multi_part){takers[i], k, first, end, until - before, first_edge, end_edge});
+        first = inside ? end - 1 : end; /* a long list goes on in the next part */
+        first_edge = end_edge;
         before = until;
     }
 }
@@ -220,7 +203,9 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
-        else if (open || self->balance.load[k] > 0) add_part(self, (td_multi_part){index, k, fragment->first, fragment->end, self->balance.load[k]});
+        else if (open || self->balance.load[k] > 0)
+            add_part(self, (td_multi_part){.gpu = index, .fragment = k, .first = fragment->first, .end = fragment->end,
+                                           .edges = self->balance.load[k]});
     }
     return TD_OK;
 }
@@ -240,7 +225,8 @@ static void cut_pieces(td_multi_job *self)
             uint64_t end_edge = end * TD_GPU_TILE;
             if (end_edge > fragment->pull.edges) end_edge = fragment->pull.edges;
             *share = end_edge - first_edge;
-            add_part(self, (td_multi_part){takers[i], k, (uint32_t)first, (uint32_t)end, *share});
+            add_part(self, (td_multi_part){.gpu = takers[i], .fragment = k, .first = (uint32_t)first, .end = (uint32_t)end,
+                                           .edges = *share});
             first = end;
             first_edge = end_edge;
         }
@@ -265,19 +251,31 @@ static uint32_t vertex_at(const td_multi_job *self, const td_multi_fragment *fra
     return (uint32_t)low;
 }
 
+/* Whether the list before v is long and the wanted edges end inside it. */
+static bool ends_inside(const td_multi_job *self, const td_multi_fragment *fragment, uint32_t v, uint64_t place)
+{
+    if (v == fragment->first || place >= place_of(self, v)) return false;
+    return place > place_of(self, v - 1) && place_of(self, v) - place_of(self, v - 1) >= self->set.high_degree;
+}
+
 static void cut_sweeps(td_multi_job *self)
 {
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
         uint32_t first = fragment->first;
+        uint64_t before = place_of(self, first), first_edge = 0, begin = before;
         for (int i = 0; i < count; i++) {
             uint32_t end = fragment->end;
-            if (i < count - 1) end = vertex_at(self, fragment, edges_before(self, k, index, takers[i + 1]));
-            uint64_t edges = place_of(self, end) - place_of(self, first);
-            self->balance.share[k * self->count + takers[i]] = edges;
-            add_part(self, (td_multi_part){takers[i], k, first, end, edges});
-            first = end;
+            uint64_t wanted = i < count - 1 ? edges_before(self, k, index, takers[i + 1]) : UINT64_MAX;
+            if (i < count - 1) end = vertex_at(self, fragment, wanted);
+            bool inside = i < count - 1 && ends_inside(self, fragment, end, begin + wanted);
+            uint64_t until = inside ? begin + wanted : place_of(self, end), end_edge = inside ? until : 0;
+            self->balance.share[k * self->count + takers[i]] = until - before;
+            add_part(self, (td_multi_part){takers[i], k, first, end, until - before, first_edge, end_edge});
+            first = inside ? end - 1 : end;
+            first_edge = end_edge;
+            before = until;
         }
     }
 }
@@ -403,7 +401,7 @@ static void learn(td_multi_job *self, int j, double busy)
     if (balance->is_predicted) return;
     for (int i = 0; i < self->count; i++) {
         double edges = (double)balance->share[i * self->count + j], link = balance->link_seconds[i][j];
-        part[i] = edges > 0 ? edges * (balance->edge_seconds[i] + (isfinite(link) ? link : 0)) : 0;
+        part[i] = edges > 0 ? edges * (seconds_on(balance, i, j) + (isfinite(link) ? link : 0)) : 0;
         expected += part[i];
     }
     if (!(expected > 0) || !(busy > 0)) return;

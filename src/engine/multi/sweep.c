@@ -29,12 +29,12 @@ static td_status steps_of_all(td_multi_job *self)
 /* Components. */
 
 /* Takes what another GPU found. */
-static td_status join(td_multi_gpu *gpu, td_multi_gpu *other)
+static td_status join(td_multi_job *self, td_multi_gpu *gpu, td_multi_gpu *other)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_stream_copy_peer(job->stream, job->device, gpu->labels, other->job.device, other->job.state.values,
-                                 n * job->traits->value_bytes));
+    TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), gpu->labels, td_multi_index(self, other),
+                                 other->job.state.values, n * job->traits->value_bytes));
     td_join_args args = {.state = job->state, .labels = gpu->labels};
     return td_gpu_launch(job, job->stream, &job->kernels->join, n, &args);
 }
@@ -46,7 +46,7 @@ static td_status join_all(td_multi_job *self)
     for (int step = 1; step < self->count; step *= 2) {
         TD_CHECK(td_multi_all_wait(self));
         for (int i = 0; i + step < self->count; i += 2 * step)
-            TD_CHECK(join(&self->gpu[i], &self->gpu[i + step]));
+            TD_CHECK(join(self, &self->gpu[i], &self->gpu[i + step]));
     }
     return td_gpu_vertex_steps(td_multi_first(self));
 }
@@ -60,7 +60,7 @@ static td_status share_first(td_multi_job *self)
     if (self->shared) return TD_OK;
     TD_EACH_GPU(self, gpu)
         if (&gpu->job != first)
-            TD_CHECK(td_stream_copy_peer(gpu->job.stream, gpu->job.device, gpu->job.state.values, first->device,
+            TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), gpu->job.state.values, 0,
                                          first->state.values, bytes));
     return TD_OK;
 }
@@ -78,16 +78,33 @@ static td_status skip_commonest(td_multi_job *self, uint32_t sampled)
     return TD_OK;
 }
 
+/* The vertices whose lists are not all on the GPU take their samples from the host. */
+static td_status sample_range(td_multi_gpu *gpu, uint32_t step, uint32_t share, uint32_t first, uint32_t end, bool at_host)
+{
+    td_gpu_job *job = &gpu->job;
+    const td_multi_lists *lists = &gpu->fragment->push;
+    td_sample_args args = {.state = td_multi_state(gpu, gpu->fragment), .list = at_host ? lists->rest : lists->view,
+                           .step = step, .share = share, .first_vertex = first, .end_vertex = end, .from_host = at_host};
+    return first < end ? td_gpu_launch(job, job->stream, &job->kernels->sample, end - first, &args) : TD_OK;
+}
+
 static td_status sample_once(td_multi_job *self, uint32_t step, uint32_t share)
 {
     TD_EACH_GPU(self, gpu) {
-        td_gpu_job *job = &gpu->job;
         const td_multi_fragment *fragment = gpu->fragment;
-        td_sample_args args = {.state = td_multi_state(gpu, fragment), .list = fragment->push.view, .step = step,
-                               .share = share, .first_vertex = fragment->first, .end_vertex = fragment->end};
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->sample, fragment->end - fragment->first, &args));
+        TD_CHECK(sample_range(gpu, step, share, fragment->first, fragment->push.split, false));
+        TD_CHECK(sample_range(gpu, step, share, fragment->push.split, fragment->end, true));
     }
     return step > 0 || share > 0 ? steps_of_all(self) : self->shared ? td_multi_all_wait(self) : TD_OK;
+}
+
+static void note_processed(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) {
+        self->row.edges += gpu->processed = gpu->job.control->tally.edges;
+        self->row.bytes_direct += td_multi_host_bytes(gpu, td_multi_edge_bytes(self));
+    }
+    self->row.active_edges = self->row.edges;
 }
 
 static td_status sample(td_multi_job *self)
@@ -100,8 +117,7 @@ static td_status sample(td_multi_job *self)
     TD_CHECK(join_all(self));
     TD_CHECK(skip_commonest(self, self->set.samples));
     TD_CHECK(td_multi_wait(self));
-    TD_EACH_GPU(self, gpu) self->row.edges += gpu->processed = gpu->job.control->tally.edges;
-    self->row.active_edges = self->row.edges;
+    note_processed(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -129,13 +145,10 @@ static td_status share_best(td_multi_job *self)
             if (from == to) continue;
             if (!in->reads[from]) {
                 uint64_t length = other->job.control->lengths[0];
-                td_device *here = gpu->job.device, *there = other->job.device;
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_vertices, there, box->vertices,
-                                             length * sizeof(uint32_t)));
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_values, there, box->values,
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_vertices, from, box->vertices, length * sizeof(uint32_t)));
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_values, from, box->values,
                                              length * exchange->entry_bytes));
-                TD_CHECK(td_stream_copy_peer(gpu->job.stream, here, in->in_length, there, args.length,
-                                             sizeof(uint32_t)));
+                TD_CHECK(td_gpu_copy_between(exchange, to, in->in_length, from, args.length, sizeof(uint32_t)));
                 args = (td_best_args){gpu->job.state, in->in_vertices, in->in_values, in->in_length};
             }
             TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->take_best, self->graph->vertices,
@@ -163,16 +176,24 @@ static td_status collect_edges(td_multi_job *self)
     return self->shared ? td_multi_all_wait(self) : TD_OK;
 }
 
-static td_status sweep_part(td_multi_job *self, const td_multi_part *which)
+static td_status sweep_section(td_multi_job *self, const td_multi_part *which, bool at_host)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu];
     const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
-    td_gpu_part part = {.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end};
-    td_sweep_args args = td_gpu_sweep_args(job, fragment->push.view, &part);
+    td_gpu_part part;
+    td_gpu_list view;
+    if (!td_multi_section(&fragment->push, which, at_host, &part, &view)) return TD_OK;
+    td_sweep_args args = td_gpu_sweep_args(job, view, &part);
     args.state = td_multi_state(gpu, fragment);
     TD_CHECK(td_gpu_clear_pieces(job, job->stream)); /* those of a part before */
     return td_gpu_sweep_part(job, job->stream, &args);
+}
+
+static td_status sweep_part(td_multi_job *self, const td_multi_part *which)
+{
+    TD_CHECK(sweep_section(self, which, false));
+    return sweep_section(self, which, true);
 }
 
 static td_status sweep(td_multi_job *self, bool *again)
@@ -193,8 +214,7 @@ static td_status sweep(td_multi_job *self, bool *again)
     uint64_t total = first->control->tally.total;
     for (int i = 1; i < self->count && self->shared; i++) total += self->gpu[i].job.control->tally.total;
     *again = first->kernels->again(&first->state.context, total);
-    TD_EACH_GPU(self, gpu) self->row.edges += gpu->processed = gpu->job.control->tally.edges;
-    self->row.active_edges = self->row.edges;
+    note_processed(self);
     return td_multi_end_iteration(self, began);
 }
 

@@ -144,6 +144,8 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     td_gpu_job *first = td_multi_first(self);
     self->row.messages = self->exchange.messages;
     self->row.bytes_exchanged = self->exchange.bytes;
+    self->row.bytes_relayed = self->exchange.relayed;
+    self->exchange.relayed = 0;
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
     self->row.decide_seconds = self->balance.decide_seconds;

@@ -62,6 +62,8 @@ typedef struct td_gpu_tally {
     uint64_t lowest; /* peeling: the lowest value among the remaining vertices */
     uint64_t late;   /* first-hit pulls: vertices left to blocks */
     uint64_t host_bytes; /* read of the host's memory, in whole sectors */
+    uint64_t host_edges; /* that these bytes were read for */
+    uint64_t cached_edges; /* several GPUs: of copied lists (td_gpu_part.cached) */
     double lost, offset;     /* changes: the sums of (1 - program_arrives) times the value, and of program_offset */
 } td_gpu_tally;
 
@@ -120,6 +122,7 @@ typedef struct td_gpu_part {
     uint8_t heavy_edges;          /* the launch processes the heavy edges instead of the light ones */
     uint8_t from_host;            /* the edges are read from host memory, and their bytes are counted */
     uint8_t weight_bytes;         /* of an edge, beside its target */
+    uint8_t cached;               /* several GPUs: the lists are copies of another GPU's, and their edges are counted */
 } td_gpu_part;
 
 /* The fragments of a graph that several GPUs share: fragment k has the vertices first[k] .. first[k + 1] - 1, which fill
@@ -371,6 +374,8 @@ typedef struct td_measure_args {
 typedef struct td_frontier_cuts {
     uint32_t vertex[TD_GPU_FRAGMENTS];
     uint64_t before[TD_GPU_FRAGMENTS]; /* active edges before it */
+    uint64_t edge[TD_GPU_FRAGMENTS]; /* the cut is inside the list of the vertex before it, at this edge; UINT64_MAX: it is
+                                      * not */
 } td_frontier_cuts;
 
 typedef struct td_cut_args {
@@ -381,6 +386,7 @@ typedef struct td_cut_args {
     td_frontier_cuts *cuts;
     uint64_t wanted[TD_GPU_FRAGMENTS];
     uint32_t count, first_vertex, end_vertex, chunk_words;
+    uint32_t split_degree;        /* lists from this length on may be cut themselves */
 } td_cut_args;
 
 /* Values or messages of owned vertices, for the mirrors of other GPUs. */
@@ -470,6 +476,7 @@ typedef struct td_sample_args {
     td_gpu_list list;
     uint32_t step, share;
     uint32_t first_vertex, end_vertex;
+    uint8_t from_host;
 } td_sample_args;
 
 /* The vertices that a sweep visits. */

@@ -205,6 +205,7 @@ TD_KERNEL(cut_frontier, td_cut_args)
     uint32_t chunk = find_chunk(a.tally, a.wanted[i], &sum), words = (a.end_vertex + 31) / 32;
     uint64_t w = a.first_vertex / 32 + (uint64_t)chunk * a.chunk_words;
     uint32_t vertex = a.end_vertex;
+    uint64_t edge = UINT64_MAX;
     for (; sum < a.wanted[i] && w < words; w++) {
         uint32_t word = frontier_word(&a.state, &c, a.map, (uint32_t)w, a.end_vertex);
         uint32_t v = (uint32_t)w * 32 + td_lane(), total = 0, most = 0;
@@ -217,14 +218,20 @@ TD_KERNEL(cut_frontier, td_cut_args)
         }
         uint32_t reached = TD_BALLOT(TD_ALL_LANES, sum + before + degree >= a.wanted[i]);
         most = TD_LOWEST_BIT(reached);
-        sum += TD_SHUFFLE(TD_ALL_LANES, before, most) + TD_SHUFFLE(TD_ALL_LANES, degree, most);
+        uint64_t reaches = sum + TD_SHUFFLE(TD_ALL_LANES, before, most);
+        uint32_t length = TD_SHUFFLE(TD_ALL_LANES, degree, most);
         vertex = (uint32_t)w * 32 + most + 1;
+        sum = reaches + length;
+        if (length < a.split_degree || sum == a.wanted[i]) break;
+        edge = a.offsets[vertex - 1] + (a.wanted[i] - reaches);
+        sum = a.wanted[i];
         break;
     }
     if (a.wanted[i] == 0) vertex = a.first_vertex;
     if (td_lane() != 0) return;
     a.cuts->vertex[i] = vertex;
     a.cuts->before[i] = sum;
+    a.cuts->edge[i] = edge;
 }
 
 #if PROGRAM_FIRST_HIT

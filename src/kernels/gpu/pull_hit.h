@@ -19,7 +19,9 @@ TD_DEVICE void settle(const td_hit_args *a, const td_context *c, uint32_t v, uin
 TD_DEVICE void add_hits(const td_hit_args *a, const hit_sums *sums)
 {
     add_tally(&a->state, sums->scanned, sums->activated, sums->activated_edges);
-    if (a->part.from_host) block_add_u64(&a->state.control->tally.host_bytes, sums->scanned * sizeof(uint32_t));
+    if (!a->part.from_host) return;
+    block_add_u64(&a->state.control->tally.host_bytes, sums->scanned * sizeof(uint32_t));
+    block_add_u64(&a->state.control->tally.host_edges, sums->scanned);
 }
 
 /* Edges that a single lane scans; 0 in later launches: their edges may be in host memory, which is read in lines. */

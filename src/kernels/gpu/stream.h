@@ -70,7 +70,10 @@ TD_DEVICE void expand_lines(const td_push_args *a, const td_context *c, push_rou
 TD_DEVICE void end_push(const td_gpu_state *state, bool from_host, const push_round *r, uint64_t pushed,
                           uint64_t read)
 {
-    if (from_host) block_add_u64(&state->control->tally.host_bytes, read);
+    if (from_host) {
+        block_add_u64(&state->control->tally.host_bytes, read);
+        block_add_u64(&state->control->tally.host_edges, pushed);
+    }
     block_add_u64(&r->next->edges, r->next_edges);
     block_add_u64(&state->control->tally.edges, pushed);
 }
@@ -99,6 +102,7 @@ TD_KERNEL(push_part, td_push_part_args)
         r.taken_edges = 0;
     }
     end_push(&a.push.state, a.part.from_host, &r, pushed, read);
+    if (a.part.cached) block_add_u64(&a.push.state.control->tally.cached_edges, pushed);
 }
 
 /* Pushes along the pieces of high-degree vertices that push_part listed. */

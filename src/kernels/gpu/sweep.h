@@ -104,7 +104,9 @@ TD_KERNEL(sweep, td_sweep_args)
         }
     }
     block_add_u64(&a.state.control->tally.edges, edges);
-    if (a.part.from_host) block_add_u64(&a.state.control->tally.host_bytes, read);
+    if (!a.part.from_host) return;
+    block_add_u64(&a.state.control->tally.host_bytes, read);
+    block_add_u64(&a.state.control->tally.host_edges, edges);
 }
 
 TD_KERNEL(sweep_pieces, td_sweep_args)
@@ -131,6 +133,7 @@ TD_KERNEL(sample, td_sample_args)
         visit_to(&a.state, false, u, TD_READ_ONLY(&a.list.targets[e]), ordered_weight(&a.state, a.list.weights, e), e);
         edges++;
     }
+    if (a.from_host) block_add_u64(&a.state.control->tally.host_edges, edges);
     block_add_u64(&a.state.control->tally.edges, edges);
 }
 

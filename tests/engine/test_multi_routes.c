@@ -1,0 +1,69 @@
+/* Copies between GPUs without a link: through host memory, or through a third GPU that has links to both, whichever is
+ * faster. */
+#include "engine/multi_scene.h"
+
+/* GPU 1 has links to 0 and 2, which have none to each other. */
+static const char *chain(const char *file, const char *link_rate, const char *host_rate)
+{
+    char links[300];
+    snprintf(links, sizeof links, "link 0 1 %s 1us\nlink 1 2 %s 1us\nhost-link each %s %s 5us\n", link_rate, link_rate,
+             host_rate, host_rate);
+    return machine_of(file, 3, links, "");
+}
+
+typedef struct traffic {
+    uint64_t past, first_leg, relayed, exchanged; /* copied from 0 to 2 and from 0 to 1; reported */
+    double seconds;
+} traffic;
+
+static traffic run_on(const char *program, const td_graph *graph, const char *devices, const char *settings)
+{
+    td_cache kept = {0};
+    td_run_options options = multi_options(program, devices);
+    options.cache = &kept;
+    td_run *run = run_of(program, graph, options, settings);
+    const td_gpu_set *gpus = kept.gpus;
+    traffic found = {.past = td_device_link_counts(gpus->gpu[0], gpus->gpu[2]).copied_bytes,
+                     .first_leg = td_device_link_counts(gpus->gpu[0], gpus->gpu[1]).copied_bytes,
+                     .seconds = run->device_seconds};
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        found.relayed += run->rows[i].bytes_relayed;
+        found.exchanged += run->rows[i].bytes_exchanged;
+    }
+    options.cache = NULL;
+    check_as_cpu(run, options, "");
+    td_run_destroy(run);
+    td_cache_release(&kept);
+    return found;
+}
+
+TEST(copies_go_through_a_third_gpu_where_its_links_are_faster)
+{
+    td_graph *graph = islands_graph(1, 2000, 8);
+    const char *fast = chain("fast.topology", "100GB/s", "2GB/s");
+    static const char *const programs[] = {"bfs", "sssp", "pagerank", "wcc", "mst", "kcore", "labels"};
+    for (int p = 0; p < 7; p++) {
+        traffic through = run_on(programs[p], graph, fast, ""), host = run_on(programs[p], graph, fast, "multi.routes=host");
+        if (through.past > 0 || through.relayed == 0 || host.past == 0 || host.relayed > 0)
+            TEST_FAIL("%s: %" PRIu64 " bytes past GPU 1 and %" PRIu64 " through it; by the host %" PRIu64 " and %" PRIu64,
+                      programs[p], through.past, through.relayed, host.past, host.relayed);
+        CHECK(through.first_leg >= host.past);
+        if (p == 2) CHECK(through.seconds < host.seconds); /* whole ranges of values */
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(copies_go_through_the_host_where_that_is_faster)
+{
+    td_graph *graph = islands_graph(1, 500, 8);
+    const char *slow = chain("slow.topology", "1GB/s", "50GB/s");
+    static const char *const programs[] = {"bfs", "pagerank", "mst"};
+    for (int p = 0; p < 3; p++) {
+        traffic found = run_on(programs[p], graph, slow, "");
+        CHECK(found.past > 0);
+        CHECK_EQ(found.relayed, 0);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN

@@ -1,0 +1,175 @@
+/* Fragments that do not fit their GPU: the rest of their edges is read from the host's memory. */
+#include "engine/multi_scene.h"
+
+#include "base/log.h"
+
+static td_run_options options_for(const td_program_info *info, const td_graph *graph, const char *devices)
+{
+    bool slow = strcmp(info->name, "circuit") == 0;
+    return (td_run_options){.engine = "multi", .devices = devices, .has_source = info->needs_source,
+                            .source = busiest(graph), .has_iterations = slow, .iterations = 3};
+}
+
+static void no_warning(void *context, td_log_level level, const char *line) { (void)context, (void)level, (void)line; }
+
+static td_graph *some_graph(void) { return islands_graph(1, 900, 12); }
+
+static uint64_t direct_bytes(const td_run *run)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) bytes += run->rows[i].bytes_direct;
+    return bytes;
+}
+
+TEST(all_programs_run_with_a_quarter_of_the_edges)
+{
+    td_graph *graph = some_graph();
+    const char *linked = linked_gpus("linked.topology", 3, "check off\n");
+    for (int p = 0; td_programs[p] != NULL; p++) {
+        const td_program_info *info = td_programs[p]->info;
+        const char *settings[] = {"", "multi.t1=0 multi.t2=0", "multi.partition=random", "multi.high_degree=32"};
+        for (int s = 0; s < 4; s++) {
+            td_run_options options = options_for(info, graph, s == 1 ? linked : "emu:3@unchecked");
+            bool gas = info->kind == TD_KIND_GAS, fused = td_programs[p]->cpu[0].fused;
+            if ((s == 2 && !info->renumbers) || (s == 3 && gas && !fused)) continue;
+            options.gpu_edges = 0.25;
+            td_run *run = run_of(info->name, graph, options, settings[s]);
+            CHECK(direct_bytes(run) > 0);
+            check_as_cpu(run, options, "");
+            td_run_destroy(run);
+        }
+    }
+    td_graph_destroy(graph);
+}
+
+/* Reads of the host's memory by all kernels of all GPUs, since they were opened. */
+static uint64_t host_bytes_of(const td_gpu_set *gpus)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < gpus->count; i++) {
+        td_counter counters[TD_COUNTERS];
+        int count = td_device_counters(gpus->gpu[i], counters);
+        for (int c = 0; c < count; c++)
+            if (strcmp(counters[c].name, "host_bytes") == 0) bytes += counters[c].value;
+    }
+    return bytes;
+}
+
+/* What the engine reports is what crosses the link, to the byte: edges read there times their bytes. */
+TEST(bytes_over_the_host_link_are_those_of_the_edges_read_there)
+{
+    td_graph *graph = some_graph();
+    static const struct {
+        const char *program, *settings;
+    } runs[] = {{"bfs", "multi.direction=push"}, {"bfs", "multi.direction=pull"}, {"sssp", ""}, {"sssp", "multi.direction=pull"},
+                {"wcc", ""}, {"mst", ""}, {"pagerank", ""}, {"kcore", ""}};
+    for (int i = 0; i < 8; i++) {
+        td_cache kept = {0};
+        td_run_options options = options_for(program_of(runs[i].program)->info, graph, "emu:3");
+        options.cache = &kept;
+        options.gpu_edges = 0.5;
+        td_run_destroy(run_of(runs[i].program, graph, options, runs[i].settings)); /* loads */
+        uint64_t before = host_bytes_of(kept.gpus);
+        td_run *run = run_of(runs[i].program, graph, options, runs[i].settings);
+        uint64_t read = host_bytes_of(kept.gpus) - before;
+        if (read != direct_bytes(run) || read == 0)
+            TEST_FAIL("%s %s: %" PRIu64 " bytes reported, %" PRIu64 " read", runs[i].program, runs[i].settings,
+                      direct_bytes(run), read);
+        td_run_destroy(run);
+        td_cache_release(&kept);
+    }
+    td_graph_destroy(graph);
+}
+
+/* A pull along all lists reads every edge that is not on a GPU, once an iteration. */
+TEST(an_iteration_over_all_edges_reads_all_that_the_plan_leaves_at_the_host)
+{
+    td_graph *graph = some_graph();
+    td_settings none = {0};
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    td_run_options options = options_for(program_of("pagerank")->info, graph, "emu:3@unchecked");
+    options.settings = &none;
+    options.gpu_edges = 0.25;
+    options.has_iterations = true;
+    options.iterations = 4;
+    CHECK_OK(td_plan_make(&plan, "multi", program_of("pagerank"), graph, &options));
+    CHECK_CONTAINS(plan->why, "read from host memory");
+    uint64_t stated = 0;
+    for (int i = 0; i < plan->devices.count; i++) stated += plan->devices.of[i].host_edge_bytes;
+    CHECK(stated > graph->edges / 2 * sizeof(uint32_t));
+    CHECK_EQ(td_plan_counter(plan, "edges_at_host") * sizeof(uint32_t), stated);
+    CHECK_OK(td_run_program(&run, program_of("pagerank"), graph, &options));
+    for (uint32_t i = 0; i < run->row_count; i++) CHECK_EQ(run->rows[i].bytes_direct, stated);
+    for (int i = 0; i < plan->devices.count; i++) {
+        const td_device_row *row = &plan->devices.of[i].row;
+        CHECK_EQ(run->devices.of[i].row.peak, row->graph + row->program);
+    }
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    options.gpu_edges = 0;
+    run = run_of("pagerank", graph, options, "");
+    CHECK_EQ(direct_bytes(run), 0);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+/* Three GPUs whose memory together is less than the graph. */
+TEST(small_gpus_serve_a_graph_larger_than_all_of_them_together)
+{
+    td_graph *graph = islands_graph(1, 500, 200);
+    uint64_t edges = graph->edges * (sizeof(uint32_t) + td_weight_bytes(graph->weights));
+    static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank", "kcore", "mst"};
+    for (int p = 0; p < 6; p++) {
+        td_run_options options = options_for(program_of(programs[p])->info, graph, "emu:3@unchecked");
+        td_run *run = NULL;
+        options.gpu_memory = 1; /* refused, with the figure that would do */
+        CHECK_STATUS(try_run(&run, programs[p], graph, options, ""), TD_NO_MEMORY);
+        CHECK_CONTAINS(td_last_message(), "vertices may not");
+        CHECK_CONTAINS(td_last_message(), "gpu_memory");
+        uint64_t least = td_last_refusal()->needed;
+        options.gpu_memory = least - 1;
+        CHECK_STATUS(try_run(&run, programs[p], graph, options, ""), TD_NO_MEMORY);
+        options.gpu_memory = least;
+        CHECK(3 * least < edges || strcmp(programs[p], "mst") == 0);
+        run = run_of(programs[p], graph, options, "");
+        CHECK(direct_bytes(run) > 0);
+        for (int i = 0; i < run->devices.count; i++) CHECK(run->devices.of[i].row.peak <= least);
+        check_as_cpu(run, (td_run_options){.has_source = options.has_source, .source = options.source}, "");
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+/* Two GPUs have larger fragments than three: they keep as much of them as fits. */
+TEST(a_lost_gpus_fragment_need_not_fit_the_others)
+{
+    td_graph *graph = some_graph();
+    td_settings none = {0};
+    td_run_options options = options_for(program_of("sssp")->info, graph, "emu:3@unchecked");
+    td_plan *plan = NULL;
+    options.settings = &none;
+    CHECK_OK(td_plan_make(&plan, "multi", program_of("sssp"), graph, &options));
+    uint64_t need = 0;
+    for (int i = 0; i < plan->devices.count; i++) {
+        const td_device_row *row = &plan->devices.of[i].row;
+        if (row->graph + row->program > need) need = row->graph + row->program;
+    }
+    td_plan_destroy(plan);
+    options.gpu_memory = need;
+    td_run *run = run_of("sssp", graph, options, "");
+    CHECK_EQ(direct_bytes(run), 0);
+    td_run_destroy(run);
+    td_log_set_sink(no_warning, NULL);
+    td_device_lose_at("emu:1", 70);
+    run = run_of("sssp", graph, options, "multi.recovery_every=1");
+    td_device_lose_at("", 0);
+    td_log_set_sink(NULL, NULL);
+    CHECK_EQ(run->recovery.gpus_lost, 1);
+    CHECK(direct_bytes(run) > 0);
+    check_as_cpu(run, (td_run_options){.has_source = options.has_source, .source = options.source}, "");
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
