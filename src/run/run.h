@@ -51,6 +51,7 @@ typedef struct td_row {
     td_row_list load, share;
     uint64_t edges_stolen, messages, bytes_exchanged;
     uint32_t gpus;
+    uint64_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
@@ -63,7 +64,7 @@ enum { TD_MOST_GPUS = 16, TD_DEVICE_ROWS = TD_MOST_GPUS + 1 }; /* and the CPU */
 typedef struct td_device_use {
     td_device_row row;     /* the API's row, without name and size */
     char name[48];         /* "cpu", "cuda:0" */
-    uint64_t launches;
+    uint64_t launches, copies, fills, waits;
 } td_device_use;
 typedef struct td_device_uses {
     td_device_use of[TD_DEVICE_ROWS]; /* the CPU first, if it computes */

@@ -3,7 +3,7 @@
  * fragments alone. */
 #include "engine/multi_scene.h"
 
-#define ALONE "multi.stealing=off multi.ownership=off multi.loop_edges=0 " /* every GPU processes its own fragment */
+#define ALONE "multi.stealing=off multi.ownership=off multi.loop_edges=0 multi.queue_edges=0 " /* every GPU processes its own fragment */
 
 enum { GPUS = 4 };
 

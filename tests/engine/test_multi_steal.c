@@ -92,8 +92,8 @@ TEST(an_iteration_of_one_fragment_is_shorter_with_stealing)
     const struct {
         const char *program, *settings;
         const td_graph *graph;
-    } works[] = {{"bfs", "multi.ownership=off multi.loop_edges=0 multi.direction=push", islands},
-                 {"sssp", "multi.ownership=off multi.loop_edges=0", islands},
+    } works[] = {{"bfs", "multi.ownership=off multi.loop_edges=0 multi.queue_edges=0 multi.direction=push", islands},
+                 {"sssp", "multi.ownership=off multi.loop_edges=0 multi.queue_edges=0", islands},
                  {"pagerank", "", hubs},
                  {"wcc", "multi.samples=0", hubs}};
     const char *devices = slow_gpus(4);

@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
+    SET_T3, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
 };
 
 static const td_setting settings[] = {
@@ -41,6 +41,9 @@ static const td_setting settings[] = {
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
+    [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                         "where the host launches every round: edges of a frontier up to which it is kept in queues and "
+                         "not searched for in bitmaps; 0: it always is"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
@@ -64,7 +67,8 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
-    if (strcmp(setting, "loop_edges") == 0) return gas && k->fused && k->sum == TD_SUM_MIN;
+    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0)
+        return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
     return true;
@@ -96,7 +100,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
-                               .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
+                               .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
+                               .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY]};
     if (out->model != NULL && out->cost != TD_COST_MODEL)
@@ -136,7 +141,8 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
-    bool loops = gpu->loop_edges > 0 && job->traits->fused && job->traits->sum == TD_SUM_MIN;
+    bool loops = gpu->loop_edges > 0, queues = loops || gpu->queue_edges > 0;
+    if (!job->traits->fused || job->traits->sum != TD_SUM_MIN) loops = queues = false;
     if (!td_gpu_is_gas(job) || job->traits->fused)
         TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     if (!td_gpu_is_gas(job))
@@ -150,11 +156,10 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
         TD_CHECK(td_gpu_new(job, &job->arrays.left, n, sizeof(uint32_t), "vertices left"));
         TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
     }
-    /* A round activates no more vertices than it has edges; deferred vertices become near all at once. */
-    uint64_t most = job->prioritised || gpu->loop_edges >= n ? n : gpu->loop_edges + 1;
-    for (int i = 0; i < 2 && loops; i++) {
-        TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], most, sizeof(uint32_t), "queue of vertices"));
-        if (job->prioritised)
+    /* Any vertex may become active: edges are estimated ahead, and many vertices may have few edges. */
+    for (int i = 0; i < 2 && queues; i++) {
+        TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], n, sizeof(uint32_t), "queue of vertices"));
+        if (job->prioritised && loops)
             TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
     }
     return TD_OK;
@@ -230,6 +235,7 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
+        gpu->queue_edges = self->set.queue_edges;
         gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
@@ -318,6 +324,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
     self->loops = td_multi_loops(self);
+    self->queues = td_multi_queues(self);
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
     return td_multi_open_balance(self);
@@ -368,6 +375,7 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     TD_EACH_GPU(self, gpu) gpu->job.run_began = run_began;
     TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
+    (void)td_multi_new_operations(self);
     TD_TRY(run_schedule(self));
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(run_began);
@@ -390,6 +398,7 @@ void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set)
 {
     fill_job(&gpu->job, set);
     gpu->loop_edges = set->loop_edges;
+    gpu->queue_edges = set->queue_edges;
 }
 
 td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges)
@@ -404,7 +413,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
-    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
+    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, operations),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), {0},
 };

@@ -48,6 +48,7 @@ typedef struct td_multi_settings {
     double t1, t2, t3;       /* the paper's thresholds; TD_ADAPTIVE */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
+    uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
     const char *model, *log, *family; /* or NULL */
@@ -105,7 +106,7 @@ typedef struct td_multi_gpu {
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
-    uint64_t loop_edges;     /* td_multi_settings */
+    uint64_t loop_edges, queue_edges; /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at; /* by the devices' clock: when it was through with the work before (while logging),
@@ -171,6 +172,19 @@ typedef struct td_multi_loop {
     uint32_t mean_degree;
 } td_multi_loop;
 
+/* What a GPU's counters were when the host last read them. */
+typedef struct td_multi_counted {
+    uint64_t processed, vertices[TD_FRAGMENTS], edges[TD_FRAGMENTS];
+} td_multi_counted;
+
+/* Frontiers of small rounds that the host launches, in queues (queue.c). */
+typedef struct td_multi_queue {
+    bool listed;             /* the owners' queues hold the frontier */
+    uint32_t length[TD_FRAGMENTS]; /* of every GPU's queue */
+    uint32_t before[TD_FRAGMENTS]; /* entries that were appended to it in all rounds so far, modulo 2^32 */
+    td_multi_counted seen[TD_FRAGMENTS];
+} td_multi_queue;
+
 typedef struct td_multi_job {
     td_run *run;
     const td_run_options *options;
@@ -187,7 +201,9 @@ typedef struct td_multi_job {
     int waiting;             /* completions under way */
     td_multi_balance balance;
     td_multi_loop rounds;
+    td_multi_queue queue;
     bool loops;              /* rounds may run without the host */
+    bool queues;             /* small rounds that the host launches may take their frontier from queues */
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
     td_multi_model model;
     td_status failed;        /* of a completion */
@@ -196,6 +212,7 @@ typedef struct td_multi_job {
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
     bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
+    uint64_t operations;     /* of the host on all GPUs, until the last iteration's end */
     td_row row;
 } td_multi_job;
 
@@ -273,12 +290,26 @@ td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it *
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+uint64_t td_multi_new_operations(td_multi_job *self); /* of the host on all GPUs, since the last call */
 
 /* loop.c: rounds without the host, until the frontier has more than loop_edges edges or is empty; *far: vertices are
  * deferred. */
 bool td_multi_loops(const td_multi_job *self);
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far);
 void td_multi_close_loop(td_multi_job *self);
+
+/* What all members see of each other in rounds that update each other's memory. */
+void td_multi_list_members(td_multi_job *self); /* into rounds */
+void td_multi_fill_peers(td_multi_job *self, td_joint_args *args);
+
+/* queue.c: small rounds that the host launches. */
+bool td_multi_queues(const td_multi_job *self);
+bool td_multi_is_queued(td_multi_job *self); /* this round */
+td_status td_multi_push_queued(td_multi_job *self, uint64_t began);
+td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are measured */
+
+/* rounds.c: after an iteration, the next frontier's bitmaps become the frontier's. */
+void td_multi_next_frontier(td_multi_job *self);
 
 /* own.c: gives fragments to other owners, with their values and active vertices. */
 td_status td_multi_move(td_multi_job *self, const int *owner);

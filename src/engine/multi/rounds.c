@@ -34,7 +34,7 @@ static td_status retire_frontier(td_multi_job *self)
     return TD_OK;
 }
 
-static void next_frontier(td_multi_job *self)
+void td_multi_next_frontier(td_multi_job *self)
 {
     TD_EACH_GPU(self, gpu) {
         bool is_member = self->exchange.box[td_multi_index(self, gpu)].fragments.owned != 0;
@@ -56,9 +56,11 @@ static td_status exchange(td_multi_job *self)
 static td_status push(td_multi_job *self)
 {
     uint64_t began = td_clock_ns();
+    if (self->now.edges > self->set.queue_edges) TD_CHECK(td_multi_leave_queue(self));
     self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
+    if (td_multi_is_queued(self)) return td_multi_push_queued(self, began);
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
@@ -78,7 +80,7 @@ static td_status push(td_multi_job *self)
     TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -166,6 +168,7 @@ static td_status pull(td_multi_job *self)
 {
     uint64_t began = td_clock_ns(), value = 0;
     bool first_hit = self->gpu[0].job.state.first_hit;
+    TD_CHECK(td_multi_leave_queue(self));
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_gpu_subtract_settled(td_multi_first(self), self->now.vertices, self->now.edges);
     bool adopts = first_hit && !self->shared;
@@ -184,7 +187,7 @@ static td_status pull(td_multi_job *self)
     TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -319,6 +322,7 @@ static td_status find_lowest(td_multi_job *self, uint32_t *lowest)
 static td_status next_bucket(td_multi_job *self, bool *more)
 {
     uint32_t lowest;
+    self->queue.listed = false; /* and empty */
     TD_CHECK(find_lowest(self, &lowest));
     *more = lowest != UINT32_MAX;
     if (!*more) return TD_OK;
@@ -334,7 +338,7 @@ static td_status next_bucket(td_multi_job *self, bool *more)
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) gpu->job.bound = lowest;
     td_multi_add_up(self);
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return TD_OK;
 }
 

@@ -91,6 +91,7 @@ static bool may_move(const td_multi_job *self, td_multi_work work)
 {
     if (!self->set.moves_owners || work != TD_WORK_PUSH || self->traits->schedule == TD_SCHEDULE_PEEL) return false;
     if (self->set.t3 >= 0) return true;
+    if (self->queues && self->now.edges <= self->set.queue_edges) return true; /* nothing is searched */
     /* Fewer GPUs search the frontier's whole bitmap, which must take less than what they can save. */
     int processors = self->gpu[0].job.device->properties.multiprocessors;
     double words = (double)self->graph->vertices / 32, search = words * SEARCH_SECONDS / (processors > 0 ? processors : 1);
@@ -216,7 +217,8 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
         if (queued[k])
             TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
     }
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    TD_EACH_OWNED(self, owner, fragment) /* one wait per owner: those behind it have nothing to wait for */
+        if (queued[fragment - self->held->fragment]) TD_CHECK(td_stream_synchronize(owner->job.stream));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);

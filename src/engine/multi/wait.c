@@ -139,6 +139,17 @@ void td_multi_add_up(td_multi_job *self)
     }
 }
 
+uint64_t td_multi_new_operations(td_multi_job *self)
+{
+    uint64_t all = 0, before = self->operations;
+    for (int i = 0; i < self->count; i++) {
+        const td_device_counts *counts = &self->gpu[i].job.device->counts;
+        all += counts->launches + counts->copies + counts->fills + counts->waits;
+    }
+    self->operations = all;
+    return all - before;
+}
+
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
 {
     td_gpu_job *first = td_multi_first(self);
@@ -146,6 +157,7 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->row.bytes_exchanged = self->exchange.bytes;
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
+    self->row.operations = td_multi_new_operations(self);
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;
