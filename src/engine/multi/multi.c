@@ -9,8 +9,11 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
 };
+
+/* Smaller iterations are not worth the GPUs' reports; a model's samples are. */
+enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 };
 
 static const td_setting settings[] = {
     [SET_PARTITION] = {"partition", TD_SETTING_CHOICE, 0, 0, 0, "seg|random|metis",
@@ -38,6 +41,9 @@ static const td_setting settings[] = {
                 "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
     [SET_T3] = {"t3", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e6, NULL,
                 "seconds of an iteration below which fewer GPUs are considered; -1: by what they can save"},
+    [SET_STEAL_EDGES] = {"steal_edges", TD_SETTING_WHOLE, 0, 0, 1e15, NULL,
+                         "edges of an iteration from which the GPUs are timed and edges may be stolen, where t1 is not "
+                         "given; 0: 4 million, with cost=model 262,144"},
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
@@ -99,11 +105,14 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steals = set[SET_STEALING] == 1,
                                .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
+                               .steal_edges = (uint64_t)set[SET_STEAL_EDGES],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY]};
+    bool modelled = out->cost == TD_COST_MODEL || out->log != NULL;
+    if (out->steal_edges == 0) out->steal_edges = modelled ? MODEL_EDGES : TIMED_EDGES;
     if (out->model != NULL && out->cost != TD_COST_MODEL)
         return td_fail(TD_USAGE, "multi.model=%s is the file of multi.cost=model, which is not set", out->model);
     return TD_OK;
@@ -378,6 +387,7 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     (void)td_multi_new_operations(self);
     TD_TRY(run_schedule(self));
     td_checkpoints_finish(run);
+    td_multi_keep_learned(self);
     run->seconds = td_seconds_since(run_began);
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;

@@ -46,6 +46,7 @@ typedef struct td_multi_settings {
     bool steals, moves_owners;
     td_multi_cost cost;
     double t1, t2, t3;       /* the paper's thresholds; TD_ADAPTIVE */
+    uint64_t steal_edges;    /* smaller iterations are neither timed nor divided, unless t1 is given */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
@@ -78,6 +79,19 @@ typedef struct td_multi_fragment {
     uint32_t *boundary;      /* bitmap: the vertices that other fragments refer to, as far as this one owns them */
 } td_multi_fragment;
 
+/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
+typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP, TD_WORKS } td_multi_work;
+
+/* What iterations have taught about a program on a graph; cached with the layout for the next run. */
+typedef struct td_multi_learned {
+    const td_program *program;
+    bool knows[TD_WORKS];    /* the seconds of edges are measured */
+    double edge_seconds[TD_WORKS][TD_FRAGMENTS]; /* of a fragment's edge where it is */
+    double steal_seconds;    /* by which an iteration with steals takes longer beside its work: searches, launches */
+    double steal_factor;     /* what its longest GPU takes, over what the costs of edges say: GPUs compete */
+    td_sync_cost sync;       /* of rounds that the host launches */
+} td_multi_learned;
+
 /* The layout that is cached between the runs of a graph. */
 typedef struct td_multi_graph {
     td_gpu_layout gpu;
@@ -90,6 +104,7 @@ typedef struct td_multi_graph {
     td_multi_fragment fragment[TD_FRAGMENTS];
     td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
     bool has_whole;
+    td_multi_learned learned; /* by the last run */
 } td_multi_graph;
 
 /* One GPU in a run. */
@@ -120,9 +135,6 @@ typedef struct td_multi_part {
     uint64_t edges;
 } td_multi_part;
 
-/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
-typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
-
 /* What of a frontier's tally the cost model needs, on the host. */
 typedef struct td_multi_degrees {
     uint64_t vertices[TD_GPU_DEGREES], edges[TD_GPU_DEGREES], other_edges;
@@ -145,20 +157,21 @@ typedef struct td_multi_model {
 typedef struct td_multi_balance {
     double link_seconds[TD_FRAGMENTS][TD_FRAGMENTS]; /* [i][j]: of an edge of fragment i read by GPU j; INFINITY: it
                                                       * cannot */
-    double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
-    double steal_seconds;
+    td_multi_learned learned;
+    double predicted_seconds[TD_FRAGMENTS]; /* of a fragment's edge, by the cost model */
     td_reduction_tree tree;
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
-    td_sync_cost sync;       /* of rounds that the host launches */
     td_decide_state state;
     td_decision decision;
     uint64_t load[TD_FRAGMENTS], share[TD_FRAGMENTS * TD_FRAGMENTS]; /* edges */
     td_multi_part part[TD_FRAGMENTS * TD_FRAGMENTS];
     int parts;
     td_multi_work work;
-    uint64_t began;          /* by the devices' clock */
+    uint64_t divided;        /* by the devices' clock: when the division began */
+    uint64_t began;          /* and when it was made */
     bool is_timed;           /* GPUs say when they are through with their parts */
-    bool is_predicted;       /* edge_seconds are the cost model's */
+    bool is_predicted;       /* costs are the cost model's */
+    bool tallies;            /* measuring also sums edges by chunks, which only steals need */
     double last_seconds;     /* of the iteration before */
     double decide_seconds;   /* of this run */
     uint64_t stolen;         /* edges of this run */
@@ -317,6 +330,7 @@ td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment 
 
 /* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
 td_status td_multi_open_balance(td_multi_job *self);
+void td_multi_keep_learned(td_multi_job *self); /* for the next run */
 td_status td_multi_divide(td_multi_job *self, td_multi_work work);
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its parts */
 td_status td_multi_settle(td_multi_job *self);
@@ -328,7 +342,7 @@ td_status td_multi_model_check(const td_multi_settings *set, td_gpu_set *gpus); 
 td_status td_multi_model_open(td_multi_job *self);
 void td_multi_model_close(td_multi_job *self);
 td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work); /* of all fragments' work in this iteration */
-void td_multi_predict(td_multi_job *self, td_multi_work work); /* into balance.edge_seconds */
+void td_multi_predict(td_multi_job *self, td_multi_work work); /* into balance.predicted_seconds */
 int td_multi_cost_work(td_multi_work work); /* a td_cost_work; -1: none */
 
 /* log.c: iterations that fragments' own GPUs processed alone, as samples for a cost model. */

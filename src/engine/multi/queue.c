@@ -71,7 +71,6 @@ td_status td_multi_leave_queue(td_multi_job *self)
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) gpu->settled_edges -= gpu->edges; /* which is counted again */
     td_multi_add_up(self);
-    self->tally_stale = false;
     return TD_OK;
 }
 

@@ -58,11 +58,12 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
     return state;
 }
 
-/* Chunks of frontiers are for cuts; a value is for mirrors of first-hit programs. */
+/* Chunks of frontiers are for cuts, so only after an iteration with steals, as the next may have some, too: others are
+ * measured again. A value is for mirrors of first-hit programs. */
 static bool needs_tally(const td_multi_job *self)
 {
     bool value = self->gpu[0].job.state.first_hit && !self->shared;
-    return self->gpu[0].tally != NULL && (value || self->needs_classes || (self->set.steals && self->balance.state.group != 1));
+    return self->gpu[0].tally != NULL && (value || self->needs_classes || self->balance.tallies);
 }
 
 /* The fragments first .. last, which the GPU owns and whose vertices are adjacent. */
@@ -97,6 +98,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
 
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
+    self->tally_stale = !needs_tally(self);
     TD_EACH_MEMBER(self, gpu) {
         uint32_t owned = self->exchange.box[td_multi_index(self, gpu)].fragments.owned;
         for (int first = 0, last; first < self->count; first = last + 1) {
