@@ -133,4 +133,38 @@ TEST(a_vertex_with_many_neighbours_fits_a_small_loop)
     td_graph_destroy(star);
 }
 
+/* The parts of all iterations are together the run's virtual time. */
+TEST(the_parts_of_iterations_add_up_to_the_run)
+{
+    static const struct {
+        const char *program, *settings;
+    } runs[] = {{"bfs", ""}, {"bfs", HOST}, {"sssp", HOST}, {"sssp", BITMAPS "multi.exchange=copies"},
+                {"labels", HOST "multi.t1=0 multi.t2=0"}, {"pagerank", ""}, {"wcc", ""}, {"mst", ""}, {"kcore", ""}};
+    const char *devices[] = {"emu:8@dgx1", linked_gpus("linked.topology", 3, "")};
+    td_graph *graph = islands_graph(3, 200, 5);
+    for (int d = 0; d < 2; d++)
+        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+            char settings[256];
+            td_run_options options = multi_options(runs[i].program, devices[d]);
+            options.has_iterations = strcmp(runs[i].program, "pagerank") == 0;
+            options.iterations = 4;
+            snprintf(settings, sizeof settings, "multi.breakdown=on %s", runs[i].settings);
+            td_run *run = run_of(runs[i].program, graph, options, settings);
+            long long sum = 0, computing = 0;
+            for (uint32_t r = 0; r < run->row_count; r++) {
+                const td_row *row = &run->rows[r];
+                CHECK(row->computing_seconds >= 0 && row->packing_seconds >= 0 && row->deciding_seconds >= 0 &&
+                      row->waiting_seconds >= 0);
+                computing += llround(row->computing_seconds * 1e9);
+                sum += llround(row->computing_seconds * 1e9) + llround(row->packing_seconds * 1e9) +
+                       llround(row->deciding_seconds * 1e9) + llround(row->waiting_seconds * 1e9);
+            }
+            if (sum != llround(run->device_seconds * 1e9) || computing == 0)
+                TEST_FAIL("%s with '%s' on %s: parts of %lld ns, %lld of them computing, of %lld", runs[i].program,
+                          settings, devices[d], sum, computing, llround(run->device_seconds * 1e9));
+            td_run_destroy(run);
+        }
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN

@@ -159,6 +159,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
         for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
         row.active_edges = row.edges;
         if (r == 0) row.operations = td_multi_new_operations(self);
+        td_multi_end_parts(self, &row, true);
         self->now.vertices = first->control->rows[r].vertices;
         if (first->control->rows[r].split) continue;
         for (int i = 0; i < self->rounds.count; i++)

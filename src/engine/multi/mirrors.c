@@ -48,6 +48,7 @@ static td_mirror_args mirror_args(const td_multi_gpu *gpu)
 
 static td_status list_changed(td_multi_job *self)
 {
+    uint64_t began = td_multi_clock(self);
     TD_CHECK(td_multi_reset(self));
     TD_EACH_OWNED(self, gpu, fragment) {
         td_mirror_args args = mirror_args(gpu);
@@ -57,7 +58,9 @@ static td_status list_changed(td_multi_job *self)
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->list_mirrored,
                                td_gpu_words(&gpu->job) * 32, &args));
     }
-    return td_multi_wait(self);
+    TD_CHECK(td_multi_wait(self));
+    self->times.packing += td_multi_clock(self) - began;
+    return TD_OK;
 }
 
 /* Brings a list into the memory of the GPU that takes it, unless its kernels can read it where it is. The other GPU's

@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_BREAKDOWN, SET_MODEL, SET_LOG, SET_FAMILY, SETTINGS,
 };
 
 /* Smaller iterations are not worth the GPUs' reports; a model's samples are. */
@@ -55,6 +55,8 @@ static const td_setting settings[] = {
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex processed before the largest component is skipped; 0: skip none"},
+    [SET_BREAKDOWN] = {"breakdown", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
+                       "times every iteration in its parts, for the report: computing, packing, deciding, waiting"},
     [SET_MODEL] = {"model", TD_SETTING_TEXT, 0, 0, 0, NULL,
                    "file of cost=model (default: the devices', by tandem calibrate or shipped with Tandem)"},
     [SET_LOG] = {"log", TD_SETTING_TEXT, 0, 0, 0, NULL,
@@ -109,7 +111,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
-                               .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
+                               .samples = (uint32_t)set[SET_SAMPLES],
+                               .breakdown = set[SET_BREAKDOWN] == 1, .model = texts[SET_MODEL],
                                .log = texts[SET_LOG], .family = texts[SET_FAMILY]};
     bool modelled = out->cost == TD_COST_MODEL || out->log != NULL;
     if (out->steal_edges == 0) out->steal_edges = modelled ? MODEL_EDGES : TIMED_EDGES;
@@ -385,7 +388,9 @@ static td_status run_multi(const td_plan *plan, td_run *run)
     TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
     (void)td_multi_new_operations(self);
+    self->times.ended = td_multi_clock(self);
     TD_TRY(run_schedule(self));
+    td_multi_close_parts(self);
     td_checkpoints_finish(run);
     td_multi_keep_learned(self);
     run->seconds = td_seconds_since(run_began);
@@ -425,7 +430,8 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 static const td_column columns[] = {
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, operations),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
-    COLUMN(REAL, decide_seconds), {0},
+    COLUMN(REAL, decide_seconds), COLUMN(REAL, computing_seconds), COLUMN(REAL, packing_seconds),
+    COLUMN(REAL, deciding_seconds), COLUMN(REAL, waiting_seconds), {0},
 };
 
 const td_engine td_multi_engine = {

@@ -52,6 +52,7 @@ typedef struct td_multi_settings {
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
+    bool breakdown;          /* iterations are timed in their parts */
     const char *model, *log, *family; /* or NULL */
 } td_multi_settings;
 td_status td_multi_read_settings(const td_settings *settings, td_multi_settings *out);
@@ -124,8 +125,8 @@ typedef struct td_multi_gpu {
     uint64_t loop_edges, queue_edges; /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
-    uint64_t started_at, processed_at; /* by the devices' clock: when it was through with the work before (while logging),
-                                        * and with these */
+    uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
+                                        * (while logging), with these, and with its messages; 0: it was not timed */
 } td_multi_gpu;
 
 /* A part of a fragment's work and the GPU that does it. */
@@ -198,6 +199,12 @@ typedef struct td_multi_queue {
     td_multi_counted seen[TD_FRAGMENTS];
 } td_multi_queue;
 
+/* What an iteration's time went to, by the devices' clock, in nanoseconds (breakdown.c). */
+typedef struct td_multi_times {
+    uint64_t ended;          /* the iteration before */
+    uint64_t computing, packing, deciding;
+} td_multi_times;
+
 typedef struct td_multi_job {
     td_run *run;
     const td_run_options *options;
@@ -225,6 +232,7 @@ typedef struct td_multi_job {
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
     bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
+    td_multi_times times;
     uint64_t operations;     /* of the host on all GPUs, until the last iteration's end */
     td_row row;
 } td_multi_job;
@@ -296,6 +304,7 @@ td_status td_multi_plan(td_plan *plan);
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
 td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
+td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
@@ -336,6 +345,13 @@ td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* que
 td_status td_multi_settle(td_multi_job *self);
 uint64_t td_multi_assigned(const td_multi_job *self, int gpu); /* edges of its parts */
 static inline bool td_multi_is_stolen(const td_multi_job *self) { return self->balance.decision.steal == TD_STEAL_STOLEN; }
+
+/* breakdown.c: what the time of iterations goes to. */
+uint64_t td_multi_clock(const td_multi_job *self); /* the latest of the GPUs' clocks */
+td_status td_multi_note_packed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its packing */
+void td_multi_add_parts(td_multi_job *self); /* of this iteration, when the GPUs have reported */
+void td_multi_end_parts(td_multi_job *self, td_row *row, bool computing); /* computing: all that is not known otherwise */
+void td_multi_close_parts(td_multi_job *self); /* behind the last iteration */
 
 /* model.c: costs by the cost model. */
 td_status td_multi_model_check(const td_multi_settings *set, td_gpu_set *gpus); /* whether there is a model */

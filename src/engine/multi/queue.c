@@ -117,11 +117,14 @@ static td_status launch_members(td_multi_job *self)
 
 static td_status read_launched(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu)
-        if (self->queue.length[td_multi_index(self, gpu)] > 0) TD_CHECK(td_gpu_queue_read(&gpu->job, 0));
+    TD_EACH_MEMBER(self, gpu) {
+        if (self->queue.length[td_multi_index(self, gpu)] == 0) continue;
+        TD_CHECK(td_multi_note_processed(self, gpu));
+        TD_CHECK(td_gpu_queue_read(&gpu->job, 0));
+    }
     TD_EACH_MEMBER(self, gpu)
         if (self->queue.length[td_multi_index(self, gpu)] > 0) TD_CHECK(td_stream_synchronize(gpu->job.stream));
-    return TD_OK;
+    return td_multi_reports(self);
 }
 
 /* What a GPU's counters have grown by. */

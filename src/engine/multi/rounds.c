@@ -47,7 +47,10 @@ static td_status exchange(td_multi_job *self)
     td_gpu_exchange *all = &self->exchange;
     if (self->shared) return td_multi_all_wait(self);
     if (self->balance.state.group == 1) return TD_OK; /* there is nobody to send to */
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+        TD_CHECK(td_multi_note_packed(self, gpu));
+    }
     if (td_gpu_exchange_copies(all)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_take(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     return TD_OK;
@@ -356,7 +359,9 @@ td_status td_multi_priorities(td_multi_job *self)
             continue;
         }
         if (self->now.vertices == 0) {
+            uint64_t began = td_multi_clock(self);
             TD_CHECK(next_bucket(self, &more));
+            self->times.deciding += more ? td_multi_clock(self) - began : 0;
             continue;
         }
         TD_CHECK(push(self));

@@ -86,17 +86,6 @@ td_status td_multi_open_balance(td_multi_job *self)
     return TD_OK;
 }
 
-/* The latest of the GPUs' clocks. */
-static uint64_t clock_of_all(const td_multi_job *self)
-{
-    uint64_t latest = 0;
-    for (int i = 0; i < self->count; i++) {
-        uint64_t now = td_device_clock(self->gpu[i].job.device);
-        if (now > latest) latest = now;
-    }
-    return latest;
-}
-
 /* Deciding. */
 
 static double seconds_of(const td_multi_balance *balance, int fragment)
@@ -372,7 +361,7 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
 {
     td_multi_balance *balance = &self->balance;
     uint64_t began = td_clock_ns(), all = 0;
-    balance->divided = clock_of_all(self);
+    balance->divided = td_multi_clock(self);
     bool several = self->count > 1;
     note_loads(self, work);
     balance->parts = 0;
@@ -393,8 +382,9 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     else if (work == TD_WORK_SWEEP) cut_sweeps(self);
     else TD_CHECK(cut_frontiers(self, work == TD_WORK_OPEN));
     balance->decide_seconds += td_seconds_since(began);
-    balance->began = clock_of_all(self);
-    TD_EACH_GPU(self, gpu) gpu->processed_at = 0;
+    balance->began = td_multi_clock(self);
+    self->times.deciding += balance->began - balance->divided;
+    TD_EACH_GPU(self, gpu) gpu->processed_at = gpu->packed_at = 0;
     return TD_OK;
 }
 
@@ -419,7 +409,7 @@ static void on_processed(void *context, td_status status, uint64_t gpu)
 
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu)
 {
-    if (!self->balance.is_timed) return TD_OK;
+    if (!self->balance.is_timed && !self->set.breakdown) return TD_OK;
     self->waiting++;
     return td_stream_notify(gpu->job.stream, on_processed, self, (uint64_t)td_multi_index(self, gpu));
 }
@@ -464,7 +454,7 @@ static void learn_steal(td_multi_job *self, double longest)
 {
     td_multi_balance *balance = &self->balance;
     td_multi_learned *learned = &balance->learned;
-    double q, p = td_sync_cost_fit(&learned->sync, &q), whole = (double)(clock_of_all(self) - balance->divided) * 1e-9;
+    double q, p = td_sync_cost_fit(&learned->sync, &q), whole = (double)(td_multi_clock(self) - balance->divided) * 1e-9;
     if (balance->decision.steal == TD_STEAL_STOLEN) {
         double predicted = balance->decision.longest / learned->steal_factor;
         believe(&learned->steal_seconds, fmax(0, whole - longest - p * balance->state.group - q));
@@ -491,12 +481,13 @@ td_status td_multi_settle(td_multi_job *self)
 {
     td_multi_balance *balance = &self->balance;
     double longest = 0, all = 0;
-    balance->last_seconds = (double)(clock_of_all(self) - balance->began) * 1e-9;
+    balance->last_seconds = (double)(td_multi_clock(self) - balance->began) * 1e-9;
     for (int p = 0; p < balance->parts; p++) {
         const td_multi_part *part = &balance->part[p];
         if (!(self->exchange.box[part->gpu].fragments.owned >> part->fragment & 1u)) self->row.edges_stolen += part->edges;
     }
     balance->stolen += self->row.edges_stolen;
+    td_multi_add_parts(self);
     self->row.steal = td_steal_reason_name(balance->decision.steal);
     if (!balance->is_timed) {
         td_sync_cost_add(&balance->learned.sync, balance->state.group, balance->last_seconds, balance->decision.longest);

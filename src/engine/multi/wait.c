@@ -21,6 +21,11 @@ td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
 {
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_queue_read(&gpu->job, rows));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    return td_multi_reports(self);
+}
+
+td_status td_multi_reports(td_multi_job *self)
+{
     if (self->waiting == 0) return TD_OK;
     self->failed = TD_OK;
     TD_CHECK(td_loop_run(self->loop));
@@ -159,6 +164,7 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->row.bytes_exchanged = self->exchange.bytes;
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
+    td_multi_end_parts(self, &self->row, false);
     self->row.operations = td_multi_new_operations(self);
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
