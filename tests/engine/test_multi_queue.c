@@ -50,7 +50,8 @@ TEST(results_are_the_cpus_with_few_gpus_and_with_all)
 {
     static const char *const programs[] = {"bfs", "sssp", "labels"};
     static const char *const settings[] = {HOST, HOST "multi.ownership=off", HOST "multi.partition=random multi.ownership=off",
-                                           HOST "multi.queue_edges=300 multi.direction=push", HOST "multi.queue_edges=60"};
+                                           HOST "multi.queue_edges=300 multi.direction=push",
+                                           HOST "multi.queue_edges=60 multi.steal_edges=1"};
     td_graph *graphs[] = {mesh_graph(20, 20), star_graph(300), islands_graph(3, 100, 3)};
     const char *devices[] = {linked_gpus("linked.topology", 4, ""), slices(), cube_mesh("cube.topology", ""),
                              linked_gpus("late.topology", 3, "remote-delay 3\n")};

@@ -163,6 +163,7 @@ td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work)
         bool mirrored = self->graph->symmetric && fragment->pull.view.offsets == NULL;
         if (!whole) summarise(&model->degrees[k], self->gpu[k].vertices, mirrored, &summary);
         td_frontier_metrics_of(whole ? &self->held->whole[k] : &summary, &model->metrics[k]);
+        model->metrics[k].value[TD_EDGES] = (double)self->balance.load[k];
     }
     model->has_metrics = true;
     return TD_OK;

@@ -326,7 +326,7 @@ void td_multi_fill_peers(td_multi_job *self, td_joint_args *args);
 
 /* queue.c: small rounds that the host launches. */
 bool td_multi_queues(const td_multi_job *self);
-bool td_multi_is_queued(td_multi_job *self); /* this round */
+bool td_multi_is_queued(td_multi_job *self); /* this round, if it pushes; nothing is stolen then */
 td_status td_multi_push_queued(td_multi_job *self, uint64_t began);
 td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are measured */
 

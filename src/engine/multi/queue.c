@@ -36,7 +36,7 @@ static bool members_reach(td_multi_job *self)
 
 bool td_multi_is_queued(td_multi_job *self)
 {
-    return self->queues && self->now.edges <= self->set.queue_edges && !td_multi_is_stolen(self) && members_reach(self);
+    return self->queues && self->now.edges <= self->set.queue_edges && members_reach(self);
 }
 
 /* The frontier's bitmaps into the owners' queues. */

@@ -146,7 +146,8 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
                           .last_seconds = balance->last_seconds, .steal_frontiers = steals && knows_costs(self, work),
                           .steal_ownership = may_move(self, work)};
     TD_CHECK(td_decide(&in, &balance->state, &balance->decision));
-    if (steals && balance->decision.steal == TD_STEAL_OFF) balance->decision.steal = TD_STEAL_UNKNOWN;
+    if (set->steals && balance->decision.steal == TD_STEAL_OFF)
+        balance->decision.steal = steals ? TD_STEAL_UNKNOWN : TD_STEAL_SMALL;
     return td_multi_move(self, balance->decision.owner);
 }
 
@@ -367,7 +368,8 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     balance->parts = 0;
     for (int k = 0; k < self->count; k++) all += balance->load[k];
     balance->work = work;
-    bool large = several && (all >= self->set.steal_edges || self->set.t1 >= 0), steals = large && self->set.steals;
+    bool queued = work == TD_WORK_PUSH && td_multi_is_queued(self);
+    bool large = several && !queued && (all >= self->set.steal_edges || self->set.t1 >= 0), steals = large && self->set.steals;
     balance->is_timed = large || (several && td_multi_logs(self));
     balance->is_predicted = false;
     TD_CHECK(td_multi_find_metrics(self, work));
