@@ -67,6 +67,26 @@ TEST(results_are_the_cpus_with_few_gpus_and_with_all)
     for (int g = 0; g < 3; g++) td_graph_destroy(graphs[g]);
 }
 
+/* GPUs so slow that steals are worth their price, between rounds from queues. */
+TEST(rounds_with_steals_and_queued_ones_take_turns)
+{
+    const char *devices[] = {linked_gpus("slow.topology", 4, "operation-rate 20M/s\n"),
+                             cube_mesh("slow-cube.topology", "operation-rate 20M/s\n")};
+    td_graph *graphs[] = {hubs_graph(400), islands_graph(4, 300, 12), star_graph(500)};
+    uint64_t stolen = 0;
+    for (int d = 0; d < 2; d++)
+        for (int g = 0; g < 3; g++)
+            for (int p = 0; p < 2; p++) {
+                td_run *run = checked_run(p == 0 ? "sssp" : "labels", graphs[g], devices[d],
+                                          p == 0 ? HOST "multi.steal_edges=1 multi.queue_edges=2000"
+                                                 : HOST "multi.steal_edges=1 multi.queue_edges=2000 multi.direction=push");
+                stolen += stolen_in(run, p == 0 ? "near" : "push");
+                td_run_destroy(run);
+            }
+    for (int g = 0; g < 3; g++) td_graph_destroy(graphs[g]);
+    CHECK(stolen > 0);
+}
+
 TEST(queues_take_fewer_operations_than_bitmaps)
 {
     static const char *const programs[] = {"bfs", "sssp", "labels"};

@@ -65,6 +65,7 @@ static td_status push(td_multi_job *self)
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
     if (td_multi_is_queued(self) && !td_multi_is_stolen(self)) return td_multi_push_queued(self, began);
     TD_CHECK(td_multi_leave_queue(self));
+    self->row.active_edges = self->now.edges; /* a queue's were an estimate */
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
