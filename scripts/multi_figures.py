@@ -9,6 +9,7 @@ TANDEM = os.environ.get("TANDEM", "build/tandem")
 FIGURES = os.environ.get("FIGURES", "6 8 9 10 11 IV").split()
 PROGRAMS = os.environ.get("PROGRAMS", "bfs sssp pagerank").split()
 GROUPS = [int(n) for n in os.environ.get("GROUPS", "1 2 4 8").split()]
+ITERATIONS = os.environ.get("ITERATIONS", "10")
 SETTINGS = os.environ.get("SETTINGS", "").split()
 LARGE = 2_000_000  # edges of the iterations in which the paper's GPUs are idle for less than 4%
 PARTS = ["computing", "waiting", "packing", "deciding"]
@@ -77,7 +78,7 @@ class Bench:
         if program in ("bfs", "sssp"):
             words += ["--source", str(self.source)]
         if program == "pagerank":
-            words += ["--iterations", "10"]
+            words += ["--iterations", ITERATIONS]
         if not self.machine.emulated:
             words += ["--repeat", "3"]
         for setting in ["multi.breakdown=on"] + SETTINGS + settings:

@@ -8,6 +8,6 @@
 #     scripts/multi_figures.sh cuda:0/8 k25 web24
 #
 # TANDEM: the tool (default: build/tandem). FIGURES: which ones (default: "6 8 9 10 11 IV"). PROGRAMS: (default: bfs sssp
-# pagerank). GROUPS: numbers of GPUs of Figure 6 (default: 1 2 4 8). SETTINGS: further settings of all runs.
+# pagerank). ITERATIONS: of pagerank (default: 10). GROUPS: numbers of GPUs of Figure 6 (default: 1 2 4 8). SETTINGS: further settings of all runs.
 set -euo pipefail
 exec python3 "$(dirname "$0")/multi_figures.py" "$@"
