@@ -123,6 +123,26 @@ TEST(sums_send_what_changed_once_little_changes)
     td_graph_destroy(graph);
 }
 
+/* All ranks change in all iterations: most iterations do not even list them. */
+TEST(lists_in_vain_become_rare)
+{
+    td_graph *graph = hubs_graph(300);
+    td_run_options options = multi_options("pagerank", linked_gpus("linked.topology", 2, ""));
+    options.has_iterations = true;
+    options.iterations = 9;
+    td_run *run = run_of("pagerank", graph, options, "multi.stealing=off");
+    uint32_t few = 0;
+    for (uint32_t i = 1; i < run->row_count; i++) few += run->rows[i].operations < run->rows[0].operations;
+    CHECK_EQ(few, 8); /* the first row has the first values, too */
+    CHECK(run->rows[1].operations < run->rows[2].operations);
+    CHECK_EQ(run->rows[3].operations, run->rows[1].operations);
+    CHECK_EQ(run->rows[4].operations, run->rows[1].operations);
+    CHECK_EQ(run->rows[5].operations, run->rows[2].operations);
+    check_as_cpu(run, options, "");
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 TEST(minima_send_what_changed_once_little_changes)
 {
     td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_UNWEIGHTED, NULL);

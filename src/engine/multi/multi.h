@@ -231,6 +231,7 @@ typedef struct td_multi_job {
     bool tally_stale;        /* the frontier was not measured since it was made */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
+    uint32_t unlisted, until_list; /* iterations that sent whole ranges unlisted since the last list; how many are to */
     bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
     td_multi_times times;
     uint64_t operations;     /* of the host on all GPUs, until the last iteration's end */
