@@ -28,6 +28,12 @@ static const char *const usual_graphs[] = {"k23", "web21", "grid3000", NULL};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
+/* What a run's time goes to. */
+enum { COMPUTING, WAITING, PACKING, DECIDING, PARTS };
+static const char *const part_words[PARTS] = {"computing, % of the run", "communication and starvation, %", "packing, %",
+                                              "deciding on the GPUs, %"};
+static const char *const part_names[PARTS] = {"computing_share", "waiting_share", "packing_share", "deciding_share"};
+
 typedef struct contender {
     char name[48];
     const char *engine;
@@ -43,6 +49,8 @@ typedef struct measured {
     double deciding;   /* microseconds of an iteration that was decided */
     double deciding_share; /* of the run; real devices */
     double stolen;     /* share of the edges */
+    double parts[PARTS]; /* emulated devices: shares of the run */
+    double operations; /* of the host, a round */
 } measured;
 
 typedef struct bench {
@@ -137,6 +145,9 @@ static td_status list_contenders(bench *b)
     add_settings(b, "stealing=off", "multi.stealing=off", NULL);
     add_settings(b, "ownership=off", "multi.ownership=off", NULL);
     add_settings(b, "stealing=off, ownership=off", "multi.stealing=off", "multi.ownership=off");
+    add_settings(b, "loop_edges=0", "multi.loop_edges=0", NULL);
+    add_settings(b, "loop_edges=0, ownership=off", "multi.loop_edges=0", "multi.ownership=off");
+    add_settings(b, "loop_edges=0, queue_edges=0", "multi.loop_edges=0", "multi.queue_edges=0");
     add_settings(b, "cost=uniform", "multi.cost=uniform", NULL);
     if (td_cost_file_find(path, set) == TD_OK) add_settings(b, "cost=model", "multi.cost=model", NULL);
     add_settings(b, "exchange=copies", "multi.exchange=copies", NULL);
@@ -174,6 +185,7 @@ static td_status run_once(bench *b, const td_program *program, const contender *
                           .cache = on_cpu ? NULL : &b->kept};
     for (int i = 0; i < 2; i++)
         if (one->settings[i] != NULL) TD_TRY(td_settings_add(&settings, one->settings[i]));
+    if (b->emulated && strcmp(one->engine, "multi") == 0) TD_TRY(td_settings_add(&settings, "multi.breakdown=on"));
     status = td_run_program(out, program, b->graph, &how);
 done:
     td_settings_clear(&settings);
@@ -214,11 +226,29 @@ static void find_idle(const td_run *run, measured *out)
     }
 }
 
+/* Virtual times are the same with it; reports of a real device would take time. */
+static void note_parts(const td_run *run, measured *out)
+{
+    double sum[PARTS] = {0}, all = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_row *row = &run->rows[i];
+        const double parts[PARTS] = {row->computing_seconds, row->waiting_seconds, row->packing_seconds,
+                                     row->deciding_seconds};
+        for (int k = 0; k < PARTS; k++) {
+            sum[k] += parts[k];
+            all += parts[k];
+        }
+        out->operations += (double)row->operations / run->row_count;
+    }
+    for (int k = 0; k < PARTS && all > 0; k++) out->parts[k] = sum[k] / all;
+}
+
 static void note(const bench *b, const td_run *run, measured *out)
 {
     double deciding = 0, stolen = 0;
     uint64_t decided = 0;
     find_idle(run, out);
+    note_parts(run, out);
     for (uint32_t i = 0; i < run->row_count; i++) {
         deciding += run->rows[i].decide_seconds;
         decided += run->rows[i].decide_seconds > 0;
@@ -314,6 +344,20 @@ static double cell_share(const bench *b, int c, int p)
     return b->of[c][p].seconds > 0 ? 100 * b->of[c][p].deciding_share : -1;
 }
 
+static double cell_operations(const bench *b, int c, int p)
+{
+    return b->of[c][p].seconds > 0 ? b->of[c][p].operations : -1;
+}
+
+static double part_of(const bench *b, int c, int p, int part)
+{
+    return b->of[c][p].seconds > 0 ? 100 * b->of[c][p].parts[part] : -1;
+}
+static double cell_computing(const bench *b, int c, int p) { return part_of(b, c, p, COMPUTING); }
+static double cell_waiting(const bench *b, int c, int p) { return part_of(b, c, p, WAITING); }
+static double cell_packing(const bench *b, int c, int p) { return part_of(b, c, p, PACKING); }
+static double cell_on_gpus(const bench *b, int c, int p) { return part_of(b, c, p, DECIDING); }
+
 static void print_cells(const bench *b, int c, const char *label, cell_fn cell)
 {
     printf("%-*s", FIRST_COLUMN, label);
@@ -353,7 +397,12 @@ static void print_table(const void *self)
     print_cells(b, 0, "GPUs idle, % (large iterations)", cell_idle);
     print_cells(b, named(b, "stealing=off"), "  with stealing=off", cell_idle);
     print_cells(b, 0, "deciding, us of the host", cell_deciding);
+    print_cells(b, 0, "operations of the host, a round", cell_operations);
+    print_cells(b, named(b, "loop_edges=0"), "  with loop_edges=0", cell_operations);
+    print_cells(b, named(b, "loop_edges=0, queue_edges=0"), "  and queue_edges=0", cell_operations);
     if (!b->emulated) print_cells(b, 0, "deciding, % of the run", cell_share);
+    static const cell_fn cells[PARTS] = {cell_computing, cell_waiting, cell_packing, cell_on_gpus};
+    for (int k = 0; k < PARTS && b->emulated; k++) print_cells(b, 0, part_words[k], cells[k]);
     printf("\n");
 }
 
@@ -375,6 +424,8 @@ static void put_figure(const void *self, int c, int p)
     if (m->has_idle) td_json_real(json, "idle_share", m->idle);
     else td_json_null(json, "idle_share");
     td_json_real(json, "decide_us", m->deciding);
+    td_json_real(json, "operations", m->operations);
+    for (int k = 0; k < PARTS && b->emulated; k++) td_json_real(json, part_names[k], m->parts[k]);
     if (b->emulated) td_json_null(json, "decide_share");
     else td_json_real(json, "decide_share", m->deciding_share);
     td_json_end_object(json);

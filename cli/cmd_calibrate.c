@@ -91,7 +91,7 @@ static td_status keep_sample(job *self, const td_cost_sample *sample)
 
 /* Edges of a fragment from which on a sample counts. With less to do, a GPU is not at work as a whole, and what an edge
  * costs depends on how many there are. */
-static double least_edges(const job *self) { return self->size <= TD_CALIBRATE_SMALL ? 64 : 65536; }
+static double least_edges(const job *self) { return self->size <= TD_CALIBRATE_SMALL ? 64 : 4096; }
 
 static void find_launches(job *self, int s, const td_cost_sample *samples, uint64_t count)
 {

@@ -287,6 +287,7 @@ void td_event_destroy(td_device *device, td_event *event)
 td_status td_stream_synchronize(td_stream *stream)
 {
     TD_CHECK(td_device_operation(stream->device, "wait"));
+    stream->device->counts.waits++;
     return stream->device->ops->synchronize(stream);
 }
 

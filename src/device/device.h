@@ -134,6 +134,7 @@ typedef struct td_device_ops {
 /* Counters for reports. */
 typedef struct td_device_counts {
     uint64_t launches, copies, bytes_to_device, bytes_to_host, bytes_on_device, fills;
+    uint64_t waits;          /* of the host, for a stream */
     uint64_t bytes_to_peers; /* copied between devices by streams of this device */
 } td_device_counts;
 

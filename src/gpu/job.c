@@ -351,6 +351,9 @@ td_device_use *td_gpu_fill_row(td_gpu_job *job)
     const td_device_counts *counts = &job->device->counts, *before = &job->counts_before;
     td_device_use *use = td_device_use_of(&job->run->devices, job->device->name);
     use->row.launches = counts->launches - before->launches;
+    use->copies = counts->copies - before->copies;
+    use->fills = counts->fills - before->fills;
+    use->waits = counts->waits - before->waits;
     use->row.peak = job->device->peak - td_gpu_others_bytes(job->options, job->device);
     use->row.busy_seconds = (double)(td_device_clock(job->device) - job->device_began) * 1e-9;
     use->row.bytes_in = counts->bytes_to_device - before->bytes_to_device;

@@ -267,6 +267,9 @@ static void put_devices(td_json *json, const td_run *run)
         td_json_u64(json, "bytes_in", use->row.bytes_in);
         td_json_u64(json, "bytes_out", use->row.bytes_out);
         td_json_u64(json, "launches", use->row.launches);
+        td_json_u64(json, "copies", use->copies);
+        td_json_u64(json, "fills", use->fills);
+        td_json_u64(json, "waits", use->waits);
         td_json_end_object(json);
     }
     td_json_end_array(json);

@@ -53,7 +53,11 @@ typedef struct td_row {
     uint64_t bytes_relayed; /* of them, through a third GPU */
     uint64_t edges_cached; /* of another GPU's lists that were processed along a copy */
     uint32_t gpus;
+    uint64_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
+    /* The iteration's seconds by the devices' clock, which these add up to: means of the GPUs' computing and packing,
+     * the decision, and the rest, in which the mean GPU waits for messages and for others. */
+    double computing_seconds, packing_seconds, deciding_seconds, waiting_seconds;
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
@@ -66,6 +70,7 @@ typedef struct td_device_use {
     td_device_row row;     /* the API's row, without name and size */
     char name[48];         /* "cpu", "cuda:0" */
     uint64_t host_edge_bytes; /* edges of its part of the graph that it reads in host memory */
+    uint64_t copies, fills, waits; /* operations of the host, beside launches */
 } td_device_use;
 typedef struct td_device_uses {
     td_device_use of[TD_DEVICE_ROWS]; /* the CPU first, if it computes */

@@ -7,6 +7,7 @@ fails 2 'and there is one' bench multi k7 --devices emu --quiet
 only_files
 succeeds bench multi k6 web6 --devices emu:3@dgx1 --trials 1 --threads 2 --json figures.json
 for word in bfs sssp wcc pagerank 'resident, one of the GPUs' '1 GPU ' '2 GPUs' stealing=off ownership=off cost=uniform cost=model \
+    loop_edges=0 'operations of the host' computing 'communication and starvation' packing 'deciding on the GPUs' \
     partition=random 'GPUs idle' 'edges stolen' '(virtual)' 'deciding, us'; do
     contains "$out" "$word" 'the table'
 done

@@ -14,7 +14,7 @@ static const char *const multi_partitions[] = {"seg", "random multi.seed=5", "se
 /* Thresholds of 0 steal wherever the loads differ at all. */
 static const char *const multi_sharings[] = {
     "multi.t1=0 multi.t2=0",
-    "multi.stealing=off",
+    "multi.stealing=off multi.loop_edges=0",
     "multi.t1=0 multi.t2=0 multi.cost=uniform",
     "multi.exchange=copies",
     "multi.t1=0 multi.t2=0 multi.t3=1000",

@@ -135,8 +135,8 @@ static td_cost_model model, other;
 
 TEST(terms_are_all_products)
 {
-    const int terms[] = {1, 7, 28, 84, 210};
-    double scaled[TD_METRICS] = {2, 3, 5, 7, 11, 13}, product[TD_COST_TERMS];
+    const int terms[] = {1, 8, 36, 120, 330};
+    double scaled[TD_METRICS] = {2, 3, 5, 7, 11, 13, 17}, product[TD_COST_TERMS];
     CHECK_EQ(td_cost_terms(4), TD_COST_TERMS);
     for (int degree = 0; degree <= 4; degree++) {
         CHECK_EQ(td_cost_terms(degree), terms[degree]);
@@ -144,7 +144,7 @@ TEST(terms_are_all_products)
     }
     for (int i = 0; i < TD_COST_TERMS; i++) /* products of primes: none occurs twice */
         for (int j = 0; j < i; j++) CHECK(product[i] != product[j]);
-    CHECK(product[TD_COST_TERMS - 1] == 13 * 13 * 13 * 13);
+    CHECK(product[TD_COST_TERMS - 1] == 17 * 17 * 17 * 17);
 }
 
 TEST(a_polynomial_is_recovered)
@@ -229,6 +229,7 @@ static void draw_families(double noise)
     for (int i = 0; i < 1000; i++) {
         for (int m = TD_GINI; m < TD_METRICS; m++)
             samples[i].metrics.value[m] = 0.2 * (i % 5) + 0.1 * samples[i].metrics.value[m];
+        samples[i].metrics.value[TD_EDGES] = 1000;
         samples[i].seconds = samples[i].edges * smooth_cost(&samples[i].metrics) * exp(noise * (unit(51) - 0.5));
     }
 }
@@ -458,26 +459,26 @@ TEST(forged_models_are_refused_by_line)
     refused("held-out-error 0", "held-out-error inf", ":7: 'inf' instead of a number");
     refused("cost ", "cost -", ":8: ");
     refused("metric mean-in", "metric mean-out", ":9: 'mean-out' instead of mean-in");
-    refused("metric gini 0", "metric gini 7", ":13: ");
-    refused("degree 2", "degree 5", ":15: '5' instead of a whole number from 1 to 4");
-    refused("weight ", "weight nan\nweight ", ":16: 'nan' instead of a number");
-    refused("weight ", "weight 1 2\nweight ", ":16: 'weight' has 2 values instead of 1");
-    refused("weight ", "weight 1\nweight ", ":44: 'weight' instead of 'end'");
-    refused("end\n", "", ":44: ends before 'end'; the file was cut off");
-    refused("end\n", "end\nmore\n", ":45: 'more' instead of the end of the file");
+    refused("metric gini 0", "metric gini 7", ":14: ");
+    refused("degree 2", "degree 5", ":16: '5' instead of a whole number from 1 to 4");
+    refused("weight ", "weight nan\nweight ", ":17: 'nan' instead of a number");
+    refused("weight ", "weight 1 2\nweight ", ":17: 'weight' has 2 values instead of 1");
+    refused("weight ", "weight 1\nweight ", ":53: 'weight' instead of 'end'");
+    refused("end\n", "", ":53: ends before 'end'; the file was cut off");
+    refused("end\n", "end\nmore\n", ":54: 'more' instead of the end of the file");
     train_small(TD_COST_TREE, 1);
     CHECK_OK(td_cost_model_write(&model, test_path("model")));
     load(test_path("model"));
-    refused("split gini", "split beauty", ":16: 'beauty' instead of the name of a metric");
+    refused("split gini", "split beauty", ":17: 'beauty' instead of the name of a metric");
     refused("leaf ", "leaf -", "instead of a number from 1e-30");
     refused("leaf ", "branch ", "instead of 'split METRIC LIMIT LOW' or 'leaf SECONDS'");
-    refused("nodes ", "nodes 9", ":15: "); /* 9xx */
+    refused("nodes ", "nodes 9", ":16: "); /* 9xx */
     char first[64], circular[64];
     CHECK(sscanf(strstr(text, "split "), "%63[^\n]", first) == 1);
     snprintf(circular, sizeof circular, "%s", first);
     *strrchr(circular, ' ') = '\0';
     strcat(circular, " 0");
-    refused(first, circular, ":16: '0' instead of a whole number from 1"); /* a walk would never end */
+    refused(first, circular, ":17: '0' instead of a whole number from 1"); /* a walk would never end */
     CHECK_STATUS(td_cost_model_read(&other, test_path("nowhere")), TD_IO);
     CHECK_CONTAINS(td_last_message(), "nowhere");
     CHECK(td_cost_model_read(&other, test_folder()) != TD_OK);
@@ -544,11 +545,11 @@ TEST(logs_of_samples_add_up)
     CHECK_EQ(count, SAMPLES);
     CHECK(memcmp(read, samples, sizeof samples) == 0);
     const char *const bad[][2] = {
-        {"tandem-cost-samples 1\nweb 1 2 3 4 0.5 0.5 100\n", ":2: 8 words instead of 9"},
-        {"tandem-cost-samples 1\n\n# one\nweb 1 2 3 4 0.5 1.5 100 1\n", ":4: '1.5' instead of a number from 0 to 1"},
-        {"tandem-cost-samples 1\nweb 1 2 3 4 0.5 0.5 100 0\n", ":2: '0' instead of a number"},
-        {"tandem-cost-samples 1\nweb 1 2 nan 4 0.5 0.5 100 1\n", ":2: 'nan' instead of a number"},
-        {"tandem-cost-samples 1\nweb 1 2 3 4 0.5 0.5 100 1 1 1\n", ":2: more than 10 words"},
+        {"tandem-cost-samples 1\nweb 1 2 3 4 0.5 0.5 100\n", ":2: 8 words instead of 10"},
+        {"tandem-cost-samples 1\n\n# one\nweb 1 2 3 4 100 0.5 1.5 100 1\n", ":4: '1.5' instead of a number from 0 to 1"},
+        {"tandem-cost-samples 1\nweb 1 2 3 4 100 0.5 0.5 100 0\n", ":2: '0' instead of a number"},
+        {"tandem-cost-samples 1\nweb 1 2 nan 4 100 0.5 0.5 100 1\n", ":2: 'nan' instead of a number"},
+        {"tandem-cost-samples 1\nweb 1 2 3 4 100 0.5 0.5 100 1 1 1 1\n", ":2: more than 12 words"},
         {"tandem-cost-samples 9\n", ":1: '9' instead of version 1"},
         {"", "ends before 'tandem-cost-samples'"},
     };

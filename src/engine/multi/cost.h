@@ -2,7 +2,7 @@
  * III-B). The paper's is a polynomial of degree 4, trained by stochastic gradient descent on logged iterations with the
  * relative squared error; a linear model (degree 1) and a regression tree are there to compare (its Table V).
  *
- * Degrees enter as logarithms, because they span six powers of ten; then every metric is scaled to -1 .. 1 over the
+ * Degrees and edges enter as logarithms, because they span six powers of ten; then every metric is scaled to -1 .. 1 over the
  * training samples, and a metric beyond them counts as their limit: a polynomial means nothing outside. Likewise a
  * prediction stays between the lowest and the highest cost that was seen. */
 #ifndef TD_MULTI_COST_H
@@ -10,7 +10,7 @@
 
 #include "engine/multi/metrics.h"
 
-enum { TD_COST_DEGREE = 4, TD_COST_TERMS = 210, TD_COST_NODES = 127, TD_COST_LABEL = 128, TD_COST_FAMILY = 32 };
+enum { TD_COST_DEGREE = 4, TD_COST_TERMS = 330, TD_COST_NODES = 127, TD_COST_LABEL = 128, TD_COST_FAMILY = 32 };
 
 /* What is done with an edge. Metrics say how a frontier's lists differ, not what a kernel does with them, so every work
  * has a model of its own. First-hit pulls have none: what they cost depends on how early they hit. */
@@ -90,7 +90,7 @@ typedef struct td_cost_models {
 td_status td_cost_models_write(const td_cost_models *models, const char *path);
 td_status td_cost_models_read(td_cost_models *out, const char *path);
 
-/* A log of samples: "family mean-in mean-out range-in range-out gini entropy edges seconds" in every line; a line "work
+/* A log of samples: "family mean-in mean-out range-in range-out edges gini entropy edges seconds" in every line; a line "work
  * gather" says what those behind it are about, at first push. Appending makes the file if there is none. */
 td_status td_cost_samples_write(const td_cost_sample *samples, uint64_t count, const char *path);
 td_status td_cost_samples_append(const td_cost_sample *samples, uint64_t count, const char *path);

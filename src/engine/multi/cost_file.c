@@ -2,7 +2,7 @@
  *
  *     tandem-cost-model 1                     tandem-cost-samples 1
  *     label TEXT                              work push | gather | sweep
- *     work push | gather | sweep              FAMILY MEAN-IN MEAN-OUT RANGE-IN RANGE-OUT GINI ENTROPY EDGES SECONDS
+ *     work push | gather | sweep              FAMILY METRICS EDGES SECONDS
  *     kind polynomial | tree                  ...
  *     samples COUNT
  *     error RMSRE
@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 512, MOST_WORDS = 10 };
+enum { LINE_BYTES = 512, MOST_WORDS = 12 };
 
 const char *const td_cost_work_names[TD_COST_WORKS] = {"push", "gather", "sweep"};
 
@@ -366,7 +366,7 @@ done:
 static td_status read_sample(const reader *r, td_cost_sample *out)
 {
     if (r->words != TD_METRICS + 3)
-        return td_fail(TD_FORMAT, "%s:%d: %d words instead of %d: family, six metrics, edges, seconds", r->path,
+        return td_fail(TD_FORMAT, "%s:%d: %d words instead of %d: family, seven metrics, edges, seconds", r->path,
                        r->number, r->words, TD_METRICS + 3);
     if (strlen(r->word[0]) >= sizeof out->family) {
         char wanted[64];

@@ -33,7 +33,7 @@ static td_status check(const td_decide_input *in, const td_decide_state *state)
         const char *name;
         double value;
     } figures[] = {{"p", in->p}, {"last_seconds", in->last_seconds}, {"steal_seconds", in->steal_seconds},
-                   {"change_seconds", in->change_seconds}};
+                   {"change_seconds", in->change_seconds}, {"steal_factor", in->steal_factor}};
     TD_CHECK(td_allocation_check(in->n, in->load, in->cost));
     if (in->tree->n != in->n)
         return td_fail(TD_INVALID, "a reduction tree of %d GPUs for %d fragments", in->tree->n, in->n);
@@ -99,6 +99,7 @@ static void steal_frontiers(const td_decide_input *in, candidate *c, td_decision
     double share[MOST * MOST], longest;
     work w = keep_own(in, c);
     c->longest = c->unbalanced = w.most_seconds;
+    double factor = in->steal_factor > 0 ? in->steal_factor : 1;
     bool possible = isfinite(w.most_seconds); /* every owner may process its fragments */
     if (c->m == 1) c->steal = TD_STEAL_ALONE;
     else if (!in->steal_frontiers) c->steal = TD_STEAL_OFF;
@@ -107,9 +108,9 @@ static void steal_frontiers(const td_decide_input *in, candidate *c, td_decision
     else {
         out->solves++;
         c->steal = TD_STEAL_NO_GAIN;
-        if (solve(in, c->m, share, &longest) && longest + in->steal_seconds < c->unbalanced) {
+        if (solve(in, c->m, share, &longest) && factor * longest + in->steal_seconds < c->unbalanced) {
             c->steal = TD_STEAL_STOLEN;
-            c->longest = longest;
+            c->longest = factor * longest;
             memcpy(c->share, share, (size_t)(in->n * in->n) * sizeof *share);
         }
     }

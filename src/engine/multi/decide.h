@@ -16,7 +16,8 @@
     X(ALONE, "alone", "one GPU takes part")                                              \
     X(SMALL, "small", "the busiest GPU has less work than a steal costs (t1)")           \
     X(BALANCED, "balanced", "the GPUs differ by less than a steal costs (t2)")           \
-    X(NO_GAIN, "no-gain", "the best allocation saves less than a steal costs")
+    X(NO_GAIN, "no-gain", "the best allocation saves less than a steal costs")           \
+    X(UNKNOWN, "unknown", "this iteration measures what an edge costs")
 
 #define TD_GROUP_REASONS(X)                                                              \
     X(BEST, "best", "the group with the lowest z + p m")                                 \
@@ -53,6 +54,7 @@ typedef struct td_decide_input {
     double p;                      /* seconds an iteration takes longer for every GPU (td_sync_cost_fit) */
     double last_seconds;           /* of the last iteration; 0: there was none */
     double steal_seconds;          /* an iteration with steals takes longer by this: launches, copies, deciding */
+    double steal_factor;           /* and its longest GPU by this factor than the costs say; 0: 1 */
     double change_seconds;         /* a change of owners takes this: frontiers and values migrate */
     /* The paper's thresholds. Steals only if the busiest GPU of the group has at least t1 active edges, and t2 more
      * than the idlest; tries other groups only if the last iteration took less than t3 seconds. Adaptive: t1 and t2 are

@@ -30,6 +30,13 @@ bool td_multi_loops(const td_multi_job *self)
     return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
 }
 
+void td_multi_list_members(td_multi_job *self)
+{
+    td_multi_loop *loop = &self->rounds;
+    loop->count = 0;
+    TD_EACH_MEMBER(self, gpu) loop->member[loop->count++] = td_multi_index(self, gpu);
+}
+
 /* The set of the members, which is kept as long as they stay the same. */
 static td_status open_set(td_multi_job *self)
 {
@@ -38,8 +45,7 @@ static td_status open_set(td_multi_job *self)
     if (loop->set != NULL && loop->members == members) return TD_OK;
     td_set_close(loop->set);
     loop->set = NULL;
-    loop->count = 0;
-    TD_EACH_MEMBER(self, gpu) loop->member[loop->count++] = td_multi_index(self, gpu);
+    td_multi_list_members(self);
     td_device *devices[TD_FRAGMENTS];
     for (int i = 0; i < loop->count; i++) devices[i] = self->gpu[loop->member[i]].job.device;
     TD_CHECK(td_set_open(&loop->set, devices, loop->count));
@@ -73,16 +79,9 @@ static td_status list_frontier(td_multi_job *self)
 enum { GROWTH = 4, LEAST_BLOCKS = 8 };
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
 
-static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
+void td_multi_fill_peers(td_multi_job *self, td_joint_args *args)
 {
-    td_multi_loop *loop = &self->rounds;
-    td_multi_gpu *gpu = &self->gpu[loop->member[member]];
-    *args = (td_joint_args){.state = gpu->job.state, .set = td_set_member_of(loop->set, member),
-                            .fragments = self->exchange.box[loop->member[member]].fragments,
-                            .changed = self->shared ? NULL : gpu->changed,
-                            .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
-                            .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
-                            .lean = self->rounds.mean_degree <= LEAN_DEGREE};
+    const td_multi_loop *loop = &self->rounds;
     for (int i = 0; i < loop->count; i++) {
         td_gpu_job *job = job_of(self, i);
         td_gpu_arrays *arrays = &job->arrays;
@@ -94,6 +93,19 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
         for (int k = 0; k < self->count; k++)
             if (owned >> k & 1u) args->owner[k] = (uint8_t)i;
     }
+}
+
+static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
+{
+    td_multi_loop *loop = &self->rounds;
+    td_multi_gpu *gpu = &self->gpu[loop->member[member]];
+    *args = (td_joint_args){.state = gpu->job.state, .set = td_set_member_of(loop->set, member),
+                            .fragments = self->exchange.box[loop->member[member]].fragments,
+                            .changed = self->shared ? NULL : gpu->changed,
+                            .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
+                            .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
+                            .lean = self->rounds.mean_degree <= LEAN_DEGREE};
+    td_multi_fill_peers(self, args);
     for (int k = 0; k < self->count; k++) args->list[k] = self->held->fragment[k].push.view;
 }
 
@@ -146,6 +158,8 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
         for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
         row.active_edges = row.edges;
+        if (r == 0) row.operations = td_multi_new_operations(self);
+        td_multi_end_parts(self, &row, true);
         self->now.vertices = first->control->rows[r].vertices;
         if (first->control->rows[r].split) continue;
         for (int i = 0; i < self->rounds.count; i++)

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-const char *const td_metric_names[TD_METRICS] = {"mean-in", "mean-out", "range-in", "range-out", "gini", "entropy"};
+const char *const td_metric_names[TD_METRICS] = {"mean-in", "mean-out", "range-in", "range-out", "edges", "gini", "entropy"};
 
 void td_frontier_summary_clear(td_frontier_summary *summary)
 {

@@ -1,4 +1,5 @@
-/* The metrics of a frontier (GUM, Table I), on which the cost of its edges depends.
+/* The metrics of a frontier (GUM, Table I), on which the cost of its edges depends, and the number of its edges, which the
+ * paper's metrics leave out: on a GPU that is not at work as a whole an edge of few costs more.
  *
  * A summary collects degrees in whole numbers, so that workers and kernels may add them in any order and parts can be
  * merged; the metrics follow from it. Degrees d(u) = in + out fall into classes by powers of two, because sorting a
@@ -13,6 +14,7 @@ typedef enum td_metric {
     TD_MEAN_OUT,  /* mean out-degree */
     TD_RANGE_IN,  /* largest in-degree less the smallest */
     TD_RANGE_OUT,
+    TD_EDGES,     /* that are processed; not of the summary */
     TD_GINI,      /* 2 sum_r r d_r / (V sum d) - (V + 1) / V, degrees ascending: 0 all alike, near 1 few have most */
     TD_ENTROPY,   /* sum_u -p_u ln p_u / ln V with p_u = d(u) / sum d: 1 all alike, near 0 few have most */
     TD_METRICS

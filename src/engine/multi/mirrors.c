@@ -48,6 +48,7 @@ static td_mirror_args mirror_args(const td_multi_gpu *gpu)
 
 static td_status list_changed(td_multi_job *self)
 {
+    uint64_t began = td_multi_clock(self);
     TD_CHECK(td_multi_reset(self));
     TD_EACH_OWNED(self, gpu, fragment) {
         td_mirror_args args = mirror_args(gpu);
@@ -57,7 +58,9 @@ static td_status list_changed(td_multi_job *self)
         TD_CHECK(td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->list_mirrored,
                                td_gpu_words(&gpu->job) * 32, &args));
     }
-    return td_multi_wait(self);
+    TD_CHECK(td_multi_wait(self));
+    self->times.packing += td_multi_clock(self) - began;
+    return TD_OK;
 }
 
 /* Brings a list into the memory of the GPU that takes it, unless its kernels can read it where it is. The other GPU's
@@ -120,7 +123,12 @@ td_status td_multi_update_mirrors(td_multi_job *self)
     return TD_OK;
 }
 
-/* After an iteration that pulled: `messages` are the new ones, `next_messages` those before. A list of what changed since
+enum { MOST_UNLISTED = 2 };
+
+/* A list that came out longer than all messages was made in vain: the next ones are left out, first one, then two at a
+ * time.
+ *
+ * After an iteration that pulled: `messages` are the new ones, `next_messages` those before. A list of what changed since
  * the last iteration updates a buffer whose mirrors are those of the last iteration. Both buffers are such after lists
  * were taken into both; after whole ranges the other one is older. */
 td_status td_multi_share_messages(td_multi_job *self)
@@ -129,8 +137,15 @@ td_status td_multi_share_messages(td_multi_job *self)
     bool twice = self->gpu[0].job.state.messages != self->gpu[0].job.state.next_messages;
     size_t bytes = self->traits->message_bytes;
     if (!twice || self->shared) return td_multi_share_ranges(self, place, bytes);
+    if (self->unlisted < self->until_list) {
+        self->unlisted++;
+        self->both_buffers = false;
+        return td_multi_share_ranges(self, place, bytes);
+    }
     TD_CHECK(list_changed(self));
     bool lists = lists_are_less(self);
+    self->unlisted = 0;
+    self->until_list = lists ? 0 : self->until_list < MOST_UNLISTED ? self->until_list + 1 : MOST_UNLISTED;
     if (lists && self->both_buffers) return take_lists(self, true);
     TD_CHECK(td_multi_share_ranges(self, place, bytes));
     self->both_buffers = lists;

@@ -163,6 +163,7 @@ td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work)
         bool mirrored = self->graph->symmetric && fragment->pull.view.offsets == NULL;
         if (!whole) summarise(&model->degrees[k], self->gpu[k].vertices, mirrored, &summary);
         td_frontier_metrics_of(whole ? &self->held->whole[k] : &summary, &model->metrics[k]);
+        model->metrics[k].value[TD_EDGES] = (double)self->balance.load[k];
     }
     model->has_metrics = true;
     return TD_OK;
@@ -176,7 +177,7 @@ void td_multi_predict(td_multi_job *self, td_multi_work work)
     if (model->samples == 0) return;
     for (int k = 0; k < self->count; k++)
         if (self->balance.load[k] > 0)
-            self->balance.edge_seconds[k] = td_cost_predict(model, &self->model.metrics[k]);
+            self->balance.predicted_seconds[k] = td_cost_predict(model, &self->model.metrics[k]);
     self->balance.is_predicted = true;
 }
 

@@ -9,11 +9,12 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_LOOP_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE,
-    SET_RECOVERY,
-    SET_RECOVERY_EVERY,
-    SETTINGS,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_BREAKDOWN,
+    SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE, SET_RECOVERY, SET_RECOVERY_EVERY, SETTINGS,
 };
+
+/* Smaller iterations are not worth the GPUs' reports; a model's samples are. */
+enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 };
 
 static const td_setting settings[] = {
     [SET_PARTITION] = {"partition", TD_SETTING_CHOICE, 0, 0, 0, "seg|random|metis",
@@ -41,14 +42,22 @@ static const td_setting settings[] = {
                 "active edges by which the busiest and the idlest GPU must differ; -1: by what a steal costs"},
     [SET_T3] = {"t3", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e6, NULL,
                 "seconds of an iteration below which fewer GPUs are considered; -1: by what they can save"},
+    [SET_STEAL_EDGES] = {"steal_edges", TD_SETTING_WHOLE, 0, 0, 1e15, NULL,
+                         "edges of an iteration from which the GPUs are timed and edges may be stolen, where t1 is not "
+                         "given; 0: 4 million, with cost=model 262,144"},
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
+    [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
+                         "where the host launches every round: edges of a frontier up to which it is kept in queues and "
+                         "not searched for in bitmaps; 0: it always is"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex processed before the largest component is skipped; 0: skip none"},
+    [SET_BREAKDOWN] = {"breakdown", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
+                       "times every iteration in its parts, for the report: computing, packing, deciding, waiting"},
     [SET_MODEL] = {"model", TD_SETTING_TEXT, 0, 0, 0, NULL,
                    "file of cost=model (default: the devices', by tandem calibrate or shipped with Tandem)"},
     [SET_LOG] = {"log", TD_SETTING_TEXT, 0, 0, 0, NULL,
@@ -82,7 +91,8 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "hub_degree") == 0) return gas && k->fused;
-    if (strcmp(setting, "loop_edges") == 0) return gas && k->fused && k->sum == TD_SUM_MIN;
+    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0)
+        return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
     return true;
@@ -127,15 +137,19 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steals = set[SET_STEALING] == 1,
                                .moves_owners = set[SET_OWNERSHIP] == 1, .cost = (td_multi_cost)set[SET_COST],
                                .t1 = set[SET_T1], .t2 = set[SET_T2], .t3 = set[SET_T3],
+                               .steal_edges = (uint64_t)set[SET_STEAL_EDGES],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
-                               .loop_edges = (uint64_t)set[SET_LOOP_EDGES], .delta = set[SET_DELTA],
-                               .samples = (uint32_t)set[SET_SAMPLES], .model = texts[SET_MODEL],
-                               .log = texts[SET_LOG], .family = texts[SET_FAMILY],
-                               .relays = set[SET_ROUTES] == 0,
+                               .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
+                               .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
+                               .samples = (uint32_t)set[SET_SAMPLES],
+                               .breakdown = set[SET_BREAKDOWN] == 1, .model = texts[SET_MODEL],
+                               .log = texts[SET_LOG], .family = texts[SET_FAMILY], .relays = set[SET_ROUTES] == 0,
                                .equal_shares = set[SET_SHARES] == 1,
                                .hub_degree = set[SET_HUB_DEGREE] < 0 ? UINT64_MAX : (uint64_t)set[SET_HUB_DEGREE],
                                .recovers = set[SET_RECOVERY] == 1,
                                .recovery_every = (uint32_t)set[SET_RECOVERY_EVERY]};
+    bool modelled = out->cost == TD_COST_MODEL || out->log != NULL;
+    if (out->steal_edges == 0) out->steal_edges = modelled ? MODEL_EDGES : TIMED_EDGES;
     if (out->model != NULL && out->cost != TD_COST_MODEL)
         return td_fail(TD_USAGE, "multi.model=%s is the file of multi.cost=model, which is not set", out->model);
     return TD_OK;
@@ -173,7 +187,8 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
-    bool loops = gpu->loop_edges > 0 && job->traits->fused && job->traits->sum == TD_SUM_MIN;
+    bool loops = gpu->loop_edges > 0, queues = loops || gpu->queue_edges > 0;
+    if (!job->traits->fused || job->traits->sum != TD_SUM_MIN) loops = queues = false;
     if (!td_gpu_is_gas(job) || job->traits->fused)
         TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     if (!td_gpu_is_gas(job))
@@ -187,11 +202,10 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
         TD_CHECK(td_gpu_new(job, &job->arrays.left, n, sizeof(uint32_t), "vertices left"));
         TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
     }
-    /* A round activates no more vertices than it has edges; deferred vertices become near all at once. */
-    uint64_t most = job->prioritised || gpu->loop_edges >= n ? n : gpu->loop_edges + 1;
-    for (int i = 0; i < 2 && loops; i++) {
-        TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], most, sizeof(uint32_t), "queue of vertices"));
-        if (job->prioritised)
+    /* Any vertex may become active: edges are estimated ahead, and many vertices may have few edges. */
+    for (int i = 0; i < 2 && queues; i++) {
+        TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], n, sizeof(uint32_t), "queue of vertices"));
+        if (job->prioritised && loops)
             TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
     }
     return TD_OK;
@@ -267,6 +281,7 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
+        gpu->queue_edges = self->set.queue_edges;
         gpu->fragment = &held->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
@@ -357,6 +372,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
     if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_open(&self->exchange));
     self->loops = td_multi_loops(self);
+    self->queues = td_multi_queues(self);
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
     return td_multi_open_balance(self);
@@ -402,8 +418,12 @@ static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
     TD_EACH_GPU(self, gpu) gpu->job.run_began = recovery->run_began;
     TD_EACH_GPU(self, gpu) td_gpu_start_row(&gpu->job);
     td_gpu_start_counting(td_multi_first(self));
+    (void)td_multi_new_operations(self);
+    self->times.ended = td_multi_clock(self);
     TD_CHECK(run_schedule(self));
+    td_multi_close_parts(self);
     td_checkpoints_finish(run);
+    td_multi_keep_learned(self);
     run->seconds = td_seconds_since(recovery->run_began);
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
@@ -458,6 +478,7 @@ void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set)
 {
     fill_job(&gpu->job, set);
     gpu->loop_edges = set->loop_edges;
+    gpu->queue_edges = set->queue_edges;
 }
 
 td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges)
@@ -474,10 +495,11 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
-    COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged),
-    COLUMN(U64, bytes_direct), COLUMN(U64, bytes_relayed),
+    COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, bytes_direct),
+    COLUMN(U64, bytes_relayed), COLUMN(U64, operations),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
-    COLUMN(REAL, decide_seconds), {0},
+    COLUMN(REAL, decide_seconds), COLUMN(REAL, computing_seconds), COLUMN(REAL, packing_seconds),
+    COLUMN(REAL, deciding_seconds), COLUMN(REAL, waiting_seconds), {0},
 };
 
 const td_engine td_multi_engine = {

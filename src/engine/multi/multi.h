@@ -47,10 +47,13 @@ typedef struct td_multi_settings {
     bool steals, moves_owners;
     td_multi_cost cost;
     double t1, t2, t3;       /* the paper's thresholds; TD_ADAPTIVE */
+    uint64_t steal_edges;    /* smaller iterations are neither timed nor divided, unless t1 is given */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
+    uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
+    bool breakdown;          /* iterations are timed in their parts */
     const char *model, *log, *family; /* or NULL */
     bool relays;             /* GPUs without a link may copy through a third */
     bool equal_shares;       /* fragments have equal edges, however the GPUs differ */
@@ -105,6 +108,19 @@ typedef struct td_multi_division {
     uint64_t hub_degree, hub_edges; /* the lists of vertices with more in-edges are on every GPU; UINT64_MAX: none */
 } td_multi_division;
 
+/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
+typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP, TD_WORKS } td_multi_work;
+
+/* What iterations have taught about a program on a graph; cached with the layout for the next run. */
+typedef struct td_multi_learned {
+    const td_program *program;
+    bool knows[TD_WORKS];    /* the seconds of edges are measured */
+    double edge_seconds[TD_WORKS][TD_FRAGMENTS]; /* of a fragment's edge where it is */
+    double steal_seconds;    /* by which an iteration with steals takes longer beside its work: searches, launches */
+    double steal_factor;     /* what its longest GPU takes, over what the costs of edges say: GPUs compete */
+    td_sync_cost sync;       /* of rounds that the host launches */
+} td_multi_learned;
+
 /* The layout that is cached between the runs of a graph. */
 typedef struct td_multi_graph {
     td_gpu_layout gpu;
@@ -118,6 +134,7 @@ typedef struct td_multi_graph {
     td_multi_fragment fragment[TD_FRAGMENTS];
     td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
     bool has_whole;
+    td_multi_learned learned; /* by the last run */
 } td_multi_graph;
 
 /* One GPU in a run. */
@@ -134,11 +151,11 @@ typedef struct td_multi_gpu {
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
-    uint64_t loop_edges;     /* td_multi_settings */
+    uint64_t loop_edges, queue_edges; /* td_multi_settings */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
-    uint64_t started_at, processed_at; /* by the devices' clock: when it was through with the work before (while logging),
-                                        * and with these */
+    uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
+                                        * (while logging), with these, and with its messages; 0: it was not timed */
 } td_multi_gpu;
 
 /* A part of a fragment's work and the GPU that does it. */
@@ -148,9 +165,6 @@ typedef struct td_multi_part {
     uint64_t edges;
     uint64_t first_edge, end_edge; /* of the lists' views, where a long list is divided; 0: no end */
 } td_multi_part;
-
-/* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
-typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP } td_multi_work;
 
 /* What of a frontier's tally the cost model needs, on the host. */
 typedef struct td_multi_degrees {
@@ -174,21 +188,22 @@ typedef struct td_multi_model {
 typedef struct td_multi_balance {
     double link_seconds[TD_FRAGMENTS][TD_FRAGMENTS]; /* [i][j]: of an edge of fragment i read by GPU j; INFINITY: it
                                                       * cannot */
-    double edge_seconds[TD_FRAGMENTS]; /* of a fragment's edge where it is, as measured */
+    td_multi_learned learned;
+    double predicted_seconds[TD_FRAGMENTS]; /* of a fragment's edge, by the cost model */
     double speed[TD_FRAGMENTS]; /* of the GPUs, relative to each other (td_multi_speed) */
-    double steal_seconds;
     td_reduction_tree tree;
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
-    td_sync_cost sync;       /* of rounds that the host launches */
     td_decide_state state;
     td_decision decision;
     uint64_t load[TD_FRAGMENTS], share[TD_FRAGMENTS * TD_FRAGMENTS]; /* edges */
     td_multi_part part[TD_FRAGMENTS * TD_FRAGMENTS];
     int parts;
     td_multi_work work;
-    uint64_t began;          /* by the devices' clock */
+    uint64_t divided;        /* by the devices' clock: when the division began */
+    uint64_t began;          /* and when it was made */
     bool is_timed;           /* GPUs say when they are through with their parts */
-    bool is_predicted;       /* edge_seconds are the cost model's */
+    bool is_predicted;       /* costs are the cost model's */
+    bool tallies;            /* measuring also sums edges by chunks, which only steals need */
     double last_seconds;     /* of the iteration before */
     double decide_seconds;   /* of this run */
     uint64_t stolen;         /* edges of this run */
@@ -216,6 +231,25 @@ typedef struct td_multi_recovery {
     double seconds;          /* of a copy */
 } td_multi_recovery;
 
+/* What a GPU's counters were when the host last read them. */
+typedef struct td_multi_counted {
+    uint64_t processed, vertices[TD_FRAGMENTS], edges[TD_FRAGMENTS];
+} td_multi_counted;
+
+/* Frontiers of small rounds that the host launches, in queues (queue.c). */
+typedef struct td_multi_queue {
+    bool listed;             /* the owners' queues hold the frontier */
+    uint32_t length[TD_FRAGMENTS]; /* of every GPU's queue */
+    uint32_t before[TD_FRAGMENTS]; /* entries that were appended to it in all rounds so far, modulo 2^32 */
+    td_multi_counted seen[TD_FRAGMENTS];
+} td_multi_queue;
+
+/* What an iteration's time went to, by the devices' clock, in nanoseconds (breakdown.c). */
+typedef struct td_multi_times {
+    uint64_t ended;          /* the iteration before */
+    uint64_t computing, packing, deciding;
+} td_multi_times;
+
 typedef struct td_multi_job {
     td_multi_recovery *recovery;
     td_run *run;
@@ -234,7 +268,9 @@ typedef struct td_multi_job {
     int waiting;             /* completions under way */
     td_multi_balance balance;
     td_multi_loop rounds;
+    td_multi_queue queue;
     bool loops;              /* rounds may run without the host */
+    bool queues;             /* small rounds that the host launches may take their frontier from queues */
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
     td_multi_model model;
     td_status failed;        /* of a completion */
@@ -242,7 +278,10 @@ typedef struct td_multi_job {
     bool tally_stale;        /* the frontier was not measured since it was made */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
+    uint32_t unlisted, until_list; /* iterations that sent whole ranges unlisted since the last list; how many are to */
     bool both_buffers;       /* mirrors in both buffers of messages are those of the last iteration */
+    td_multi_times times;
+    uint64_t operations;     /* of the host on all GPUs, until the last iteration's end */
     td_row row;
 } td_multi_job;
 
@@ -345,6 +384,7 @@ td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
 td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
+td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
@@ -352,6 +392,7 @@ td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it *
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
+uint64_t td_multi_new_operations(td_multi_job *self); /* of the host on all GPUs, since the last call */
 
 /* loop.c: rounds without the host, until the frontier has more than loop_edges edges or is empty; *far: vertices are
  * deferred. */
@@ -359,24 +400,45 @@ bool td_multi_loops(const td_multi_job *self);
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far);
 void td_multi_close_loop(td_multi_job *self);
 
+/* What all members see of each other in rounds that update each other's memory. */
+void td_multi_list_members(td_multi_job *self); /* into rounds */
+void td_multi_fill_peers(td_multi_job *self, td_joint_args *args);
+
+/* queue.c: small rounds that the host launches. */
+bool td_multi_queues(const td_multi_job *self);
+bool td_multi_is_queued(td_multi_job *self); /* this round, if it pushes; nothing is stolen then */
+td_status td_multi_push_queued(td_multi_job *self, uint64_t began);
+td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are measured */
+
+/* rounds.c: after an iteration, the next frontier's bitmaps become the frontier's. */
+void td_multi_next_frontier(td_multi_job *self);
+
 /* own.c: gives fragments to other owners, with their values and active vertices. */
 td_status td_multi_move(td_multi_job *self, const int *owner);
 td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment */
 
 /* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
 td_status td_multi_open_balance(td_multi_job *self);
+void td_multi_keep_learned(td_multi_job *self); /* for the next run */
 td_status td_multi_divide(td_multi_job *self, td_multi_work work);
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its parts */
 td_status td_multi_settle(td_multi_job *self);
 uint64_t td_multi_assigned(const td_multi_job *self, int gpu); /* edges of its parts */
 static inline bool td_multi_is_stolen(const td_multi_job *self) { return self->balance.decision.steal == TD_STEAL_STOLEN; }
 
+/* breakdown.c: what the time of iterations goes to. */
+uint64_t td_multi_clock(const td_multi_job *self); /* the latest of the GPUs' clocks */
+td_status td_multi_note_packed(td_multi_job *self, td_multi_gpu *gpu); /* queued behind its packing */
+void td_multi_add_parts(td_multi_job *self); /* of this iteration, when the GPUs have reported */
+void td_multi_end_parts(td_multi_job *self, td_row *row, bool computing); /* computing: all that is not known otherwise */
+void td_multi_close_parts(td_multi_job *self); /* behind the last iteration */
+
 /* model.c: costs by the cost model. */
 td_status td_multi_model_check(const td_multi_settings *set, td_gpu_set *gpus); /* whether there is a model */
 td_status td_multi_model_open(td_multi_job *self);
 void td_multi_model_close(td_multi_job *self);
 td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work); /* of all fragments' work in this iteration */
-void td_multi_predict(td_multi_job *self, td_multi_work work); /* into balance.edge_seconds */
+void td_multi_predict(td_multi_job *self, td_multi_work work); /* into balance.predicted_seconds */
 int td_multi_cost_work(td_multi_work work); /* a td_cost_work; -1: none */
 
 /* log.c: iterations that fragments' own GPUs processed alone, as samples for a cost model. */

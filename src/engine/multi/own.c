@@ -65,6 +65,7 @@ td_status td_multi_move(td_multi_job *self, const int *owner)
         moves = moves || from[k] != owner[k];
     }
     if (!moves) return TD_OK;
+    TD_CHECK(td_multi_leave_queue(self));
     TD_CHECK(td_multi_all_wait(self));
     if (self->shared) {
         for (int i = 0; i < self->count; i++) TD_CHECK(set_owned(self, i, owned[i]));

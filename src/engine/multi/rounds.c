@@ -47,7 +47,7 @@ static td_status retire_frontier(td_multi_job *self)
     return TD_OK;
 }
 
-static void next_frontier(td_multi_job *self)
+void td_multi_next_frontier(td_multi_job *self)
 {
     TD_EACH_GPU(self, gpu) {
         bool is_member = self->exchange.box[td_multi_index(self, gpu)].fragments.owned != 0;
@@ -60,7 +60,10 @@ static td_status exchange(td_multi_job *self)
     td_gpu_exchange *all = &self->exchange;
     if (self->shared) return td_multi_all_wait(self);
     if (self->balance.state.group == 1) return TD_OK; /* there is nobody to send to */
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
+        TD_CHECK(td_multi_note_packed(self, gpu));
+    }
     if (td_gpu_exchange_copies(all)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_take(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     return TD_OK;
@@ -69,9 +72,13 @@ static td_status exchange(td_multi_job *self)
 static td_status push(td_multi_job *self)
 {
     uint64_t began = td_clock_ns();
+    if (self->now.edges > self->set.queue_edges) TD_CHECK(td_multi_leave_queue(self));
     self->row = (td_row){.direction = "push", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_unsettled_subtract(&td_multi_first(self)->unsettled, self->now.vertices, self->now.edges);
     TD_CHECK(td_multi_divide(self, TD_WORK_PUSH));
+    if (td_multi_is_queued(self) && !td_multi_is_stolen(self)) return td_multi_push_queued(self, began);
+    TD_CHECK(td_multi_leave_queue(self));
+    self->row.active_edges = self->now.edges; /* a queue's were an estimate */
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
@@ -93,7 +100,7 @@ static td_status push(td_multi_job *self)
     TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -200,6 +207,7 @@ static td_status pull(td_multi_job *self)
 {
     uint64_t began = td_clock_ns(), value = 0;
     bool first_hit = self->gpu[0].job.state.first_hit;
+    TD_CHECK(td_multi_leave_queue(self));
     self->row = (td_row){.direction = "pull", .active_vertices = self->now.vertices, .active_edges = self->now.edges};
     td_unsettled_subtract(&td_multi_first(self)->unsettled, self->now.vertices, self->now.edges);
     bool adopts = first_hit && !self->shared;
@@ -219,7 +227,7 @@ static td_status pull(td_multi_job *self)
     TD_CHECK(td_multi_settle(self));
     td_multi_add_up(self);
     self->mirrors_stale = true;
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return td_multi_end_iteration(self, began);
 }
 
@@ -354,6 +362,7 @@ static td_status find_lowest(td_multi_job *self, uint32_t *lowest)
 static td_status next_bucket(td_multi_job *self, bool *more)
 {
     uint32_t lowest;
+    self->queue.listed = false; /* and empty */
     TD_CHECK(find_lowest(self, &lowest));
     *more = lowest != UINT32_MAX;
     if (!*more) return TD_OK;
@@ -369,7 +378,7 @@ static td_status next_bucket(td_multi_job *self, bool *more)
     TD_CHECK(td_multi_wait(self));
     TD_EACH_GPU(self, gpu) gpu->job.bound = lowest;
     td_multi_add_up(self);
-    next_frontier(self);
+    td_multi_next_frontier(self);
     return TD_OK;
 }
 
@@ -387,7 +396,9 @@ td_status td_multi_priorities(td_multi_job *self)
             continue;
         }
         if (self->now.vertices == 0) {
+            uint64_t began = td_multi_clock(self);
             TD_CHECK(next_bucket(self, &more));
+            self->times.deciding += more ? td_multi_clock(self) - began : 0;
             continue;
         }
         TD_CHECK(push(self));

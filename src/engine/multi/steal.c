@@ -12,8 +12,10 @@
  * right magnitude. */
 static const double FIRST_EDGE_SECONDS = 1e-10, FIRST_STEAL_SECONDS = 200e-6, FIRST_SYNC_SECONDS = 10e-6,
                     SEARCH_SECONDS = 4e-8, CHANGE_SECONDS = 200e-6, SHARED_CHANGE_SECONDS = 20e-6;
-enum { TIMED_EDGES = 1 << 22, MODEL_EDGES = 1 << 18 }; /* smaller iterations are not worth the GPUs' reports; a model's
-                                                        * samples are */
+/* How much of what a steal took beyond its prediction is believed at once, and forgotten with every steal that is declined
+ * for it, so that another is tried some time. */
+static const double BELIEVED = 0.5, FORGOTTEN = 0.02;
+enum { LEAST_EDGES = 256 }; /* smaller iterations take as long as their launches, whatever an edge costs */
 
 /* Bytes that a thief reads for an edge: its target and weight, and a vertex's share of offsets. */
 static double edge_bytes(const td_multi_job *self)
@@ -22,6 +24,20 @@ static double edge_bytes(const td_multi_job *self)
     double degree = (double)(td_gpu_view_edges(job) + 1) / (double)(job->graph->vertices + 1);
     return (double)(sizeof(uint32_t) + td_gpu_weight_bytes(job)) + 2 * sizeof(uint64_t) / fmax(degree, 1);
 }
+
+/* Goes on with what the last run of this program on this graph has learned. */
+static void begin_learned(td_multi_job *self)
+{
+    td_multi_learned *learned = &self->balance.learned;
+    *learned = self->held->learned;
+    if (learned->program == self->run->program) return;
+    *learned = (td_multi_learned){.program = self->run->program, .steal_seconds = FIRST_STEAL_SECONDS, .steal_factor = 1};
+    for (int work = 0; work < TD_WORKS; work++)
+        for (int i = 0; i < self->count; i++) learned->edge_seconds[work][i] = FIRST_EDGE_SECONDS;
+    td_sync_cost_begin(&learned->sync, self->count, FIRST_SYNC_SECONDS);
+}
+
+void td_multi_keep_learned(td_multi_job *self) { self->held->learned = self->balance.learned; }
 
 td_status td_multi_open_balance(td_multi_job *self)
 {
@@ -36,10 +52,8 @@ td_status td_multi_open_balance(td_multi_job *self)
                 TD_CHECK(td_gpu_link_rate(self->gpu[i].job.device, self->gpu[j].job.device, self->gpu[j].job.stream, rate));
             balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
         }
-    for (int i = 0; i < n; i++) balance->edge_seconds[i] = FIRST_EDGE_SECONDS;
     for (int i = 0; i < n; i++) balance->speed[i] = td_multi_speed(self->gpu[i].job.device);
-    balance->steal_seconds = FIRST_STEAL_SECONDS;
-    td_sync_cost_begin(&balance->sync, n, FIRST_SYNC_SECONDS);
+    begin_learned(self);
     TD_CHECK(td_reduction_tree_make(n, rates, NULL, &balance->tree));
     for (balance->least_group = n; balance->least_group > 1; balance->least_group--)
         for (int k = 0, m = balance->least_group - 1; k < n; k++)
@@ -52,7 +66,8 @@ td_status td_multi_open_balance(td_multi_job *self)
 /* Of an edge of fragment i on GPU j, without the link: the fragment's own GPU may be faster or slower. */
 static double seconds_on(const td_multi_balance *balance, int i, int j)
 {
-    return balance->edge_seconds[i] * (balance->speed[i] / balance->speed[j]);
+    double own = balance->is_predicted ? balance->predicted_seconds[i] : balance->learned.edge_seconds[balance->work][i];
+    return own * (balance->speed[i] / balance->speed[j]);
 }
 
 static void fill_costs(const td_multi_job *self, double *cost)
@@ -66,17 +81,28 @@ static void fill_costs(const td_multi_job *self, double *cost)
         }
 }
 
+/* What an edge costs must be known before a division by it can gain anything: the first timed iteration measures. */
+static bool knows_costs(const td_multi_job *self, td_multi_work work)
+{
+    bool given = self->set.t1 >= 0 || self->set.cost == TD_COST_UNIFORM;
+    return given || self->balance.is_predicted || self->balance.learned.knows[work];
+}
+
 /* Ownership moves where iterations may be tiny: rounds of pushes, whose frontiers can be anything. Remaining vertices of
  * a peeling stay where they are. */
 static bool may_move(const td_multi_job *self, td_multi_work work)
 {
     if (!self->set.moves_owners || work != TD_WORK_PUSH || self->traits->schedule == TD_SCHEDULE_PEEL) return false;
     if (self->set.t3 >= 0) return true;
+    if (self->queues && self->now.edges <= self->set.queue_edges) return true; /* nothing is searched */
     /* Fewer GPUs search the frontier's whole bitmap, which must take less than what they can save. */
     int processors = self->gpu[0].job.device->properties.multiprocessors;
     double words = (double)self->graph->vertices / 32, search = words * SEARCH_SECONDS / (processors > 0 ? processors : 1);
-    return search < td_sync_cost_fit(&self->balance.sync, NULL) * (self->count - 1);
+    return search < td_sync_cost_fit(&self->balance.learned.sync, NULL) * (self->count - 1);
 }
+
+/* The paper's rule alone decides about steals. */
+static bool given_thresholds(const td_multi_job *self) { return self->set.t1 >= 0 && self->set.t2 >= 0; }
 
 static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
 {
@@ -86,14 +112,18 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
     for (int i = 0; i < self->count; i++) load[i] = (double)balance->load[i];
     td_multi_predict(self, work);
     fill_costs(self, cost);
-    bool given = set->t1 >= 0 && set->t2 >= 0; /* the paper's rule alone */
+    bool given = given_thresholds(self);
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
                           .least_group = balance->least_group,
-                          .p = td_sync_cost_fit(&balance->sync, NULL), .steal_seconds = given ? 0 : balance->steal_seconds,
+                          .p = td_sync_cost_fit(&balance->learned.sync, NULL),
+                          .steal_seconds = given ? 0 : balance->learned.steal_seconds,
+                          .steal_factor = given ? 1 : balance->learned.steal_factor,
                           .change_seconds = self->shared ? SHARED_CHANGE_SECONDS : CHANGE_SECONDS, .t1 = set->t1, .t2 = set->t2, .t3 = set->t3,
-                          .last_seconds = balance->last_seconds, .steal_frontiers = steals,
+                          .last_seconds = balance->last_seconds, .steal_frontiers = steals && knows_costs(self, work),
                           .steal_ownership = may_move(self, work)};
     TD_CHECK(td_decide(&in, &balance->state, &balance->decision));
+    if (set->steals && balance->decision.steal == TD_STEAL_OFF)
+        balance->decision.steal = steals ? TD_STEAL_UNKNOWN : TD_STEAL_SMALL;
     return td_multi_move(self, balance->decision.owner);
 }
 
@@ -160,13 +190,20 @@ static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontie
     }
 }
 
+/* With the sums by chunks that cuts need. */
+static td_status measure_again(td_multi_job *self, td_multi_map map)
+{
+    self->balance.tallies = true;
+    TD_CHECK(td_multi_reset(self));
+    TD_CHECK(td_multi_measure(self, map));
+    return td_multi_wait(self);
+}
+
 /* Where the vertices without a value are, which only cuts need to know. The host's loads are estimates: those of pulls
  * follow what was measured. */
 static td_status measure_open(td_multi_job *self)
 {
-    TD_CHECK(td_multi_reset(self));
-    TD_CHECK(td_multi_measure(self, TD_MAP_OPEN));
-    TD_CHECK(td_multi_wait(self));
+    TD_CHECK(measure_again(self, TD_MAP_OPEN));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment);
         uint64_t *share = &self->balance.share[k * self->count], found = owner->job.control->active_edges[k];
@@ -182,12 +219,7 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     td_frontier_cuts cuts[TD_FRAGMENTS] = {0};
     bool queued[TD_FRAGMENTS] = {false};
     if (open && td_multi_is_stolen(self)) TD_CHECK(measure_open(self));
-    if (!open && td_multi_is_stolen(self) && self->tally_stale) {
-        TD_CHECK(td_multi_reset(self));
-        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
-        TD_CHECK(td_multi_wait(self));
-    }
-    self->tally_stale = false;
+    if (!open && td_multi_is_stolen(self) && self->tally_stale) TD_CHECK(measure_again(self, TD_MAP_ACTIVE));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
         if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
@@ -199,7 +231,8 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
         if (queued[k])
             TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
     }
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    TD_EACH_OWNED(self, owner, fragment) /* one wait per owner: those behind it have nothing to wait for */
+        if (queued[fragment - self->held->fragment]) TD_CHECK(td_stream_synchronize(owner->job.stream));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
@@ -318,28 +351,18 @@ static void give_back(td_multi_job *self)
     }
 }
 
-/* The latest of the GPUs' clocks. */
-static uint64_t clock_of_all(const td_multi_job *self)
-{
-    uint64_t latest = 0;
-    for (int i = 0; i < self->count; i++) {
-        uint64_t now = td_device_clock(self->gpu[i].job.device);
-        if (now > latest) latest = now;
-    }
-    return latest;
-}
-
 td_status td_multi_divide(td_multi_job *self, td_multi_work work)
 {
     td_multi_balance *balance = &self->balance;
     uint64_t began = td_clock_ns(), all = 0;
+    balance->divided = td_multi_clock(self);
     bool several = self->count > 1;
     note_loads(self, work);
     balance->parts = 0;
     for (int k = 0; k < self->count; k++) all += balance->load[k];
     balance->work = work;
-    bool modelled = self->set.cost == TD_COST_MODEL || self->set.log != NULL;
-    bool large = several && (all >= (modelled ? MODEL_EDGES : TIMED_EDGES) || self->set.t1 >= 0), steals = large && self->set.steals;
+    bool queued = work == TD_WORK_PUSH && td_multi_is_queued(self);
+    bool large = several && !queued && (all >= self->set.steal_edges || self->set.t1 >= 0), steals = large && self->set.steals;
     balance->is_timed = large || (several && td_multi_logs(self));
     balance->is_predicted = false;
     TD_CHECK(td_multi_find_metrics(self, work));
@@ -354,8 +377,9 @@ td_status td_multi_divide(td_multi_job *self, td_multi_work work)
     else if (work == TD_WORK_SWEEP) cut_sweeps(self);
     else TD_CHECK(cut_frontiers(self, work == TD_WORK_OPEN));
     balance->decide_seconds += td_seconds_since(began);
-    balance->began = clock_of_all(self);
-    TD_EACH_GPU(self, gpu) gpu->processed_at = 0;
+    balance->began = td_multi_clock(self);
+    self->times.deciding += balance->began - balance->divided;
+    TD_EACH_GPU(self, gpu) gpu->processed_at = gpu->packed_at = 0;
     return TD_OK;
 }
 
@@ -380,7 +404,7 @@ static void on_processed(void *context, td_status status, uint64_t gpu)
 
 td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu)
 {
-    if (!self->balance.is_timed) return TD_OK;
+    if (!self->balance.is_timed && !self->set.breakdown) return TD_OK;
     self->waiting++;
     return td_stream_notify(gpu->job.stream, on_processed, self, (uint64_t)td_multi_index(self, gpu));
 }
@@ -393,20 +417,48 @@ static double busy_seconds(const td_multi_job *self, int j)
 }
 
 /* A GPU's time over what was expected of it corrects the seconds of the fragments that it worked on, by their share of
- * the expectation. */
-static void learn(td_multi_job *self, int j, double busy)
+ * the expectation. Iterations without steals teach this: others also show how the GPUs compete. */
+static void learn_costs(td_multi_job *self, int j, double busy)
 {
     td_multi_balance *balance = &self->balance;
-    double expected = 0, part[TD_FRAGMENTS];
-    if (balance->is_predicted) return;
+    double expected = 0, part[TD_FRAGMENTS], *seconds = balance->learned.edge_seconds[balance->work];
     for (int i = 0; i < self->count; i++) {
         double edges = (double)balance->share[i * self->count + j], link = balance->link_seconds[i][j];
-        part[i] = edges > 0 ? edges * (seconds_on(balance, i, j) + (isfinite(link) ? link : 0)) : 0;
+        double own = seconds[i] * (balance->speed[i] / balance->speed[j]);
+        part[i] = edges > 0 ? edges * (own + (isfinite(link) ? link : 0)) : 0;
         expected += part[i];
     }
     if (!(expected > 0) || !(busy > 0)) return;
+    bool knows = balance->learned.knows[balance->work]; /* the first measurement is the only one */
     for (int i = 0; i < self->count; i++)
-        balance->edge_seconds[i] *= pow(busy / expected, 0.5 * part[i] / expected);
+        if (part[i] > 0) seconds[i] *= pow(busy / expected, knows ? BELIEVED * part[i] / expected : 1);
+}
+
+static uint64_t all_edges(const td_multi_job *self)
+{
+    uint64_t all = 0;
+    for (int k = 0; k < self->count; k++) all += self->balance.load[k];
+    return all;
+}
+
+static void believe(double *figure, double seen) { *figure += BELIEVED * (seen - *figure); }
+static void forget(double *figure, double first) { *figure += FORGOTTEN * (first - *figure); }
+
+/* What the steals of this iteration have cost: its longest GPU, over what the edges' costs say, and all that the iteration
+ * took besides, over what one without steals does. A steal that was declined is forgotten a little. */
+static void learn_steal(td_multi_job *self, double longest)
+{
+    td_multi_balance *balance = &self->balance;
+    td_multi_learned *learned = &balance->learned;
+    double q, p = td_sync_cost_fit(&learned->sync, &q), whole = (double)(td_multi_clock(self) - balance->divided) * 1e-9;
+    if (balance->decision.steal == TD_STEAL_STOLEN) {
+        double predicted = balance->decision.longest / learned->steal_factor;
+        believe(&learned->steal_seconds, fmax(0, whole - longest - p * balance->state.group - q));
+        if (predicted > 0 && self->set.cost != TD_COST_UNIFORM) believe(&learned->steal_factor, fmax(1, longest / predicted));
+    } else if (balance->decision.steal != TD_STEAL_OFF && balance->decision.steal != TD_STEAL_UNKNOWN) {
+        if (learned->steal_seconds > FIRST_STEAL_SECONDS) forget(&learned->steal_seconds, FIRST_STEAL_SECONDS);
+        forget(&learned->steal_factor, 1);
+    }
 }
 
 /* The division, for the report. */
@@ -425,26 +477,32 @@ td_status td_multi_settle(td_multi_job *self)
 {
     td_multi_balance *balance = &self->balance;
     double longest = 0, all = 0;
-    balance->last_seconds = (double)(clock_of_all(self) - balance->began) * 1e-9;
+    balance->last_seconds = (double)(td_multi_clock(self) - balance->began) * 1e-9;
     for (int p = 0; p < balance->parts; p++) {
         const td_multi_part *part = &balance->part[p];
         if (!(self->exchange.box[part->gpu].fragments.owned >> part->fragment & 1u)) self->row.edges_stolen += part->edges;
     }
     balance->stolen += self->row.edges_stolen;
+    td_multi_add_parts(self);
     self->row.steal = td_steal_reason_name(balance->decision.steal);
     if (!balance->is_timed) {
-        td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, balance->decision.longest);
+        td_sync_cost_add(&balance->learned.sync, balance->state.group, balance->last_seconds, balance->decision.longest);
         return TD_OK;
     }
+    bool teaches = !td_multi_is_stolen(self) && all_edges(self) >= LEAST_EDGES;
     for (int j = 0; j < self->count; j++) {
         double busy = busy_seconds(self, j);
         longest = fmax(longest, busy);
         all += busy;
-        learn(self, j, busy);
+        if (teaches) learn_costs(self, j, busy);
     }
+    if (!given_thresholds(self)) learn_steal(self, longest);
+    if (teaches) balance->learned.knows[balance->work] = true;
+    if (!td_multi_is_stolen(self) || given_thresholds(self))
+        td_sync_cost_add(&balance->learned.sync, balance->state.group, balance->last_seconds, longest);
+    balance->tallies = td_multi_is_stolen(self);
     self->row.predicted_seconds = balance->decision.longest;
     self->row.longest_seconds = longest;
-    td_sync_cost_add(&balance->sync, balance->state.group, balance->last_seconds, longest);
     self->row.idle_share = longest > 0 ? 1 - all / (longest * self->count) : 0;
     TD_CHECK(add_lists(self));
     return td_multi_log(self);

@@ -21,6 +21,11 @@ td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
 {
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_queue_read(&gpu->job, rows));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    return td_multi_reports(self);
+}
+
+td_status td_multi_reports(td_multi_job *self)
+{
     if (self->waiting == 0) return TD_OK;
     self->failed = TD_OK;
     TD_CHECK(td_loop_run(self->loop));
@@ -58,11 +63,12 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
     return state;
 }
 
-/* Chunks of frontiers are for cuts; a value is for mirrors of first-hit programs. */
+/* Chunks of frontiers are for cuts, so only after an iteration with steals, as the next may have some, too: others are
+ * measured again. A value is for mirrors of first-hit programs. */
 static bool needs_tally(const td_multi_job *self)
 {
     bool value = self->gpu[0].job.state.first_hit && !self->shared;
-    return self->gpu[0].tally != NULL && (value || self->needs_classes || (self->set.steals && self->balance.state.group != 1));
+    return self->gpu[0].tally != NULL && (value || self->needs_classes || self->balance.tallies);
 }
 
 /* The fragments first .. last, which the GPU owns and whose vertices are adjacent. */
@@ -97,6 +103,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
 
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
+    self->tally_stale = !needs_tally(self);
     TD_EACH_MEMBER(self, gpu) {
         uint32_t owned = self->exchange.box[td_multi_index(self, gpu)].fragments.owned;
         for (int first = 0, last; first < self->count; first = last + 1) {
@@ -139,6 +146,17 @@ void td_multi_add_up(td_multi_job *self)
     }
 }
 
+uint64_t td_multi_new_operations(td_multi_job *self)
+{
+    uint64_t all = 0, before = self->operations;
+    for (int i = 0; i < self->count; i++) {
+        const td_device_counts *counts = &self->gpu[i].job.device->counts;
+        all += counts->launches + counts->copies + counts->fills + counts->waits;
+    }
+    self->operations = all;
+    return all - before;
+}
+
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
 {
     td_gpu_job *first = td_multi_first(self);
@@ -148,6 +166,8 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->exchange.relayed = 0;
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
+    td_multi_end_parts(self, &self->row, false);
+    self->row.operations = td_multi_new_operations(self);
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;

@@ -436,6 +436,7 @@ typedef struct td_joint_peer {
     uint32_t *map[2];             /* their bitmaps */
     uint32_t *far[2], *far_map;   /* priorities: deferred vertices */
     td_gpu_control *control;
+    uint32_t before;              /* rounds apart: entries that its counter had before this one */
 } td_joint_peer;
 
 /* Rounds of pushes on several GPUs at once. */
@@ -451,7 +452,9 @@ typedef struct td_joint_args {
     uint64_t leave_edges;         /* the loop ends when the frontier has more */
     uint32_t most_rounds;
     uint32_t mean_degree;
+    uint32_t count, bound;        /* rounds apart: vertices of this member's frontier; priorities up to it are near */
     uint8_t lean;                 /* small degrees: edges of the next frontier are estimated */
+    uint8_t apart;                /* the host launches every round */
 } td_joint_args;
 
 /* Sweeps over edges. */

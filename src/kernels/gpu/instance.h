@@ -88,7 +88,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(adopt),
 #endif
 #if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
-    KERNEL(levels_joint),
+    KERNEL(levels_joint), KERNEL(round_apart),
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities_joint),
 #endif

@@ -5,7 +5,11 @@
  *
  * Counters go round in slots as in push.h. A slot's `count` is the length of the owner's next queue; `edges` are those of
  * the vertices that this member activated, whoever owns them. Every warp reads the slots of all members after the
- * barrier, so that all members take the same decisions. */
+ * barrier, so that all members take the same decisions.
+ *
+ * `round_apart` is one such round for a host that launches every one (engine/multi/queue.c): members meet in the host's
+ * waits. Its counters only grow, and the host takes differences: nothing has to be cleared between rounds, and a member
+ * without active vertices is neither launched nor read. */
 
 /* What a round counts per thread. */
 typedef struct joint_round {
@@ -32,10 +36,29 @@ TD_DEVICE void joint_append(const td_joint_args *a, const joint_round *r, bool w
         uint32_t *count = far ? &peer->control->far_count[r->far_at] : &peer->control->slot[r->next].count;
         uint32_t *list = far ? peer->far[r->far_at] : peer->queue[1 - r->odd];
         if (td_lane() == leader) at = TD_ADD_SYSTEM(count, TD_POPCOUNT(same));
-        at = TD_SHUFFLE(TD_ALL_LANES, at, leader);
+        at = TD_SHUFFLE(TD_ALL_LANES, at, leader) - (far ? 0 : peer->before);
         if (same >> td_lane() & 1u) TD_STORE_SYSTEM(&list[at + TD_POPCOUNT(same & td_lanes_below())], v);
         pending &= ~same;
     }
+}
+
+/* Counts the lanes' new vertices by fragment, for the host; all lanes call. */
+TD_DEVICE void joint_count(const td_joint_args *a, bool wanted, uint32_t k, uint32_t degree)
+{
+    td_gpu_control *control = a->state.control;
+    for (uint32_t pending = TD_BALLOT(TD_ALL_LANES, wanted); pending != 0;) {
+        uint32_t leader = TD_LOWEST_BIT(pending), which = TD_SHUFFLE(TD_ALL_LANES, k, leader);
+        uint32_t same = TD_BALLOT(TD_ALL_LANES, wanted && k == which);
+        warp_add_u64(&control->active_edges[which], wanted && k == which ? degree : 0);
+        if (td_lane() == leader) TD_ADD(&control->active_vertices[which], (uint64_t)TD_POPCOUNT(same));
+        pending &= ~same;
+    }
+}
+
+/* Degree of a vertex of fragment k, or the mean where this member cannot read it or need not know. */
+TD_DEVICE uint32_t joint_degree(const td_joint_args *a, uint32_t k, uint32_t v)
+{
+    return a->lean || a->list[k].offsets == 0 ? a->mean_degree : degree_in(a->list[k].offsets, v);
 }
 
 /* Relaxes one edge per lane; all lanes call. */
@@ -57,16 +80,17 @@ TD_DEVICE void joint_relax(const td_joint_args *a, const td_context *c, joint_ro
         deferred = queued && r->defers && priority_of(a->one_over_delta, c, fresh) > r->bound;
         queued = queued && !deferred;
 #endif
-        if ((queued || deferred) && !a->state.first_hit) {
+        if ((queued || deferred) && (a->apart || !a->state.first_hit)) {
             uint32_t *map = deferred ? a->peer[owner].far_map : a->peer[owner].map[1 - r->odd], bit = 1u << (t & 31u);
             bool marked = (TD_OR_SYSTEM(&map[t / 32], bit) & bit) != 0;
             queued = queued && !marked;
             deferred = deferred && !marked;
         }
-        if (queued && !a->lean) r->next_edges += degree_in(a->list[k].offsets, t);
+        if (queued && !a->lean && !a->apart) r->next_edges += degree_in(a->list[k].offsets, t);
     }
     joint_append(a, r, queued, owner, t, false);
-    if (PROGRAM_HAS_PRIORITY && r->defers) joint_append(a, r, deferred, owner, t, true);
+    if (a->apart) joint_count(a, queued, k, queued ? joint_degree(a, k, t) : 0);
+    else if (PROGRAM_HAS_PRIORITY && r->defers) joint_append(a, r, deferred, owner, t, true);
 }
 
 /* The lanes' lists of one fragment, concatenated and distributed over the lanes. */
@@ -83,17 +107,26 @@ TD_DEVICE void joint_expand_lists(const td_joint_args *a, const td_context *c, j
     }
 }
 
-/* Warps take as many vertices at a time as keep all of them busy. A member may own several fragments, whose lists are in
- * different places: a warp processes one fragment's at a time. */
+/* The part of a list that one of `team` warps processes: whole groups of 32 edges. */
+TD_DEVICE void joint_cut(uint32_t team, uint32_t place, uint64_t *begin, uint32_t *degree)
+{
+    uint32_t each = ((*degree + team - 1) / team + TD_WARP - 1) / TD_WARP * TD_WARP, first = place * each;
+    *begin += first;
+    *degree = first >= *degree ? 0 : *degree - first < each ? *degree - first : each;
+}
+
+/* Warps take as many vertices at a time as keep all of them busy; where there are fewer vertices than warps, several
+ * warps share a vertex's list. A member may own several fragments, whose lists are in different places: a warp processes
+ * one fragment's at a time. */
 TD_DEVICE void joint_expand(const td_joint_args *a, const td_context *c, joint_round *r, uint32_t count)
 {
     const td_joint_peer *own = &a->peer[a->set.member];
     const uint32_t *queue = own->queue[r->odd];
-    uint32_t *map = a->state.first_hit ? 0 : own->map[r->odd];
-    uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
-    uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
-    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count;
-         base += (uint64_t)warps * chunk) {
+    uint32_t *map = a->state.first_hit && !a->apart ? 0 : own->map[r->odd];
+    uint32_t warps = td_global_threads() / TD_WARP, warp = td_global_thread() / TD_WARP;
+    uint32_t team = count > 0 && count < warps ? warps / count : 1, teams = warps / team;
+    uint32_t fair = (count + teams - 1) / teams, chunk = fair < TD_WARP ? fair : TD_WARP;
+    for (uint64_t base = (uint64_t)(warp / team) * chunk; base < count; base += (uint64_t)teams * chunk) {
         uint32_t i = (uint32_t)base + td_lane(), u = 0, k = 0, degree = 0;
         uint64_t begin = 0;
         program_message message = 0;
@@ -105,6 +138,7 @@ TD_DEVICE void joint_expand(const td_joint_args *a, const td_context *c, joint_r
             begin = a->list[k].offsets[u];
             degree = (uint32_t)(a->list[k].offsets[u + 1] - begin);
             message = message_of(&a->state, u);
+            joint_cut(team, warp % team, &begin, &degree);
         }
         r->taken_edges += degree;
         for (uint32_t pending = TD_BALLOT(TD_ALL_LANES, degree > 0); pending != 0;) {
@@ -176,6 +210,16 @@ TD_KERNEL(levels_joint, td_joint_args)
         more = totals.vertices > 0 && totals.edges <= a.leave_edges && number + 1 < a.most_rounds;
     }
     joint_end(&a, slot, number);
+}
+
+TD_KERNEL(round_apart, td_joint_args)
+{
+    const td_context c = kernel_context(&a.state);
+    joint_round r = joint_round_of(0, 0);
+    r.bound = a.bound;
+    r.defers = a.peer[a.set.member].far_map != 0;
+    joint_expand(&a, &c, &r, a.count);
+    block_add_u64(&a.state.control->tally.edges, r.taken_edges);
 }
 
 #if PROGRAM_HAS_PRIORITY
