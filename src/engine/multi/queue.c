@@ -158,7 +158,7 @@ static void add_up(td_multi_job *self)
     }
     for (int i = 0; i < self->count; i++)
         if (launched[i]) take_counters(self, &self->gpu[i]);
-    self->now = (td_gpu_frontier){.mapped = true};
+    self->now = (td_frontier){.mapped = true};
     TD_EACH_OWNED(self, owner, fragment) {
         td_multi_gpu *of = &self->gpu[fragment - self->held->fragment];
         queue->length[td_multi_index(self, owner)] += (uint32_t)of->vertices;
