@@ -26,6 +26,7 @@ enum {
     TD_PATH_LANES = 32,             /* threads of a warp, which takes a partition */
     TD_PATH_DEPTH = 16,             /* D_MAX of the paper */
     TD_PATH_PARTITION_EDGES = 1024, /* default: 32 for each lane */
+    TD_PATH_HOT = 8,                /* default of `hot` */
 };
 
 typedef enum td_path_merge {
