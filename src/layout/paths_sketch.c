@@ -91,6 +91,7 @@ static void describe(td_path_job *job)
         stats->giant_paths = paths;
         stats->giant_vertices = members;
     }
+    if (stats->giant_paths == 0) stats->giant_paths = job->paths.paths > 0; /* paths of one edge each, alone */
     stats->components += job->paths.paths - inside;
     stats->once_paths += job->paths.paths - inside;
 }
