@@ -157,10 +157,3 @@ uint64_t td_paths_bytes(const td_paths *paths)
     bytes += 8 * ((uint64_t)paths->graph_vertices + 1) + 4 * paths->reader_offsets[paths->graph_vertices];
     return bytes + 16 * (nodes + 1) + 4 * (paths->next_offsets[nodes] + paths->before_offsets[nodes]);
 }
-
-td_status td_paths_open(td_paths *out, const td_graph *graph, const td_path_options *options, td_pool *pool,
-                        bool *prepared)
-{
-    if (prepared != NULL) *prepared = false;
-    return td_paths_make(out, graph, options, pool);
-}
