@@ -40,7 +40,7 @@ static td_status sum_degrees(void *context, uint64_t begin, uint64_t end, int wo
 static td_status start(td_path_job *job)
 {
     uint32_t vertices = job->graph->vertices;
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     TD_CHECK(TD_NEW(&job->degree, vertices, "degrees"));
     TD_CHECK(TD_NEW(&passes->enters, vertices, "edges into inner vertices"));
     TD_CHECK(TD_NEW(&passes->leaves, vertices, "edges out of inner vertices"));
@@ -68,7 +68,7 @@ static td_status decompose(td_path_job *job)
 static uint64_t count_paths(const td_path_job *job)
 {
     uint64_t paths = job->graph->edges;
-    const td_passes *passes = &job->passes;
+    const td_path_passes *passes = &job->passes;
     if (passes->before != NULL) return paths - td_bitmap_count(passes->followed, td_bitmap_words(paths));
     for (uint32_t v = 0; v < job->graph->vertices; v++) paths -= td_passed(passes, v);
     return paths;
@@ -83,7 +83,7 @@ static td_status make(td_path_job *job)
     stats->paths = job->paths.paths = count_paths(job);
     stats->seconds_paths = td_seconds_since(begin);
     begin = td_clock_ns();
-    TD_CHECK(td_components_find(&job->components, job, true));
+    TD_CHECK(td_path_components_find(&job->components, job, true));
     TD_CHECK(td_paths_layers(job));
     stats->seconds_sketch = td_seconds_since(begin);
     begin = td_clock_ns();
@@ -102,7 +102,7 @@ static void free_job(td_path_job *job)
     td_free(job->passes.before);
     td_free(job->passes.followed);
     td_free(job->passes.place);
-    td_components_free(&job->components);
+    td_path_components_free(&job->components);
     td_free(job->sketch.ready);
     td_free(job->sketch.paths);
     td_free(job->sketch.edges);
