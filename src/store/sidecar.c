@@ -398,6 +398,17 @@ td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *int
 
 /* Listing. */
 
+/* Whether a file is a prepared layout, be it damaged. */
+static bool is_layout(const char *path)
+{
+    char magic[8] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool found = pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0;
+    close(fd);
+    return found;
+}
+
 typedef struct listing {
     td_sidecar_entry *entries;
     int count, room;
@@ -410,7 +421,7 @@ static td_status add_entry(listing *list, const char *path, const char *layout)
     td_status status = open_file(&found, path);
     struct stat facts;
     if (status == TD_NO_MEMORY) return status;
-    if (status == TD_FORMAT || status == TD_NOT_FOUND || status == TD_IO || stat(path, &facts) != 0) {
+    if (!is_layout(path) || stat(path, &facts) != 0) {
         td_sidecar_close(found);
         return TD_OK;
     }
@@ -474,17 +485,6 @@ td_status td_sidecar_list(const char *graph, uint64_t build_id, td_sidecar_entry
 done:
     td_free(list.entries);
     return status;
-}
-
-/* Whether a file is a prepared layout, be it damaged. */
-static bool is_layout(const char *path)
-{
-    char magic[8] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool found = pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0;
-    close(fd);
-    return found;
 }
 
 static td_status remove_file(const char *path, int *removed)
