@@ -39,6 +39,7 @@ typedef struct td_path_sketch {
     uint64_t *paths;    /* components: their paths; 0: a vertex alone, through which none passes */
     uint64_t *edges;    /* components: edges of their paths */
     uint64_t *crossing; /* components: those of them with an end outside */
+    uint64_t *loose;    /* layers: paths of one edge between two components */
     uint32_t layers;
 } td_path_sketch;
 

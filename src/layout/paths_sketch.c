@@ -47,7 +47,7 @@ static td_status count_edges(void *context, uint64_t begin, uint64_t end, int wo
 }
 
 /* The first layer in which all paths from other components into this one are done. */
-static uint32_t layer_of(const td_path_job *job, uint32_t component)
+static uint32_t layer_of(td_path_job *job, uint32_t component)
 {
     const td_adjacency *in = &job->graph->in;
     const td_path_components *components = &job->components;
@@ -57,7 +57,9 @@ static uint32_t layer_of(const td_path_job *job, uint32_t component)
         for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
             uint32_t source = in->targets[k], other = components->of[source];
             if (other == component) continue;
-            uint32_t done = job->sketch.ready[other] + (td_path_component(job, k, source, v) == TD_NO_VERTEX);
+            bool loose = td_path_component(job, k, source, v) == TD_NO_VERTEX;
+            uint32_t done = job->sketch.ready[other];
+            if (loose) job->sketch.loose[done++]++;
             if (done > layer) layer = done;
         }
     }
@@ -104,6 +106,7 @@ td_status td_paths_layers(td_path_job *job)
     TD_CHECK(TD_NEW_ZEROED(&sketch->paths, count, "paths of components"));
     TD_CHECK(TD_NEW_ZEROED(&sketch->edges, count, "edges of components"));
     TD_CHECK(TD_NEW_ZEROED(&sketch->crossing, count, "edges into and out of components"));
+    TD_CHECK(TD_NEW_ZEROED(&sketch->loose, 2 * (uint64_t)count + 1, "paths of layers")); /* a component adds two layers at most */
     TD_CHECK(td_pool_for(job->pool, job->graph->vertices, TD_PATH_GRAIN, count_edges, job));
     find_layers(job);
     describe(job);

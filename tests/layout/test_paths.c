@@ -146,8 +146,8 @@ static void check_bounds(const td_paths *paths, const td_graph *graph, const var
 
 static void check_readers(const td_paths *paths, const reference *wanted)
 {
-    uint64_t replicas = 0;
-    uint32_t *last = ref_new(paths->graph_vertices, sizeof *last);
+    uint64_t replicas = 0, entered = 0;
+    uint32_t *last = ref_new(paths->graph_vertices, sizeof *last), *wrote = ref_new(paths->graph_vertices, sizeof *last);
     for (uint32_t v = 0; v < paths->graph_vertices; v++) {
         uint64_t at = paths->reader_offsets[v];
         for (uint64_t i = 0; i < wanted->readers[v].count; i++) {
@@ -163,8 +163,16 @@ static void check_readers(const td_paths *paths, const reference *wanted)
             uint32_t *seen = &last[wanted->paths[p].vertices[i]];
             replicas += *seen != wanted->paths[p].partition + 1;
             *seen = wanted->paths[p].partition + 1;
+            uint32_t *entry = &wrote[wanted->paths[p].vertices[i]];
+            if (i == 0) continue;
+            entered += *entry != wanted->paths[p].partition + 1;
+            *entry = wanted->paths[p].partition + 1;
         }
-    CHECK_EQ(paths->stats.replicas, replicas);
+    free(wrote);
+    uint64_t counted = 0, written = 0;
+    CHECK_OK(td_paths_replicas(paths, NULL, &counted, &written));
+    CHECK_EQ(counted, replicas);
+    CHECK_EQ(written, entered);
     free(last);
 }
 
@@ -493,6 +501,7 @@ TEST(hot_paths_come_first_in_their_group)
 {
     td_path_options options = td_path_defaults();
     options.partition_edges = 64;
+    options.hot = 8;
     td_paths paths = paths_of(test_graph_named("rmat 14"), &options);
     CHECK(paths.stats.hot_paths > 0 && paths.stats.hot_paths < paths.paths);
     uint64_t hot = 0, split = 0;
@@ -514,6 +523,24 @@ TEST(hot_paths_come_first_in_their_group)
     CHECK_EQ(stats_of("rmat 14", options).hot_paths, stats_of("rmat 14", options).paths);
     options.hot = 1e9;
     CHECK_EQ(stats_of("rmat 14", options).hot_paths, 0);
+}
+
+/* Short paths into one vertex share a partition, so that fewer partitions write it. */
+TEST(partitioning_leaves_fewer_partitions_that_write_a_vertex)
+{
+    static const char *const graphs[] = {"rmat 14", "heavy stars", "web"};
+    for (int i = 0; i < 3; i++) {
+        uint64_t written[2], replicas;
+        for (int on = 0; on < 2; on++) {
+            td_path_options options = td_path_defaults();
+            options.partition = on;
+            options.partition_edges = 64;
+            td_paths paths = paths_of(test_graph_named(graphs[i]), &options);
+            CHECK_OK(td_paths_replicas(&paths, NULL, &replicas, &written[on]));
+            td_paths_free(&paths);
+        }
+        CHECK(written[1] < written[0]);
+    }
 }
 
 TEST(packed_lanes_have_more_equal_edges)
