@@ -42,6 +42,8 @@ static bool put(vertex_set *set, uint32_t vertex)
     return true;
 }
 
+enum { AHEAD = 16 }; /* vertices for which a prefetch is under way */
+
 /* Readers are counted first: the vertices that a partition reads are listed, in its place among the edges, and counted by
  * vertex. Then they are placed by these lists. */
 typedef struct reading {
@@ -89,8 +91,10 @@ static td_status place_partitions(void *context, uint64_t begin, uint64_t end, i
     const td_paths *paths = &self->job->paths;
     for (uint64_t k = begin; k < end; k++) {
         const uint32_t *listed = self->listed + (paths->partition[k].first_entry - paths->partition[k].first_path);
-        for (uint32_t i = 0; i < self->count[k]; i++)
+        for (uint32_t i = 0; i < self->count[k]; i++) {
+            if (i + AHEAD < self->count[k]) __builtin_prefetch(&self->cursor[listed[i + AHEAD]], 1);
             paths->readers[__atomic_fetch_add(&self->cursor[listed[i]], 1, __ATOMIC_RELAXED)] = (uint32_t)k;
+        }
     }
     return TD_OK;
 }
