@@ -154,7 +154,7 @@ static void describe_bundles(td_paths *paths, const layer *layers)
     }
 }
 
-/* Components in the order of dependencies, so that the result does not depend on how they were found. */
+
 static void assign_groups(placing *self, layer *layers)
 {
     td_path_job *job = self->job;
