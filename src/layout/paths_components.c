@@ -30,7 +30,11 @@ static uint32_t inner_behind(const td_path_job *job, uint32_t v)
 
 /* What a vertex reaches. */
 
-enum { FORWARD = 1, BACKWARD = 2, BOTH = 3, REACH_GRAIN = 256 };
+enum {
+    FORWARD = 1, BACKWARD = 2, BOTH = 3,
+    REACH_GRAIN = 256,
+    FEW = 2048, /* vertices of a round that one worker is enough for: a deep graph has many such rounds */
+};
 
 typedef struct reaching {
     const td_path_job *job;
@@ -87,7 +91,7 @@ static td_status reach_all(reaching *self, uint32_t pivot, uint8_t way)
         self->next = self->now;
         self->now = now;
         self->count = 0;
-        TD_CHECK(td_pool_for(self->job->pool, count, REACH_GRAIN, reach_next, self));
+        TD_CHECK(td_pool_for(count < FEW ? NULL : self->job->pool, count, REACH_GRAIN, reach_next, self));
     }
     return TD_OK;
 }
