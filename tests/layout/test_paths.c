@@ -2,6 +2,8 @@
  * and groups against an explicit graph of paths, tables, and the same result for any number of threads. */
 #include "layout/paths_reference.h"
 
+#include "store/formats/format.h"
+
 enum { MOST_PAIRS = 200000 };
 
 typedef struct variant {
@@ -607,6 +609,56 @@ TEST(the_peak_that_is_stated_is_enough)
     CHECK_STATUS(td_paths_make(&paths, graph, &options, NULL), TD_NO_MEMORY);
     td_memory_set_budget(0);
     td_graph_destroy(graph);
+}
+
+/* The figures of the lab book: the sum of max(0, out - in) over cnr-2000 is 2,024,051. */
+TEST(the_bounds_of_cnr_2000_are_met)
+{
+    char path[1024];
+    td_pool *pool = NULL;
+    td_graph *graph = NULL;
+    td_paths paths = {0};
+    td_path_options options = td_path_defaults();
+    snprintf(path, sizeof path, "%s/cnr-2000/cnr-2000.graph", test_shared_data());
+    if (access(path, R_OK) != 0) SKIP("cnr-2000 is absent");
+    CHECK_OK(td_pool_create(&pool, 2));
+    CHECK_OK(td_graph_read(&graph, path, NULL, NULL, pool));
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.stats.bound, 2024051);
+    CHECK_EQ(paths.paths, 2968651);
+    CHECK_EQ(paths.stats.bound_one_pass, paths.paths);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    options.merge = TD_PATHS_MERGE_FREE;
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.paths, 2024051);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
+/* A history is acyclic: with acyclic=on no vertex needs a second update. */
+TEST(the_history_of_postgres_needs_one_update_per_vertex)
+{
+    char path[1024];
+    td_pool *pool = NULL;
+    td_graph *graph = NULL;
+    td_paths paths = {0};
+    td_path_options options = td_path_defaults();
+    snprintf(path, sizeof path, "%s/git-postgres-16.0.graph-txt.xz", test_shared_data());
+    if (access(path, R_OK) != 0) SKIP("git-postgres is absent");
+    CHECK_OK(td_pool_create(&pool, 2));
+    CHECK_OK(td_graph_read(&graph, path, NULL, NULL, pool));
+    options.acyclic = true;
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.stats.once_vertices, graph->vertices);
+    CHECK_EQ(paths.stats.cyclic, 0);
+    CHECK_EQ(paths.paths, paths.stats.bound_one_pass);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
 }
 
 TEST_MAIN
