@@ -611,6 +611,34 @@ TEST(the_peak_that_is_stated_is_enough)
     td_graph_destroy(graph);
 }
 
+/* A component large enough for its vertices to be divided among workers, behind others and before others. */
+TEST(a_large_component_has_its_layer)
+{
+    enum { CYCLE = 6000, BEFORE = CYCLE, BEHIND = CYCLE + 3, VERTICES = CYCLE + 6 };
+    static uint32_t ends[CYCLE + 9][2];
+    uint64_t count = 0;
+    td_path_options options = td_path_defaults();
+    td_paths paths = {0};
+    for (uint32_t v = 0; v < CYCLE; v++, count++) {
+        ends[count][0] = v;
+        ends[count][1] = (v + 1) % CYCLE;
+    }
+    const uint32_t others[][2] = {{BEFORE, BEFORE + 2}, {BEFORE + 1, BEFORE + 2}, {BEFORE + 2, 7}, {BEFORE + 2, 4444},
+                                  {10, BEHIND}, {5000, BEHIND}, {BEHIND, BEHIND + 1}, {BEHIND, BEHIND + 2}};
+    for (int i = 0; i < 8; i++, count++) memcpy(ends[count], others[i], sizeof ends[0]);
+    td_graph *graph = test_graph_of(VERTICES, (const uint32_t(*)[2])ends, NULL, count, false);
+    CHECK_OK(td_paths_make(&paths, graph, &options, NULL));
+    check_all(&paths, graph, &variants[0]);
+    check_threads(graph, &options, &paths);
+    CHECK(paths.stats.giant_vertices >= CYCLE);
+    uint32_t layer = 0;
+    for (uint32_t g = 0; g < paths.groups; g++)
+        if (paths.group[g].flags & TD_GROUP_ONE) layer = paths.group[g].layer;
+    CHECK(layer > 0 && layer + 1 < paths.layers);
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+}
+
 /* The figures of the lab book: the sum of max(0, out - in) over cnr-2000 is 2,024,051. */
 TEST(the_bounds_of_cnr_2000_are_met)
 {
