@@ -123,6 +123,14 @@ td_status td_path_components_find(td_path_components *out, const td_path_job *jo
 void td_path_components_free(td_path_components *components);
 td_status td_paths_layers(td_path_job *job);
 td_status td_paths_place(td_path_job *job);
+
+/* Where the paths of a bucket begin, of all paths and entries; the next bucket's beginning is its end. */
+typedef struct td_path_bucket {
+    uint64_t paths, entries;
+} td_path_bucket;
+
+/* Sorts the paths of each bucket by their first vertices. `starts` has the entries of paths, not their beginnings. */
+td_status td_paths_by_first(td_path_job *job, const td_path_bucket *buckets, uint32_t count);
 td_status td_paths_readers(td_path_job *job);
 
 #endif
