@@ -1,6 +1,6 @@
 /* Strongly connected components. The largest is usually found by all workers together, as what the vertex of highest
- * degree reaches and is reached from (forward-backward); the rest by Tarjan's method, with a stack of its own. Components
- * are numbered by their smallest vertices, so that the result does not depend on either. */
+ * degree reaches and is reached from (forward-backward); the rest by Tarjan's method, with a stack of its own.
+ * Components are numbered by their smallest vertices, so that the result does not depend on either. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
@@ -53,7 +53,8 @@ static void reach(reaching *self, uint32_t vertex)
     self->next[__atomic_fetch_add(&self->count, 1, __ATOMIC_RELAXED)] = vertex;
 }
 
-/* Along the inner edges of paths against their direction: of the out-edges when going backward, and the other way round. */
+/* Along the inner edges of paths against their direction: of the out-edges when going backward, and the other way
+ * round. */
 static void reach_along_paths(reaching *self, uint32_t v)
 {
     const td_path_job *job = self->job;

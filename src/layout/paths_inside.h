@@ -1,6 +1,7 @@
-/* Inside of the decomposition into paths: what its steps share. paths_search.c and paths_join.c decide which edges follow
- * each other, paths_order.c does so for acyclic dependencies, paths_components.c and paths_sketch.c find the order of
- * paths, paths_place.c stores them, paths_readers.c links partitions and groups, paths_bound.c computes the bounds.
+/* Inside of the decomposition into paths: what its steps share. paths_search.c and paths_join.c decide which edges
+ * follow each other, paths_order.c does so for acyclic dependencies, paths_components.c and paths_sketch.c find the
+ * order of paths, paths_place.c stores them, paths_readers.c links partitions and groups, paths_bound.c computes the
+ * bounds.
  *
  * An edge is known by its place in the in-adjacency: edge k ends at the vertex whose list holds k and begins at
  * in.targets[k]. Of parallel edges each has a place of its own. */
@@ -91,8 +92,8 @@ static inline uint32_t td_path_component(const td_path_job *job, uint64_t k, uin
     return td_edge_last(&job->passes, k, target) ? TD_NO_VERTEX : other;
 }
 
-/* Whether a component of paths is cyclic: it has several, or one that comes back to a vertex. A path that does not has an
- * edge into the component, an edge out of it, and between them each vertex once. */
+/* Whether a component of paths is cyclic: it has several, or one that comes back to a vertex. A path that does not has
+ * an edge into the component, an edge out of it, and between them each vertex once. */
 static inline bool td_component_cyclic(const td_path_job *job, uint32_t component)
 {
     const td_path_sketch *sketch = &job->sketch;

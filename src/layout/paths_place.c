@@ -1,9 +1,9 @@
 /* Storing the paths: layer after layer, group after group, divided into partitions and lanes.
  *
- * Paths are found by their last edges, in the order of the vertices where they end, so that short paths into one vertex
- * lie side by side; walking back from there gives the path. They are put into *buckets*, which are parts of a group: its
- * hot paths, its other paths, or a few small components. Two walks, a stable counting sort: the first one counts paths
- * and entries, by block of vertices and bucket, the second one writes them where they belong. */
+ * Paths are found by their last edges, in the order of the vertices where they end, so that short paths into one
+ * vertex lie side by side; walking back from there gives the path. They are put into *buckets*, which are parts of a
+ * group: its hot paths, its other paths, or a few small components. Two walks, a stable counting sort: the first one
+ * counts paths and entries, by block of vertices and bucket, the second one writes them where they belong. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
