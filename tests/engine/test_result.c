@@ -50,8 +50,18 @@ TEST(distances_have_the_kind_of_the_weights)
     td_graph_destroy(graph);
     graph = graph_of("1 2 0.5\n3 3 1.0\n");
     run = run_from("sssp", graph, 1);
-    CHECK_STR(written(run, "tsv"), "1\t0.0\n2\t0.5\n3\tinf\n");
+    CHECK_STR(written(run, "tsv"), "1\t0\n2\t0.5\n3\tinf\n");
     CHECK_STR(written(run, "graphalytics"), "1 0.000000000000000e+00\n2 5.000000000000000e-01\n3 Infinity\n");
+    td_run_destroy(run);
+    td_settings single = SET("sssp.precision=single");
+    run = run_of("sssp", graph, (td_run_options){.has_source = true, .settings = &single});
+    CHECK_STR(written(run, "tsv"), "1\t0.0\n2\t0.5\n3\tinf\n");
+    td_run_destroy(run);
+    td_settings_clear(&single);
+    td_graph_destroy(graph);
+    graph = graph_of("1 2 4294967295\n2 3 4294967295\n4 4 1\n"); /* 64 bits */
+    run = run_from("sssp", graph, 1);
+    CHECK_STR(written(run, "tsv"), "1\t0\n2\t4294967295\n3\t8589934590\n4\tinf\n");
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

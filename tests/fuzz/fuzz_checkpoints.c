@@ -232,7 +232,7 @@ static bool make_seeds(void)
 {
     for (int p = 0; td_programs[p] != NULL; p++) {
         for (int e = 0; e < 5; e++) {
-            bool async = td_program_has_async(td_programs[p]) && strcmp(engines[e].engine, "coop") != 0;
+            bool async = td_program_has_async(td_programs[p]) && strcmp(engines[e].name, "coop") != 0;
             td_mode mode = (p + e) % 3 == 2 && async ? TD_MODE_ASYNC : TD_MODE_SYNC;
             int graph = (p + e) % GRAPHS;
             for (uint32_t rows = 0; rows < 4; rows++)

@@ -408,7 +408,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     TD_TRY(td_coop_prepare(&self, bytes->room));
     reason = find_reason_against(&self);
     if (reason != NULL) goto done;
-    if (async)
+    if (options->mode == TD_MODE_ASYNC && options->resume == NULL) /* a checkpoint may be of an asynchronous run */
         TD_TRY(td_fail(TD_USAGE, "{async} changes nothing: iterations shared by GPU and CPU are synchronous; leave it out, "
                        "or use {engine} cpu or stream"));
     TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
