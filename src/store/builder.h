@@ -35,6 +35,10 @@ td_status td_parse_weight_range(const char *text, td_build_options *options);
 /* Consumes the list's chunks, also on failure; the caller still owns the list. */
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);
 
+/* Completes a graph that has its out-adjacency, in order, with 32-bit weights or none: adds the in-adjacency, or finds
+ * that it is symmetric, and settles the weights. The out-adjacency's targets and real weights are only read. */
+td_status td_graph_complete(td_graph *graph, bool real, td_pool *pool);
+
 /* Replaces a graph by one with the options applied (rebuild.c); vertices and
  * original ids stay. A symmetric graph is not symmetrised again. On failure
  * destroys *graph and sets it to NULL. */

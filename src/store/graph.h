@@ -39,6 +39,14 @@ typedef struct td_adjacency {
     void *weights;     /* edges of the graph's weight kind, or NULL */
 } td_adjacency;
 
+/* Which arrays are another owner's, who is told when the graph is destroyed. */
+typedef struct td_borrowed {
+    bool offsets, targets, weights; /* of the out-adjacency */
+    bool all;                       /* both adjacencies and the ids */
+    void (*release)(void *context); /* NULL: nobody is told */
+    void *context;
+} td_borrowed;
+
 struct td_graph {
     uint32_t vertices;
     uint64_t edges; /* directed edges stored in `out` */
@@ -56,6 +64,7 @@ struct td_graph {
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
+    td_borrowed borrowed;
 };
 
 const char *td_weight_name(td_weight_kind kind);
