@@ -119,8 +119,7 @@ def pagerank(G: Any, alpha: float = 0.85, personalization: dict | None = None, m
 
 
 def _equal_weights(G: TandemGraph, weight: str) -> None:
-    values = G.values(weight)
-    if values.size and not (values[0] > 0 and np.all(values == values[0])):
+    if not G.equal(weight):
         raise NotImplementedError(f"edges have different {weight!r}; Tandem's PageRank has no weights")
 
 
@@ -315,10 +314,6 @@ def has_path(G: Any, source: Any, target: Any) -> bool:
 
 # Shortest paths by weights.
 
-def _cutoff(cutoff: Any) -> Any:
-    return cutoff
-
-
 def _single(G: TandemGraph, source: Any, weight: str | None, with_paths: bool, words: str) -> Any:
     return distances(G, find(G, source, words), weight, with_paths=with_paths)
 
@@ -415,26 +410,27 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: str | None 
     return _number(found.value[place]), found.path(place)
 
 
+def _from_all(G: TandemGraph, weight: str | None, form: Callable[[Any], Any], with_paths: bool) -> Any:
+    """What a search from every node gives. Weights are read before the first, so that NetworkX can take over."""
+    if weight is not None:
+        G.weights(weight)
+    return ((node, form(distances(G, place, weight, with_paths=with_paths)))
+            for place, node in enumerate(G.structure.nodes))
+
+
 @serves(_named_weight)
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
-    G = _wrap(G)
-    for place, node in enumerate(G.structure.nodes):
-        found = distances(G, place, weight, with_paths=True)
-        yield node, (found.lengths(cutoff), found.paths(cutoff))
+    return _from_all(_wrap(G), weight, lambda found: (found.lengths(cutoff), found.paths(cutoff)), True)
 
 
 @serves(_named_weight)
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
-    G = _wrap(G)
-    for place, node in enumerate(G.structure.nodes):
-        yield node, distances(G, place, weight, with_paths=True).paths(cutoff)
+    return _from_all(_wrap(G), weight, lambda found: found.paths(cutoff), True)
 
 
 @serves(_named_weight)
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
-    G = _wrap(G)
-    for place, node in enumerate(G.structure.nodes):
-        yield node, distances(G, place, weight).lengths(cutoff)
+    return _from_all(_wrap(G), weight, lambda found: found.lengths(cutoff), False)
 
 
 @serves(_named_weight)
@@ -564,7 +560,7 @@ def _check_connected(G: TandemGraph) -> None:
 
 def _components(G: TandemGraph) -> tuple[np.ndarray, np.ndarray]:
     """Nodes in the order of components, these in the order of their first nodes, and where each begins."""
-    names = G.structure.graph.wcc().values
+    names = G.structure.graph.wcc().values if len(G) else np.empty(0, np.uint32)
     order = np.argsort(names, kind="stable")
     begins = np.flatnonzero(np.diff(names[order], prepend=np.int64(-1))) if len(order) else order
     return order, begins
@@ -628,6 +624,8 @@ def _cores(G: TandemGraph) -> np.ndarray:
     if G.structure.loops:
         raise nx.NetworkXNotImplemented("Input graph has self loops which is not permitted; Consider using "
                                         "G.remove_edges_from(nx.selfloop_edges(G)).")
+    if len(G) == 0:
+        return np.empty(0, np.uint32)
     found = G.structure.graph.kcore().values
     # In a directed graph NetworkX counts both directions of an edge; Tandem has a symmetric graph's once.
     return found * 2 if G.is_directed() and G.structure.graph.symmetric else found

@@ -181,6 +181,14 @@ class TandemGraph:
             self._weights[attribute] = Weights(self.structure, self.values(attribute))
         return self._weights[attribute]
 
+    def equal(self, attribute: str) -> bool:
+        """Whether all edges have the same weight above 0."""
+        key = ("equal", attribute)
+        if key not in self._weights:
+            values = self.values(attribute)
+            self._weights[key] = bool(values.size == 0 or values[0] > 0 and np.all(values == values[0]))
+        return self._weights[key]
+
     def values(self, attribute: str) -> np.ndarray:
         """The numbers of an attribute in the order of rows, 1 where it is missing."""
         adj = self._nx._adj
