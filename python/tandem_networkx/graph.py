@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from itertools import chain
 from typing import Any, Callable, Hashable
 
@@ -32,10 +33,12 @@ class Structure:
 
     def _read(self, adj: Any) -> None:
         count = len(self.nodes)
-        ends = chain.from_iterable(adj.values())
+        # A row of a view may be longer than what it yields.
+        rows = list(adj.values()) if isinstance(adj, dict) else [list(row) for row in adj.values()]
+        ends = chain.from_iterable(rows)
         if self.multi:
-            copies = np.fromiter((len(keys) for row in adj.values() for keys in row.values()), np.int64)
-        degrees = np.fromiter(map(len, adj.values()), np.int64, count)
+            copies = np.fromiter((sum(1 for _ in keys) for row in adj.values() for keys in row.values()), np.int64)
+        degrees = np.fromiter(map(len, rows), np.int64, count)
         edges = int(degrees.sum())
         numbers = ends if self.place is None else map(self.place.__getitem__, ends)
         targets = np.fromiter(numbers, np.uint32, edges)
@@ -90,18 +93,28 @@ class Structure:
             self.objects[:] = self.nodes
         return self.objects[numbers].tolist()
 
+    def __deepcopy__(self, memo: dict) -> "Structure":
+        return self  # it does not change; a graph that does gets another
+
+    def __reduce__(self) -> tuple:
+        return _forgotten, ()  # of a graph that is pickled with its cache
+
     def in_rows(self, reverse: bool, in_order: Callable[[], Any]) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and neighbours in NetworkX's order, of out-edges or of in-edges."""
         if not (reverse and self.directed):
             return self.offsets, self.targets
         if self._in_rows is None:
-            pred = in_order()
-            degrees = np.fromiter(map(len, pred.values()), np.int64, len(self))
-            ends = chain.from_iterable(pred.values())
+            rows = [list(row) for row in in_order().values()]
+            degrees = np.fromiter(map(len, rows), np.int64, len(self))
+            ends = chain.from_iterable(rows)
             numbers = ends if self.place is None else map(self.place.__getitem__, ends)
             self._in_rows = (np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64),
                              np.fromiter(numbers, np.uint32, int(degrees.sum())))
         return self._in_rows
+
+
+def _forgotten() -> None:
+    """What is left of a cached structure in a pickled graph: it is made again."""
 
 
 class _Range:
@@ -165,15 +178,32 @@ class TandemGraph:
     __networkx_backend__ = "tandem"
 
     def __init__(self, graph: nx.Graph):
+        if type(graph).__getitem__ is not nx.Graph.__getitem__ or type(graph).adjacency is not nx.Graph.adjacency:
+            raise NotImplementedError(f"{type(graph).__name__} has rows of its own making")
         self._nx = graph
         self.__networkx_cache__: dict = {}
-        cache = getattr(graph, "__networkx_cache__", None)
+        # NetworkX clears the cache of a graph that changes, but not those of its views.
+        cache = None if hasattr(graph, "_graph") else getattr(graph, "__networkx_cache__", None)
         kept = None if cache is None else cache.get("tandem")
         if kept is None:
-            kept = (Structure(graph), {})
+            kept = Structure(graph)
             if cache is not None:
-                cache["tandem"] = kept  # NetworkX clears it when the graph changes
-        self.structure, self._weights = kept
+                cache["tandem"] = kept
+        self.structure: Structure = kept
+        self._weights: dict = {}
+
+    def __deepcopy__(self, memo: dict) -> "TandemGraph":
+        made = object.__new__(TandemGraph)
+        memo[id(self)] = made
+        made.__networkx_cache__, made.structure, made._weights = {}, self.structure, {}
+        made._nx = deepcopy(self._nx, memo)
+        return made
+
+    def __getstate__(self) -> dict:
+        return {"_nx": self._nx}
+
+    def __setstate__(self, state: dict) -> None:
+        self._nx, self.__networkx_cache__, self._weights = state["_nx"], {}, {}
 
     def weights(self, attribute: str) -> Weights:
         """The weights of an attribute; NotImplementedError if Tandem cannot search with them."""
@@ -224,6 +254,9 @@ class TandemGraph:
         return self._nx[node]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_nx":
+        if name.startswith("__") or name in ("_nx", "_weights"):
             raise AttributeError(name)
+        if name == "structure":  # after unpickling
+            self.structure = Structure(self._nx)
+            return self.structure
         return getattr(self._nx, name)
