@@ -222,6 +222,8 @@ class TandemGraph:
     def values(self, attribute: str) -> np.ndarray:
         """The numbers of an attribute in the order of rows, 1 where it is missing."""
         adj = self._nx._adj
+        if not self.structure.multi and not any(chain.from_iterable(row.values() for row in adj.values())):
+            return np.ones(self.structure.edges, np.int64)  # no edge has any attribute
         if self.structure.multi:
             found = [data.get(attribute, 1) for row in adj.values() for keys in row.values() for data in keys.values()]
         else:

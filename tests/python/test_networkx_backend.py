@@ -15,7 +15,7 @@ from tandem_networkx.backend import backend, calls  # noqa: E402
 from reference import drawn  # noqa: E402
 
 
-def graph_of(kind, seed=1, weights=None, labels=False, vertices=60, edges=150):
+def graph_of(kind, seed=1, weights=None, labels=False, vertices=30, edges=75):
     source, target, weight = drawn(seed, vertices, edges)
     graph = kind()
     name = (lambda v: f"n{v}") if labels else (lambda v: v)
@@ -115,6 +115,9 @@ def compare(name, graph, given):
     before = calls[name]
     found = called(name, graph, *given, backend_name="tandem")
     assert calls[name] == before + 1, f"{name} was not computed by Tandem"
+    if isinstance(expected, tuple) and expected and isinstance(expected[0], type):
+        assert found == expected, f"{name}: {found} instead of {expected}"
+        return
     if name in TIES and expected != found:  # another of several shortest paths
         mine, theirs = paths_of(found), paths_of(expected)
         if name not in MULTI:
@@ -200,7 +203,7 @@ def test_pagerank_as_networkx_iterates():
 def test_exceptions_are_networkx_own():
     for kind in KINDS:
         graph, empty = graph_of(kind, 5, int), kind()
-        cut = graph_of(kind, 5, int, edges=20)
+        cut = graph_of(kind, 5, int, edges=12)
         for name in FUNCTIONS:
             if not allowed(name, kind) or name == "bfs_layers":  # of several sources, which are left to NetworkX
                 continue

@@ -93,7 +93,8 @@ def test_what_is_copied_is_said():
 def test_scipy_matrices_of_every_format():
     sparse = need("scipy.sparse")
     source, target, weight = drawn(3)
-    matrix = sparse.coo_array((weight, (source, target)), shape=(VERTICES, VERTICES)).tocsr()
+    ends = np.array([source, target], np.int32)
+    matrix = sparse.coo_array((np.array(weight), (ends[0], ends[1])), shape=(VERTICES, VERTICES)).tocsr()
     matrix.sort_indices()
     lengths = distances(rows(VERTICES, *_entries(matrix)), 0)
     for form in ("csr", "csc", "coo", "lil"):
