@@ -457,7 +457,7 @@ def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: 
     found = _single(G, source, weight, True, "Source {} not in G")
     if target is None:
         return found.lengths(), found.paths()
-    place = _to(found, G, target, f"Node {target} not reachable from {source}")
+    place = _to(found, G, target, f"Target {target} cannot be reached from given sources")
     return _number(found.value[place]), found.path(place)
 
 
