@@ -46,7 +46,8 @@ class Graph(Programs):
                  copies: Iterable[str] = (), name: str | None = None):
         self._handle, self._session = handle, session
         self._held = Held(handle, lib.td_graph_destroy, kept)
-        self._labels, self._numbers = labels, None
+        self._labels = labels
+        self._numbers: dict[Any, int] | None = None
         self._parts: GraphParts | None = None
         self._ids: np.ndarray | None = None
         self._vertices, self._edges = lib.td_graph_vertices(handle), lib.td_graph_edges(handle)
@@ -186,7 +187,8 @@ class Graph(Programs):
         weights = None if weight is None else frame[weight].to_numpy()
         if all(end.dtype.kind in "iu" for end in ends):
             return cls.from_edges(ends[0].to_numpy(), ends[1].to_numpy(), weights, **options)
-        return cls.from_edges(*(np.asarray(end.astype(object)) for end in ends), weights, **options)
+        source_labels, target_labels = (np.asarray(end.astype(object)) for end in ends)
+        return cls.from_edges(source_labels, target_labels, weights, **options)
 
     @classmethod
     def from_arrow(cls, table: Any, source: str | int = 0, target: str | int = 1,
@@ -382,7 +384,8 @@ class Graph(Programs):
               engine: str | None = None, devices: Any = None, memory: Any = None, gpu_memory: Any = None,
               gpu_edges: Any = None, checkpoint: Any = None, checkpoint_every: int | None = None, resume: Any = None,
               settings: Mapping[str, object] | None = None, progress: Any = None) -> Plan:
-        request, kept = Request(), []
+        request = Request()
+        kept: list[Any] = []
         if source is not None:
             request.has_source, request.source = True, self._id(source)
         if tolerance is not None:

@@ -352,7 +352,7 @@ class Held:
 
 def texts(call, *first) -> list[str]:
     """The names that a numbered call lists."""
-    found = []
+    found: list[str] = []
     while (name := call(*first, len(found))) is not None:
         found.append(name.decode())
     return found

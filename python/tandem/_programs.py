@@ -176,7 +176,7 @@ def stub() -> str:
              '__all__ = ["Programs", "PROGRAMS", "Program", "Parameter"]', ""]
     for cls in (Parameter, Program):
         lines += [f"class {cls.__name__}(NamedTuple):"]
-        lines += [f"    {name}: {kind}" for name, kind in cls.__annotations__.items()] + [""]
+        lines += [f"    {name}: {getattr(kind, '__forward_arg__', kind)}" for name, kind in cls.__annotations__.items()] + [""]
     lines += ["PROGRAMS: dict[str, Program]", "",
               "def arguments(program: Program) -> list[tuple[str, str | None, str, str]]: ...",
               "def docstring(program: Program) -> str: ...", "def signature(program: Program) -> str: ...",
@@ -184,7 +184,6 @@ def stub() -> str:
               "class Programs:",
               "    def _run(self, program: str, parameters: dict, **options: Any) -> Any: ..."]
     for program in PROGRAMS.values():
-        words = signature(program).replace(", ", ",\n            ")
         lines += [f"    def {program.name}({signature(program)}) -> Result:",
                   f'        """{docstring(program)}"""']
     return "\n".join(lines) + "\n"

@@ -9,30 +9,30 @@ from ._result import Result, Row
 __all__ = ["Programs", "PROGRAMS", "Program", "Parameter"]
 
 class Parameter(NamedTuple):
-    name: ForwardRef('str')
-    help: ForwardRef('str')
-    choices: ForwardRef('tuple[str, ...]')
-    text: ForwardRef('bool')
-    whole: ForwardRef('bool')
-    lowest: ForwardRef('float')
-    highest: ForwardRef('float')
-    default: ForwardRef('str')
+    name: str
+    help: str
+    choices: tuple[str, ...]
+    text: bool
+    whole: bool
+    lowest: float
+    highest: float
+    default: str
 
 class Program(NamedTuple):
-    name: ForwardRef('str')
-    summary: ForwardRef('str')
-    result: ForwardRef('str')
-    groups: ForwardRef('bool')
-    needs_source: ForwardRef('bool')
-    takes_source: ForwardRef('bool')
-    gives_parents: ForwardRef('bool')
-    asynchronous: ForwardRef('bool')
-    measured: ForwardRef('bool')
-    uses_weights: ForwardRef('bool')
-    needs_weights: ForwardRef('bool')
-    iterations: ForwardRef('int')
-    tolerance: ForwardRef('float')
-    parameters: ForwardRef('tuple[Parameter, ...]')
+    name: str
+    summary: str
+    result: str
+    groups: bool
+    needs_source: bool
+    takes_source: bool
+    gives_parents: bool
+    asynchronous: bool
+    measured: bool
+    uses_weights: bool
+    needs_weights: bool
+    iterations: int
+    tolerance: float
+    parameters: tuple[Parameter, ...]
 
 PROGRAMS: dict[str, Program]
 

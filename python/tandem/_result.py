@@ -52,7 +52,7 @@ def _rows(call: Any, handle: int, cls: Any) -> list[dict]:
         if call(handle, len(rows), ctypes.byref(row)):
             return rows
         rows.append({name: value.decode() if isinstance(value := getattr(row, name), bytes) else value
-                     for name, _ in cls._fields_ if name != "size"})
+                     for name, *_ in cls._fields_ if name != "size"})
 
 
 class Plan:
@@ -252,7 +252,7 @@ class Result:
         found = ResultFacts()
         check(lib.td_result_describe(self._handle, ctypes.byref(found)))
         return {name: value.decode() if isinstance(value := getattr(found, name), bytes) else value
-                for name, _ in ResultFacts._fields_ if name != "size"}
+                for name, *_ in ResultFacts._fields_ if name != "size"}
 
     @property
     def devices(self) -> list[dict]:
@@ -271,7 +271,7 @@ class Result:
         """The values in a few figures: reached, lowest, highest, sum, groups, largest, digest."""
         found = Summary()
         self.graph.session._call(self._plan._quick, lib.td_result_summarise, self._handle, ctypes.byref(found))
-        return {name: getattr(found, name) for name, _ in Summary._fields_ if name != "size"}
+        return {name: getattr(found, name) for name, *_ in Summary._fields_ if name != "size"}
 
     def stats(self) -> dict:
         """The run's report, as `tandem run --json` writes it."""

@@ -23,7 +23,7 @@ _NAMES = {"memory": "memory=", "session_memory": "memory=", "threads": "threads=
           "gpu_memory": "gpu_memory=", "gpu_edges": "gpu_edges=", "checkpoint": "checkpoint=",
           "every": "checkpoint_every=", "resume": "resume=", "format": "format=", "to": "format=",
           "weights": "weights=", "out_only": "out_only="}
-_table = (OptionName * (len(_NAMES) + 1))(*[(k.encode(), v.encode()) for k, v in _NAMES.items()], (None, None))
+_table = (OptionName * (len(_NAMES) + 1))(*[OptionName(k.encode(), v.encode()) for k, v in _NAMES.items()])
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -101,7 +101,7 @@ class Session:
         handle = ctypes.c_void_p()
         options = SessionOptions(threads=self._threads, names=_table)
         check(lib.td_session_open(ctypes.byref(options), ctypes.byref(handle)))
-        self._handle = handle.value
+        self._handle = handle.value or 0
         if self._budget:
             check(lib.td_session_set_budget(self._handle, self._budget))
         _sessions.add(self)

@@ -717,7 +717,8 @@ def _spanning(G: Any, minimum: bool, weight: str | None) -> list[tuple]:
     edges = list(G._nx.edges(keys=True, data=True) if multi else G._nx.edges(data=True))
     if not edges:
         return []
-    values = np.array([edge[-1].get(weight, 1) for edge in edges])
+    sources, targets, *_, data = zip(*edges)
+    values = np.array([attributes.get(weight, 1) for attributes in data])
     if values.dtype.kind not in "iubf":
         raise NotImplementedError("weights that are no numbers of 64 bits")
     _check_nan(edges, values)
@@ -725,9 +726,8 @@ def _spanning(G: Any, minimum: bool, weight: str | None) -> list[tuple]:
                        -values.astype(np.int64), kind="stable")
     rank = np.empty(len(edges), np.uint32)
     rank[order] = np.arange(len(edges), dtype=np.uint32)
-    place = G.structure.find
-    ends = np.array([(place(edge[0]), place(edge[1])) for edge in edges], np.uint32)
-    forest = tandem.Graph.from_edges(ends[:, 0], ends[:, 1], rank, vertices=len(G), directed=False).mst()
+    ends = G.structure.numbers(sources), G.structure.numbers(targets)
+    forest = tandem.Graph.from_edges(*ends, rank, vertices=len(G), directed=False).mst()
     chosen = np.sort(forest.edges.weight).tolist()  # type: ignore[union-attr]
     return [edges[order[number]] for number in chosen]
 
@@ -813,7 +813,7 @@ class Backend:
 
     @staticmethod
     def should_run(name: str, args: tuple, kwargs: dict) -> bool | str:
-        graph = args[0] if args else kwargs.get("G")
+        graph: Any = args[0] if args else kwargs.get("G")
         size = graph.number_of_edges() + len(graph)
         if size < SMALL:
             return f"a graph of {size} nodes and edges is below {SMALL}, where NetworkX is as fast"

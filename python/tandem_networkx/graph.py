@@ -43,8 +43,8 @@ class Structure:
         numbers = ends if self.place is None else map(self.place.__getitem__, ends)
         targets = np.fromiter(numbers, np.uint32, edges)
         if self.multi:
-            rows = np.repeat(np.arange(count), degrees)
-            degrees = np.bincount(rows, copies, count).astype(np.int64) if edges else degrees
+            owners = np.repeat(np.arange(count), degrees)
+            degrees = np.bincount(owners, copies, count).astype(np.int64) if edges else degrees
             targets = np.repeat(targets, copies) if edges else targets
         self.offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         self.targets = targets
@@ -83,6 +83,11 @@ class Structure:
             return int(node) if node in _Range(len(self)) else None  # type: ignore[call-overload]
         except TypeError:  # not hashable
             return None
+
+    def numbers(self, nodes: Any) -> np.ndarray:
+        """Numbers of nodes that are in the graph."""
+        found = nodes if self.place is None else map(self.place.__getitem__, nodes)
+        return np.fromiter(found, np.uint32, len(nodes))
 
     def names(self, numbers: np.ndarray) -> list:
         """Nodes by their numbers."""

@@ -11,7 +11,12 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 #: Tests that may fail, and why; at most ten.
-ALLOWED: dict = {}
+ALLOWED: dict = {
+    name: "prints cycles as another of several shortest paths by weight would not begin them; the cycles are the same"
+    for name in ("TestMinimumCycleBasis.test_unweighted_diamond", "TestMinimumCycleBasis.test_weighted_diamond",
+                 "TestMinimumCycleBasis.test_petersen_graph",
+                 "TestMinimumCycleBasis.test_gh6787_and_edge_attribute_names")
+}
 
 
 def main(counts):
