@@ -187,6 +187,11 @@ def test_spanning_trees_break_ties_as_kruskal_does():
                 compare(name, graph, ())
 
 
+def test_cores_of_a_directed_graph_with_both_directions():
+    for name in ("core_number", "k_core", "k_shell", "k_crust"):
+        compare(name, graph_of(nx.Graph, 1).to_directed(), ())
+
+
 def test_pagerank_as_networkx_iterates():
     for seed in range(10):
         graph = graph_of(nx.DiGraph, seed)
