@@ -114,7 +114,7 @@ def call(repeat):
             print(f"{name:20} {threads} threads  {min(rounds) * 1e6:6.1f} us")
 
 
-def networkx(repeat):
+def networkx(repeat, only=""):
     nx = module("networkx")
     nx.config.warnings_to_ignore.add("cache")
     draw = np.random.default_rng(1)
@@ -137,6 +137,8 @@ def networkx(repeat):
              ("dijkstra paths, reals", weighted, lambda g, **k: nx.single_source_dijkstra_path(g, 0, **k)),
              ("minimum_spanning_tree", weighted, lambda g, **k: nx.minimum_spanning_tree(g, **k))]
     for name, graph, work in cases:
+        if only not in name:
+            continue
         own = least(lambda: work(graph, backend="networkx"), 1)
         graph.__networkx_cache__.clear()
         first = least(lambda: work(graph, backend="tandem"), 1)
@@ -176,8 +178,9 @@ def others(edges, repeat):
     if module("networkit"):
         nk = module("networkit")
         nk.setNumberOfThreads(2)
-        network = nk.GraphFromCoo((graph.weights[once].astype(np.float64), (rows[once], targets[once])), n=vertices,
-                                  weighted=True, directed=False)
+        ends = rows[once].astype(np.uint64), targets[once].astype(np.uint64)
+        network = nk.GraphFromCoo((graph.weights[once].astype(np.float64), ends), n=vertices, weighted=True,
+                                  directed=False)
         plain = nk.graphtools.toUnweighted(network)
         work["bfs"]["networkit"] = lambda: nk.distance.BFS(plain, start, storePaths=False).run()
         work["sssp"]["networkit"] = lambda: nk.distance.Dijkstra(network, start, storePaths=False).run()
@@ -189,8 +192,7 @@ def others(edges, repeat):
             algorithm.run()
         work["pagerank"]["networkit"] = ranks
         work["cores"]["networkit"] = lambda: nk.centrality.CoreDecomposition(plain).run()
-        work["forest"]["networkit"] = lambda: nk.graph.UnionMaximumSpanningForest(network).run() if False else \
-            nk.graph.RandomMaximumSpanningForest(network).run()
+        work["forest"]["networkit"] = lambda: nk.graph.RandomMaximumSpanningForest(network).run()
     if module("igraph"):
         ig = module("igraph")
         made = ig.Graph(n=vertices, edges=np.stack([rows[once], targets[once]], 1), directed=False)
@@ -215,11 +217,12 @@ def main():
     words.add_argument("what", choices=["build", "call", "networkx", "others"])
     words.add_argument("--edges", type=int, default=20_000_000)
     words.add_argument("--repeat", type=int, default=3)
+    words.add_argument("--only", default="", help="networkx: functions whose name contains this")
     given = words.parse_args()
     if given.what in ("build", "others"):
         {"build": build, "others": others}[given.what](given.edges, given.repeat)
     else:
-        {"call": call, "networkx": networkx}[given.what](given.repeat)
+        {"call": call, "networkx": lambda repeat: networkx(repeat, given.only)}[given.what](given.repeat)
 
 
 if __name__ == "__main__":
