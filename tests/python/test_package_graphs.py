@@ -161,6 +161,21 @@ def test_arrow_strings_and_dictionaries_become_labels():
             assert dict(series.dropna()) == expected, kind
 
 
+def test_frames_of_polars():
+    polars = need("polars")
+    source, target, weight = drawn(5)
+    expected = distances(rows(VERTICES, source, target, weight), 0)
+    frame = polars.DataFrame({"a": source, "b": target, "w": weight})
+    graph = tandem.Graph.from_arrow(frame, "a", "b", "w", vertices=VERTICES)
+    assert [graph.sssp(0)[v] for v in range(VERTICES)] == expected
+    names = frame.with_columns(polars.format("a vertex called {}", "a").alias("a"),
+                               polars.format("a vertex called {}", "b").alias("b"))
+    graph = tandem.Graph.from_arrow(names, "a", "b", "w")
+    found = graph.sssp("a vertex called 0")
+    assert [found[f"a vertex called {v}"] for v in sorted(set(source + target))] == \
+        [expected[v] for v in sorted(set(source + target))]
+
+
 def _has(name):
     try:
         __import__(name)
