@@ -232,6 +232,69 @@ typedef struct td_edges {
 TD_API td_status td_graph_from_edges(td_session *session, const td_edges *edges, const td_graph_options *options,
                                      td_graph **out);
 
+/* Graphs from the arrays of other programs: NumPy's, SciPy's, Arrow's (docs/guide/c-api.md#arrays). */
+
+typedef enum td_type {
+    TD_TYPE_U8, TD_TYPE_U16, TD_TYPE_U32, TD_TYPE_U64,
+    TD_TYPE_I8, TD_TYPE_I16, TD_TYPE_I32, TD_TYPE_I64,
+    TD_TYPE_F32, TD_TYPE_F64,
+} td_type;
+
+typedef struct td_array {
+    const void *data; /* NULL: no array */
+    td_type type;
+} td_array;
+
+/* td_edges with numbers of any type: ids are integers, none negative; weights are any numbers, of which reals are
+ * stored as 32-bit floats and integers go up to 2^32-1 (with negative ones among them from -2^24 to 2^24). */
+typedef struct td_edge_arrays {
+    size_t size;       /* sizeof(td_edge_arrays) */
+    uint64_t count;
+    td_array sources, targets, weights;
+    uint64_t vertices; /* 0: vertices are the ids that occur, any numbers; else all ids below this exist */
+} td_edge_arrays;
+
+/* Builds a graph from a copy of the arrays. */
+TD_API td_status td_graph_from_arrays(td_session *session, const td_edge_arrays *edges, const td_graph_options *options,
+                                      td_graph **out);
+
+/* Compressed sparse rows: the targets of vertex v are at offsets[v] .. offsets[v + 1] - 1. */
+typedef struct td_csr {
+    size_t size;                     /* sizeof(td_csr) */
+    uint64_t vertices, edges;
+    td_array offsets;                /* vertices + 1 integers, from 0 to `edges` */
+    td_array targets, weights;
+    void (*release)(void *context);  /* NULL: every array is copied */
+    void *context;
+} td_csr;
+
+/* Builds a graph from rows. With `release` it takes arrays without a copy where they are what a graph stores: 64-bit
+ * offsets, 32-bit targets in ascending order, 32-bit float weights (in order, too, where edges are parallel). The arrays
+ * must then stay unchanged until `release` is called: when the graph is destroyed, or before this call returns if
+ * everything had to be copied; never if it fails. Options that change the graph make it a copy. */
+TD_API td_status td_graph_from_csr(td_session *session, const td_csr *rows, const td_graph_options *options,
+                                   td_graph **out);
+
+/* The same vertices with every edge turned round, without a copy: the graph must outlive it. Of a graph in memory with
+ * both adjacencies. */
+TD_API td_status td_graph_reversed(td_session *session, const td_graph *graph, td_graph **out);
+
+/* The graph's own arrays, for reading, as long as it lives; NULL: the edges are on disk, or there is no such array. */
+typedef struct td_graph_parts {
+    size_t size;                 /* sizeof(td_graph_parts), set by the caller */
+    const uint64_t *offsets;     /* vertices + 1 */
+    const uint32_t *targets;
+    td_array weights;
+    const uint64_t *in_offsets;  /* of the in-edges; of a symmetric graph the same arrays */
+    const uint32_t *in_targets;
+    td_array in_weights;
+    const uint64_t *ids;         /* of the vertices; NULL: first_id + vertex */
+    uint64_t first_id;
+    bool borrows_offsets, borrows_targets, borrows_weights; /* the caller's arrays, not copies */
+} td_graph_parts;
+
+TD_API td_status td_graph_describe_parts(const td_graph *graph, td_graph_parts *out);
+
 /* Writes a graph. `format` NULL: by the suffix of the path. A graph on disk can only be written as .tg. */
 TD_API td_status td_graph_save(td_session *session, const td_graph *graph, const char *path, const char *format);
 /* The same as a .tg whose edges are spread over a file in each of the directories "dir1,dir2,...". */

@@ -2,18 +2,20 @@
 
 #include "base/account.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/numa.h"
 #include "base/processors.h"
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-enum { LINE = 512 };
+enum { LINE = 512, FREE_MEMORY_STAYS = 10000000 }; /* bytes; nanoseconds */
 
 /* The first line of a small system file, without the line end; false if there is none. */
 static bool read_line(const char *path, char line[LINE])
@@ -88,13 +90,24 @@ uint64_t td_machine_memory(void)
     return limit < built_in ? limit : built_in;
 }
 
-uint64_t td_machine_memory_free(void)
+static uint64_t read_memory_free(void)
 {
     char text[LINE];
     uint64_t kib = 0, usable = td_machine_memory();
     if (!read_field("/proc/meminfo", "MemAvailable", text, sizeof text) || sscanf(text, "%" SCNu64, &kib) != 1)
         return usable;
     return kib * 1024 < usable ? kib * 1024 : usable;
+}
+
+/* Reading takes 40 microseconds, more than planning a run on a small graph: a figure stays good for a while. */
+uint64_t td_machine_memory_free(void)
+{
+    static _Atomic uint64_t figure, read_at; /* nanoseconds; 0: never */
+    uint64_t now = td_clock_ns(), at = read_at;
+    if (at != 0 && now - at < FREE_MEMORY_STAYS) return figure;
+    figure = read_memory_free();
+    read_at = now;
+    return figure;
 }
 
 /* "always [madvise] never": the word in brackets. */

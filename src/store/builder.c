@@ -504,3 +504,25 @@ done:
     td_graph_destroy(graph);
     return status;
 }
+
+td_status td_graph_complete(td_graph *graph, bool real, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_rows rows = {graph->vertices, graph->edges, real, pool};
+    build job = {.pool = pool, .vertices = graph->vertices, .weighted = graph->out.weights != NULL,
+                 .strips = (uint64_t)td_pool_threads(pool) * STRIPS_PER_WORKER};
+    choose_buckets(&job, graph->edges);
+    TD_TRY(transpose(&job, &graph->out, &graph->in));
+    if (job.weighted) TD_TRY(td_rows_order_parallel(&rows, &graph->in));
+    TD_TRY(td_graph_fold_symmetric(graph, pool));
+    if (job.weighted) TD_TRY(td_graph_settle_weights(graph, real, pool));
+    TD_TRY(td_graph_share_pattern(graph));
+done:
+    td_progress_end();
+    bucketed_clear(&job.from);
+    bucketed_clear(&job.to);
+    bucketed_clear(&job.spare);
+    td_free(job.places);
+    td_free(job.bounds);
+    return status;
+}

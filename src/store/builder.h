@@ -39,6 +39,10 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
  * it is first asked for; the graph keeps it. */
 td_status td_graph_simple(const td_graph *graph, td_pool *pool, const td_graph **out);
 
+/* Completes a graph that has its out-adjacency, in order, with 32-bit weights or none: adds the in-adjacency, or finds
+ * that it is symmetric, and settles the weights. The out-adjacency's targets and real weights are only read. */
+td_status td_graph_complete(td_graph *graph, bool real, td_pool *pool);
+
 /* Replaces a graph by one with the options applied (rebuild.c); vertices and
  * original ids stay. A symmetric graph is not symmetrised again. On failure
  * destroys *graph and sets it to NULL. */

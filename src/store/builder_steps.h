@@ -1,6 +1,6 @@
 /* The steps of builder.c after the lists are sorted by target; defined in
  * builder_steps.c. Private to the two files, except for the weights, which external.c
- * draws in the same way. */
+ * draws in the same way, and the order of parallel edges in csr.c. */
 #ifndef TD_STORE_BUILDER_STEPS_H
 #define TD_STORE_BUILDER_STEPS_H
 

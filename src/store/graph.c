@@ -92,19 +92,27 @@ static void tell_watches(const td_graph *graph)
     pthread_mutex_unlock(&watch_lock);
 }
 
+static void free_arrays(td_graph *graph)
+{
+    const td_borrowed *borrowed = &graph->borrowed;
+    if (graph->in.offsets != graph->out.offsets) free_adjacency(&graph->in);
+    if (!borrowed->offsets) td_free(graph->out.offsets);
+    if (!borrowed->targets) td_free(graph->out.targets);
+    if (!borrowed->weights) td_free(graph->out.weights);
+    td_free(graph->ids);
+}
+
 void td_graph_destroy(td_graph *graph)
 {
     if (graph == NULL) return;
     tell_watches(graph);
     td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
-    if (graph->mapping != NULL) {
+    if (graph->mapping != NULL)
         munmap(graph->mapping, graph->mapping_bytes);
-    } else {
-        if (graph->in.offsets != graph->out.offsets) free_adjacency(&graph->in);
-        free_adjacency(&graph->out);
-        td_free(graph->ids);
-    }
+    else if (!graph->borrowed.all)
+        free_arrays(graph);
+    if (graph->borrowed.release != NULL) graph->borrowed.release(graph->borrowed.context);
     td_free(graph->name);
     td_free(graph->pattern); /* the graph owns its arrays */
     td_free(graph);

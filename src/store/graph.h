@@ -39,6 +39,14 @@ typedef struct td_adjacency {
     void *weights;     /* edges of the graph's weight kind, or NULL */
 } td_adjacency;
 
+/* Which arrays are another owner's, who is told when the graph is destroyed. */
+typedef struct td_borrowed {
+    bool offsets, targets, weights; /* of the out-adjacency */
+    bool all;                       /* both adjacencies and the ids */
+    void (*release)(void *context); /* NULL: nobody is told */
+    void *context;
+} td_borrowed;
+
 struct td_graph {
     uint32_t vertices;
     uint64_t edges; /* directed edges stored in `out` */
@@ -58,6 +66,7 @@ struct td_graph {
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
     struct td_graph *simple;  /* td_graph_simple, once it has been built; owns its arrays */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
+    td_borrowed borrowed;
 };
 
 const char *td_weight_name(td_weight_kind kind);

