@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/mapping.h"
 #include "base/machine.h"
 #include "base/size.h"
 #include "base/pool.h"
@@ -22,13 +23,14 @@
 #include "store/formats/format.h"
 #include "store/graph_stats.h"
 #include "store/packed.h"
+#include "store/vertex_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 typedef struct info_settings {
     td_common common;
-    const char *format, *partition;
+    const char *format, *columns, *partition;
     bool check;
 } info_settings;
 
@@ -37,6 +39,8 @@ typedef struct info_settings {
 static const td_arg_option options[] = {
     OPTION("check", FLAG, check, NULL, "verify all checksums and properties, and count loops and parallel edges"),
     OPTION("format", TEXT, format, "F", "format of the file (default: recognised)"),
+    OPTION("columns", TEXT, columns, "LIST",
+           "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
     OPTION("partition", TEXT, partition, "P:N", "cut the graph into N fragments (1 to 16) by seg, random or metis, and "
            "count edges, cut edges and mirrors"),
     {0},
@@ -79,15 +83,16 @@ static td_status open_packed(inspection *job)
     TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, job->graph->out.offsets));
     TD_TRY(verify_section(file, TD_SECTION_IN_OFFSETS, job->graph->in.offsets));
     TD_TRY(verify_section(file, TD_SECTION_IDS, job->graph->ids));
+    TD_TRY(td_graph_check_vertices(job->graph, job->pool)); /* a forged file has checksums that fit */
 done:
     td_packed_close(file);
     return status;
 }
 
-static td_status open_other(inspection *job)
+static td_status open_other(inspection *job, const char *columns)
 {
-    td_build_options plain = {0};
-    td_status status = td_graph_read(&job->graph, job->path, job->format->name, NULL, job->pool);
+    td_build_options plain = {.columns = columns};
+    td_status status = td_graph_read(&job->graph, job->path, job->format->name, &plain, job->pool);
     if (status == TD_NO_MEMORY)
         return td_inside_too_small(job->path, job->format, &plain, td_pool_threads(job->pool));
     TD_CHECK(status);
@@ -103,6 +108,12 @@ static td_status choose_format(inspection *job, const char *name)
     return TD_OK;
 }
 
+static td_status check_columns(const inspection *job, const char *columns)
+{
+    TD_CHECK(td_graph_options_check(&(td_graph_options){.size = sizeof(td_graph_options), .columns = columns}));
+    return job->format->columns ? TD_OK : td_columns_unused(job->format, job->path);
+}
+
 static td_status inspect(inspection *job, const info_settings *s)
 {
     uint64_t start = td_clock_ns();
@@ -110,8 +121,9 @@ static td_status inspect(inspection *job, const info_settings *s)
     TD_CHECK(td_pool_create(&job->pool, (int)s->common.threads));
     job->packed = job->format == &td_format_tg;
     job->full = s->check || !job->packed;
+    if (s->columns != NULL) TD_CHECK(check_columns(job, s->columns));
     if (s->check && job->packed) TD_CHECK(td_packed_check(job->path, job->pool));
-    TD_CHECK(job->packed ? open_packed(job) : open_other(job));
+    TD_CHECK(job->packed ? open_packed(job) : open_other(job, s->columns));
     if (s->check && !job->packed) TD_CHECK(td_graph_check(job->graph, job->pool));
     job->checked = s->check;
     if (job->full) {
@@ -122,7 +134,7 @@ static td_status inspect(inspection *job, const info_settings *s)
     }
     if (job->cut_by != NULL) TD_CHECK(td_info_partition(job->graph, job->cut_by, &s->common, &job->cut));
     job->seconds = td_seconds_since(start);
-    return TD_OK;
+    return job->graph->mapping != NULL ? td_mapping_check(job->graph->mapping, TD_OK) : TD_OK;
 }
 
 static double share_of(uint64_t part, uint64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
@@ -139,10 +151,32 @@ static void print_share(const char *label, uint64_t count, uint64_t whole, const
     printf("%-12s %s (%.1f%%) %s\n", label, td_format_count(text, count), 100 * share_of(count, whole), meaning);
 }
 
+static void print_names(const td_vertex_names *names)
+{
+    printf("%-12s names, from '", "ids");
+    td_print_path(names->text);
+    printf("' to '");
+    td_print_path(names->text + names->offsets[names->count - 1]);
+    printf("'\n");
+}
+
+/* "17", or "17, 'Berlin'" */
+static void print_vertex(const td_graph *graph, uint32_t vertex)
+{
+    const char *name = td_vertex_name(graph, vertex);
+    if (name == NULL) printf("(vertex %" PRIu64 ")", td_graph_id(graph, vertex));
+    else {
+        printf("(vertex '");
+        td_print_path(name);
+        printf("')");
+    }
+}
+
 static void print_ids(const td_graph *graph)
 {
     if (graph->vertices == 0) return;
-    if (graph->ids == NULL)
+    if (graph->names != NULL) print_names(graph->names);
+    else if (graph->ids == NULL)
         printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ids", graph->id_base, graph->id_base + graph->vertices - 1);
     else if (graph->ids_sorted)
         printf("%-12s %" PRIu64 "..%" PRIu64 ", with gaps\n", "ids", graph->ids[0], graph->ids[graph->vertices - 1]);
@@ -156,10 +190,12 @@ static void print_max_degree(const inspection *job)
     const td_degree_stats *out = &job->stats.out, *in = &job->stats.in;
     char text[TD_NUMBER_BYTES];
     if (out->max_vertex == TD_NO_VERTEX) return;
-    printf("%-12s %s%s (vertex %" PRIu64 ")", "max degree", graph->symmetric ? "" : "out ",
-           td_format_count(text, out->max), td_graph_id(graph, out->max_vertex));
-    if (!graph->symmetric && job->stats.has_in)
-        printf(", in %s (vertex %" PRIu64 ")", td_format_count(text, in->max), td_graph_id(graph, in->max_vertex));
+    printf("%-12s %s%s ", "max degree", graph->symmetric ? "" : "out ", td_format_count(text, out->max));
+    print_vertex(graph, out->max_vertex);
+    if (!graph->symmetric && job->stats.has_in) {
+        printf(", in %s ", td_format_count(text, in->max));
+        print_vertex(graph, in->max_vertex);
+    }
     printf("\n");
 }
 
@@ -167,7 +203,8 @@ static void print_facts(const inspection *job)
 {
     const td_graph *graph = job->graph;
     char size[TD_NUMBER_BYTES], count[TD_NUMBER_BYTES], weights[TD_GRAPH_TEXT];
-    printf("%s\n", td_shown_path(job->path));
+    td_print_path(td_shown_path(job->path));
+    printf("\n");
     printf("%-12s %s, %s\n", "format", job->format->description, td_format_size(size, td_graph_file_bytes(job->path)));
     if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);
     print_count("vertices", graph->vertices);
@@ -278,7 +315,7 @@ static needs needs_of(const inspection *job)
                .temporary = td_external_temporary(file)};
     if (!job->packed) n.temporary += td_external_ids_temporary(file, highest_id(job->graph));
     for (int i = 0; i <= TD_SECTION_IN_WEIGHTS; i++) n.load += file->sections[i].bytes;
-    n.load += file->sections[TD_SECTION_IDS].bytes;
+    n.load += file->sections[TD_SECTION_IDS].bytes + file->name_bytes;
     bool weighted = file->weights != TD_WEIGHT_NONE;
     n.build = (uint64_t)td_inside_bytes(file->vertices, file->edges, weighted, &plain);
     return n;
@@ -395,6 +432,7 @@ static td_status run_info(const td_args *args, void *settings)
     td_status status = inspect(&job, s);
     if (status == TD_OK) status = show(&job, &s->common, &out);
     td_graph_destroy(job.graph);
+    status = td_mapping_settle(status);
     td_pool_destroy(job.pool);
     return td_report_end(&out, status);
 }

@@ -3,8 +3,10 @@
 
 #include "api/request.h"
 #include "base/alloc.h"
+#include "base/mapping.h"
 #include "planner/plan.h"
 #include "store/build_bytes.h"
+#include "store/formats/table.h"
 #include "store/paged.h"
 
 #include <string.h>
@@ -15,7 +17,9 @@ td_status td_graph_options_take(const td_graph_options *given, td_graph_options 
     TD_CHECK(td_struct_take(options, sizeof *options, given, "td_graph_options"));
     *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
                                 .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
-                                .out_only = options->out_only, .weight_seed = options->weight_seed};
+                                .out_only = options->out_only, .weight_seed = options->weight_seed,
+                                .columns = options->columns};
+    if (options->columns != NULL) TD_CHECK(td_table_columns(&(td_table){0}, options->columns));
     if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_DISK)
         return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
     if (options->weights == NULL) return TD_OK;
@@ -129,6 +133,7 @@ static td_status open_file(opening *self)
     bool on_disk = self->options.edges == TD_PLACE_DISK;
     TD_CHECK(find_format(self));
     TD_CHECK(check_place(self));
+    if (self->build.columns != NULL && !self->format->columns) return td_columns_unused(self->format, self->path);
     td_memory_apply_limit(false);
     if (self->format != &td_format_tg) return open_text(self);
     if (self->run != NULL) return open_packed_for_run(self);
@@ -146,7 +151,7 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = td_graph_options_take(given, &self.options, &self.build);
-    if (status == TD_OK) status = open_file(&self);
+    if (status == TD_OK) status = td_mapping_settle(open_file(&self));
     td_session_leave(session);
     if (status == TD_OK) *out = self.graph;
     return status;
@@ -171,7 +176,7 @@ td_status td_graph_open_for(td_session *session, const char *path, const td_grap
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = td_graph_options_take(given, &self.options, &self.build);
-    if (status == TD_OK) status = open_for(&self, program, request);
+    if (status == TD_OK) status = td_mapping_settle(open_for(&self, program, request));
     if (self.run != NULL) td_taken_free(self.run);
     td_session_leave(session);
     if (status == TD_OK) *out = self.graph;

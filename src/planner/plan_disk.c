@@ -20,7 +20,8 @@ static uint64_t memory_allowed(void)
 /* Memory of the file's graph when it is loaded. */
 static uint64_t loaded_bytes(const td_packed_info *file)
 {
-    uint64_t bytes = file->sections[TD_SECTION_IDS].bytes;
+    uint64_t bytes = file->sections[TD_SECTION_IDS].bytes + file->name_bytes;
+    if (file->name_bytes > 0) bytes += ((uint64_t)file->vertices + 1) * sizeof(uint64_t); /* where each begins */
     for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++) bytes += file->sections[kind].bytes;
     return bytes;
 }

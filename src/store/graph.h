@@ -49,9 +49,9 @@ struct td_graph {
     uint64_t id_base;
     uint64_t *ids;   /* NULL: id_base + v */
     bool ids_sorted; /* ascending, so that a search can bisect */
+    struct td_vertex_names *names; /* of the vertices, by id (vertex_names.h); NULL: ids are all they have */
     char *name;      /* where it came from, for messages; may be NULL */
-    void *mapping;   /* the file mapping that contains the arrays, or NULL */
-    size_t mapping_bytes;
+    struct td_mapping *mapping; /* the file mapping that contains the arrays, or NULL */
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
@@ -103,6 +103,9 @@ uint64_t td_graph_bytes(const td_graph *graph);
  * `in` the transpose of `out` (by degree and by an order-free digest). Fails
  * with TD_CORRUPT naming the first claim that does not hold. */
 td_status td_graph_check(const td_graph *graph, td_pool *pool);
+
+/* The parts of it that are about offsets and ids alone. */
+td_status td_graph_check_vertices(const td_graph *graph, td_pool *pool);
 
 /* A checksum of the graph itself (counts, ids, lists, weights as values): equal for
  * equal graphs, independent of the file format and the number of threads. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/mapping.h"
 #include "store/packed_file.h"
 #include "store/packed_out.h"
 
@@ -167,7 +168,7 @@ static td_status check_seams(const td_packed *packed, td_section_kind kind, cons
 
 static bool kept_in_memory(td_section_kind kind)
 {
-    return kind <= TD_SECTION_IN_WEIGHTS || kind == TD_SECTION_IDS;
+    return kind <= TD_SECTION_IN_WEIGHTS || kind == TD_SECTION_IDS || kind == TD_SECTION_NAMES;
 }
 
 static td_status load_sections(reading *self, td_pool *pool)
@@ -195,8 +196,10 @@ td_status td_packed_load(td_graph **out, const char *path, td_pool *pool)
     self.blocks = td_packed_first_block(&packed->info, TD_SECTION_CHECKSUMS);
     TD_TRY(td_packed_new_graph(&graph, packed));
     TD_TRY(load_sections(&self, pool));
+    char *names = self.into[TD_SECTION_NAMES];
     td_packed_attach(graph, self.into);
     memset(self.into, 0, sizeof self.into); /* the graph owns them */
+    TD_TRY(td_packed_attach_names(graph, packed, names, false));
     TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
@@ -312,7 +315,7 @@ static td_status check_derived(td_packed *packed, const td_graph *graph, bool in
     uint64_t made_count, stored_count;
     comparison degrees = {.packed = packed, .adjacency = in ? &graph->in : &graph->out,
                           .kind = in ? TD_SECTION_IN_DEGREES : TD_SECTION_OUT_DEGREES};
-    degrees.degrees = (const void *)((const char *)graph->mapping + packed->info.sections[degrees.kind].offset);
+    degrees.degrees = (const void *)(graph->mapping->base + packed->info.sections[degrees.kind].offset);
     TD_TRY(td_pool_for(pool, graph->vertices, 65536, compare_degrees, &degrees));
     TD_TRY(td_pages_make(&made, &made_count, degrees.adjacency, graph->vertices, pool));
     TD_TRY(td_packed_pages(packed, in, &stored, &stored_count, pool));
@@ -339,6 +342,7 @@ td_status td_packed_check(const char *path, td_pool *pool)
     TD_TRY(check_derived(self.packed, graph, false, pool));
     if (graph->in.offsets != NULL && !graph->symmetric) TD_TRY(check_derived(self.packed, graph, true, pool));
 done:
+    if (graph != NULL) status = td_mapping_check(graph->mapping, status);
     td_graph_destroy(graph);
     td_packed_close(self.packed);
     return status;

@@ -26,9 +26,10 @@ uint64_t td_pages_count(const td_adjacency *adjacency, uint32_t vertices)
     return count;
 }
 
-static void cut(td_page *pages, const uint64_t *offsets, uint32_t vertices)
+/* At most `count` pages: the offsets of a mapped file may have become zeros since they were counted. */
+static void cut(td_page *pages, uint64_t count, const uint64_t *offsets, uint32_t vertices)
 {
-    for (uint32_t v = 0; v < vertices; pages++) {
+    for (uint32_t v = 0; v < vertices && count > 0; pages++, count--) {
         uint32_t end = page_end(offsets, vertices, v);
         *pages = (td_page){.first_edge = offsets[v], .edges = offsets[end] - offsets[v], .first_vertex = v,
                            .vertices = end - v};
@@ -65,8 +66,8 @@ td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adja
 {
     td_page *pages = NULL;
     uint64_t number = td_pages_count(adjacency, vertices);
-    TD_CHECK(TD_NEW(&pages, number, "page directory"));
-    cut(pages, adjacency->offsets, vertices);
+    TD_CHECK(TD_NEW_ZEROED(&pages, number, "page directory"));
+    cut(pages, number, adjacency->offsets, vertices);
     summary_job job = {pages, adjacency->targets, td_summary_factor(vertices)};
     td_status status = td_pool_for(pool, number, 1, summarise_range, &job);
     if (status != TD_OK) {
