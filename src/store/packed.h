@@ -90,6 +90,10 @@ td_packed_info td_packed_plan(const td_graph *graph);
  * mappings. */
 td_status td_packed_map(td_graph **out, const char *path);
 
+/* The same, and verifies all that is about vertices: offsets, ids and names fit their checksums and the graph, even in
+ * a forged file. */
+td_status td_packed_map_checked(td_graph **out, const char *path, td_pool *pool);
+
 /* Reads the file into memory (huge pages), checking every block, and that no
  * offset or target leads outside the graph. */
 td_status td_packed_load(td_graph **out, const char *path, td_pool *pool);

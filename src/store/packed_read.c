@@ -211,6 +211,38 @@ done:
     return status;
 }
 
+/* The checksums of a section include the zeros that follow it in the mapping. */
+static td_status verify_vertices(td_packed *packed, const td_graph *graph)
+{
+    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS,
+                                            TD_SECTION_NAMES};
+    TD_CHECK(td_packed_load_checksums(packed));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const td_section *section = &packed->info.sections[kinds[i]];
+        if (section->element == 0) continue;
+        TD_CHECK(td_packed_verify(packed, kinds[i], 0, graph->mapping->base + section->offset,
+                                  td_packed_padded(section->bytes)));
+    }
+    return TD_OK;
+}
+
+td_status td_packed_map_checked(td_graph **out, const char *path, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_packed *packed = NULL;
+    td_graph *graph = NULL;
+    TD_TRY(td_packed_open(&packed, path));
+    TD_TRY(td_packed_map(&graph, path));
+    TD_TRY(td_mapping_check(graph->mapping, verify_vertices(packed, graph)));
+    TD_TRY(td_graph_check_vertices(graph, pool));
+    *out = graph;
+    graph = NULL;
+done:
+    td_graph_destroy(graph);
+    td_packed_close(packed);
+    return status;
+}
+
 td_status td_packed_copy(const char *from, const char *path, const char *directories, td_pool *pool)
 {
     td_status status = TD_OK;

@@ -155,6 +155,7 @@ static bool is_number(const td_field *field)
 /* The columns of a table without a list of them: those of its first edge. False: its fields are no edge. */
 static bool guess_columns(td_table *table, const td_field *fields, unsigned count)
 {
+    count = td_table_count(fields, td_table_count(fields, count, 2), 3);
     if (count != 2 && !(count == 3 && is_number(&fields[2]))) return false;
     *table = (td_table){.columns = count, .source = 0, .target = 1, .weight = count == 3 ? 2 : TD_NO_COLUMN};
     return true;
@@ -170,7 +171,7 @@ static td_status open_table(preface *self, const td_piece *piece, const char *li
     char separator = td_table_separator(line, end);
     TD_CHECK(td_table_fields(piece, separator, line, end, fields, &count));
     if (self->edges->columns != NULL) TD_CHECK(td_table_columns(&self->table, self->edges->columns));
-    else if (!guess_columns(&self->table, fields, count)) return TD_OK;
+    else if (!guess_columns(&self->table, fields, count) || td_table_heading(fields, count)) return TD_OK;
     self->table.separator = separator;
     self->tabular = true;
     if (count < self->table.columns) return TD_OK; /* the reader says so */
@@ -191,6 +192,23 @@ static td_status note_header(preface *self, const td_piece *piece, const char *l
     return TD_OK;
 }
 
+/* A line that begins with a word is an edge all the same if the columns of its ends are numbers. */
+static td_status see_columns(preface *self, const td_piece *piece, const char *line, const char *end, bool *more)
+{
+    td_field fields[TD_TABLE_COLUMNS];
+    td_table table;
+    unsigned count;
+    uint64_t id;
+    TD_CHECK(td_table_columns(&table, self->edges->columns));
+    TD_CHECK(td_table_fields(piece, td_table_separator(line, end), line, end, fields, &count));
+    if (count < table.columns || !td_field_u64(&fields[table.source], &id) || !td_field_u64(&fields[table.target], &id))
+        return TD_OK;
+    self->facts.header = false;
+    self->facts.columns = count;
+    *more = false;
+    return TD_OK;
+}
+
 static td_status visit_opening(void *context, const td_piece *piece, const char *line, const char *end, bool *more)
 {
     preface *self = context;
@@ -200,7 +218,9 @@ static td_status visit_opening(void *context, const td_piece *piece, const char 
     if (self->ours && begins(line, end, TD_EDGE_LIST_VERTICES)) return list_vertices(self, piece, line, end);
     if (self->ours && begins(line, end, TD_EDGE_LIST_NAMES)) return list_names(self, piece, line, end);
     *more = !open_line(&self->facts, line, end);
-    if (self->facts.header && !headed) return note_header(self, piece, line, end);
+    bool words = self->facts.header && !headed;
+    if (words && self->edges->columns != NULL) TD_CHECK(see_columns(self, piece, line, end, more));
+    if (words && *more) return note_header(self, piece, line, end);
     if (*more) return TD_OK;
     self->facts.skip = piece->byte + (uint64_t)(line - piece->text);
     bool quoted = memchr(line, '"', (size_t)(end - line)) != NULL;

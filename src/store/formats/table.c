@@ -131,12 +131,17 @@ td_status td_table_fields(const td_piece *piece, char separator, const char *lin
     *count = 0;
     for (const char *at = line; td_next_field(piece, separator, &at, end, &field, &status);) {
         TD_CHECK(status);
-        if (at == NULL && field.begin == field.end && !field.quoted && *count > 0) break; /* "a,b," */
         if (*count == TD_TABLE_COLUMNS)
             return td_fail_line(piece, line, "more than %d columns", TD_TABLE_COLUMNS);
         fields[(*count)++] = field;
     }
     return TD_OK;
+}
+
+unsigned td_table_count(const td_field *fields, unsigned count, unsigned wanted)
+{
+    const td_field *last = &fields[count - 1];
+    return count == wanted + 1 && last->begin == last->end && !last->quoted ? wanted : count;
 }
 
 td_status td_field_text(const td_piece *piece, const td_field *field, char *buffer, const char **text, size_t *length)

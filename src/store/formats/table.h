@@ -34,9 +34,12 @@ char td_table_separator(const char *line, const char *end);
 bool td_next_field(const td_piece *piece, char separator, const char **at, const char *end, td_field *field,
                    td_status *status);
 
-/* The fields of a line in `fields`, at most TD_TABLE_COLUMNS; without an empty one behind the last separator. */
+/* The fields of a line in `fields`, at most TD_TABLE_COLUMNS. */
 td_status td_table_fields(const td_piece *piece, char separator, const char *line, const char *end,
                           td_field fields[TD_TABLE_COLUMNS], unsigned *count);
+
+/* How many fields a line has, of which `wanted` are expected: one more counts only if it is not empty ("a,b,"). */
+unsigned td_table_count(const td_field *fields, unsigned count, unsigned wanted);
 
 /* The text of a field without doubled quotes: at most TD_NAME_BYTES, in `buffer` if it has to be made. */
 td_status td_field_text(const td_piece *piece, const td_field *field, char *buffer, const char **text, size_t *length);

@@ -145,6 +145,7 @@ static td_status read_line(const reading *job, const td_piece *piece, const char
     unsigned count;
     uint64_t source, target;
     TD_CHECK(td_table_fields(piece, table->separator, line, end, fields, &count));
+    count = td_table_count(fields, count, table->columns);
     if (count != table->columns)
         return td_fail_line(piece, line, "%u column%s, but %u are expected", count, count == 1 ? "" : "s",
                             table->columns);
