@@ -214,7 +214,7 @@ static td_status conversion_too_small(const making *self, bool may_go_outside)
     td_failure_keep(&failed);
     double inside = self->packed != NULL ? inside_bytes(self) : td_inside_measured(self->input, self->format, &self->build);
     td_failure_set(&failed);
-    return too_small(self, inside + (double)self->decoder_bytes, may_go_outside);
+    return too_small(self, td_inside_with_decoder(inside, self->decoder_bytes), may_go_outside);
 }
 
 /* Reads edges into memory as long as they can be built there; from then on, and if building fails for lack of memory

@@ -101,6 +101,13 @@ double td_inside_measured(const char *path, const td_format *format, const td_bu
     return bytes;
 }
 
+double td_inside_with_decoder(double inside_bytes, uint64_t decoder_bytes)
+{
+    enum { LIST_SHARE = 3 }; /* of the builder's memory, at most, are the edges as they were read */
+    double reading = inside_bytes / LIST_SHARE + (double)decoder_bytes;
+    return reading > inside_bytes ? reading : inside_bytes;
+}
+
 double td_inside_with_buffers(double inside_bytes, int threads)
 {
     return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
@@ -110,7 +117,8 @@ double td_inside_with_buffers(double inside_bytes, int threads)
 static double reading_bytes(const char *path, const td_format *format, const td_build_options *build)
 {
     td_packed *packed = NULL;
-    if (format != &td_format_tg) return td_inside_measured(path, format, build) + (double)td_decoder_needs(path);
+    if (format != &td_format_tg)
+        return td_inside_with_decoder(td_inside_measured(path, format, build), td_decoder_needs(path));
     if (td_packed_open(&packed, path) != TD_OK) return INFINITY;
     const td_packed_info *info = td_packed_describe(packed);
     double bytes = td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, build);

@@ -13,6 +13,9 @@ double td_inside_with_buffers(double inside_bytes, int threads);
  * compressed file. */
 uint64_t td_most_edges(const char *path, const td_format *format);
 
+/* The same for a file whose decoder takes so many bytes while edges are read; it is gone when they are built. */
+double td_inside_with_decoder(double inside_bytes, uint64_t decoder_bytes);
+
 /* Memory to decompress the file, besides buffers; 0 if it is not compressed. */
 uint64_t td_decoder_needs(const char *path);
 
