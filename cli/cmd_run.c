@@ -206,6 +206,9 @@ static td_status unknown_program(const char *word, const char *path)
 {
     if (td_program_summary(path) != NULL)
         return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
+    if (strcmp(word, "scc") == 0)
+        return td_see("programs", td_fail(TD_USAGE, "there is no program for strongly connected components; wcc finds the "
+                                          "weakly connected ones"));
     return td_fail_unknown("program", word, "programs", program_name, NULL);
 }
 

@@ -150,7 +150,7 @@ static void show_disk(const td_result_facts *facts)
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
     if (facts->disk_method == NULL) return;
     td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64
-            " of them by blocks; k = %.1f",
+            " of them by blocks; a sequential read is %.1f times as fast as a random one",
             facts->disk_method, td_format_size(bytes, facts->disk_bytes), facts->disk_reads, facts->disk_wait_seconds,
             td_format_count(hits, facts->page_hits), td_format_count(misses, facts->page_misses),
             facts->pages_by_blocks, facts->disk_ratio);

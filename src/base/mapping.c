@@ -2,6 +2,8 @@
  * been taken out of the list is freed only when there are none. */
 #include "base/mapping.h"
 
+#include "base/alloc.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -114,6 +116,15 @@ void td_mapping_end(td_mapping *mapping)
     if (mapping->descriptor >= 0) close(mapping->descriptor);
     mapping->base = NULL;
     if (torn && torn_path[0] == '\0') snprintf(torn_path, sizeof torn_path, "%s", mapping->path);
+}
+
+void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end)
+{
+    enum { SHARE = 16 };
+    uint64_t budget = mapping != NULL ? td_memory().budget : 0;
+    if (budget == 0 || mapping->bytes < budget / SHARE) return;
+    uintptr_t from = ((uintptr_t)begin + page_bytes - 1) & ~(page_bytes - 1), to = (uintptr_t)end & ~(page_bytes - 1);
+    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 static td_status fail_torn(const char *path)

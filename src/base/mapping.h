@@ -26,6 +26,10 @@ typedef struct td_mapping {
 void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path);
 void td_mapping_end(td_mapping *mapping); /* a zeroed struct is fine */
 
+/* Releases pages of it that will not be read again soon, where the memory budget is small relative to the mapping: they
+ * no longer count as resident. NULL is fine for the mapping. */
+void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end);
+
 /* `status`, or TD_IO with a message if the mapping is torn: what was read of it is worthless. */
 td_status td_mapping_check(const td_mapping *mapping, td_status status);
 

@@ -163,8 +163,8 @@ static td_status check_kind_of_weights(const td_program_info *info, const td_gra
     const char *name = facts->name != NULL ? facts->name : "the graph";
     if (info->weights == TD_WEIGHTS_NEEDED && facts->weights == TD_WEIGHT_NONE)
         return td_fail(TD_INVALID,
-                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
-                       info->name, name);
+                       "%s needs edge weights and %s has none; {weights} 1:1 makes every weight 1, which bfs does not "
+                       "need, {weights} 1:100 draws random ones", info->name, name);
     bool limited = info->weights != TD_WEIGHTS_UNUSED && info->largest_weight > 0;
     if (!limited || facts->weights != TD_WEIGHT_U32 || facts->weight_max <= info->largest_weight) return TD_OK;
     return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight, name,
@@ -200,7 +200,7 @@ static td_status check_saturation(const td_run *run)
         if (distances[v] == UINT32_C(0xfffffffe))
             return td_fail(TD_LIMIT,
                            "the distance of vertex %llu is beyond 4294967293, the largest of integer weights; "
-                           "use real weights ('tandem convert --weights 1.0:100.0') or smaller ones",
+                           "write the weights as real numbers (5.0 instead of 5), or smaller ones",
                            (unsigned long long)td_graph_id(run->graph, v));
     return TD_OK;
 }

@@ -289,6 +289,19 @@ static td_status corrupt(const audit *self, const char *claim, uint64_t vertex)
                    self->which);
 }
 
+void td_graph_let_go(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end)
+{
+    const uint64_t *offsets = adjacency->offsets;
+    if (graph->mapping == NULL || begin >= end) return;
+    uint64_t first = offsets[begin], last = offsets[end], weight = td_weight_bytes(graph->weights);
+    if (first <= last && last <= graph->edges) {
+        td_mapping_let_go(graph->mapping, adjacency->targets + first, adjacency->targets + last);
+        const char *weights = adjacency->weights;
+        if (weights != NULL) td_mapping_let_go(graph->mapping, weights + first * weight, weights + last * weight);
+    }
+    td_mapping_let_go(graph->mapping, offsets + begin, offsets + end);
+}
+
 static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -297,6 +310,7 @@ static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int 
     for (uint64_t v = begin; v < end; v++)
         if (offsets[v] > offsets[v + 1] || offsets[v + 1] > self->graph->edges)
             return corrupt(self, "edge offsets do not ascend", v);
+    if (self->graph->mapping != NULL) td_mapping_let_go(self->graph->mapping, offsets + begin, offsets + end);
     return TD_OK;
 }
 
@@ -348,6 +362,7 @@ static td_status check_lists(void *context, uint64_t begin, uint64_t end, int wo
         sum += digest_list(self, v);
     }
     self->digest += sum;
+    td_graph_let_go(self->graph, self->adjacency, begin, end);
     return TD_OK;
 }
 
@@ -409,6 +424,7 @@ static td_status digest_lists(void *context, uint64_t begin, uint64_t end, int w
     for (uint64_t v = begin; v < end; v++)
         sum += digest_list(self, v) + td_mix64(~td_graph_id(self->graph, (uint32_t)v) ^ v << 20);
     self->digest += sum;
+    td_graph_let_go(self->graph, self->adjacency, begin, end);
     return TD_OK;
 }
 

@@ -95,6 +95,9 @@ td_status td_graph_share_pattern(td_graph *graph);
  * It lives as long as the graph. */
 const td_graph *td_graph_without_weights(const td_graph *graph);
 
+/* Releases the pages of a mapped graph's lists of vertices begin .. end - 1, where memory is short (mapping.h). */
+void td_graph_let_go(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end);
+
 /* Bytes of all arrays together. */
 uint64_t td_graph_bytes(const td_graph *graph);
 

@@ -121,11 +121,7 @@ const void *td_input_data(const td_input *input) { return input->data; }
 
 void td_input_let_go(const td_input *input, const void *begin, const void *end)
 {
-    enum { PAGE = 4096, SHARE = 16 };
-    uint64_t budget = td_memory().budget;
-    if (budget == 0 || input->bytes < budget / SHARE) return;
-    uintptr_t mask = ~(uintptr_t)(PAGE - 1), from = ((uintptr_t)begin + PAGE - 1) & mask, to = (uintptr_t)end & mask;
-    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+    td_mapping_let_go(&input->mapping, begin, end);
 }
 
 static td_status decode_head(td_input *input)

@@ -220,8 +220,13 @@ static td_status verify_vertices(td_packed *packed, const td_graph *graph)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const td_section *section = &packed->info.sections[kinds[i]];
         if (section->element == 0) continue;
-        TD_CHECK(td_packed_verify(packed, kinds[i], 0, graph->mapping->base + section->offset,
-                                  td_packed_padded(section->bytes)));
+        uint64_t padded = td_packed_padded(section->bytes);
+        const char *data = graph->mapping->base + section->offset;
+        for (uint64_t at = 0; at < padded; at += TD_RUN_BYTES) {
+            uint64_t bytes = padded - at < TD_RUN_BYTES ? padded - at : TD_RUN_BYTES;
+            TD_CHECK(td_packed_verify(packed, kinds[i], at / TD_PACKED_BLOCK, data + at, bytes));
+            td_mapping_let_go(graph->mapping, data + at, data + at + bytes);
+        }
     }
     return TD_OK;
 }
@@ -324,6 +329,7 @@ typedef struct comparison {
     const td_adjacency *adjacency;
     const uint32_t *degrees;
     td_section_kind kind;
+    const td_mapping *mapping;
 } comparison;
 
 static td_status compare_degrees(void *context, uint64_t begin, uint64_t end, int worker)
@@ -335,6 +341,8 @@ static td_status compare_degrees(void *context, uint64_t begin, uint64_t end, in
             return td_fail(TD_CORRUPT, "%s: number %" PRIu64 " of its %s is %" PRIu32 ", its offsets say %" PRIu64,
                            self->packed->path, v, td_section_name(self->kind), self->degrees[v],
                            td_degree(self->adjacency, (uint32_t)v));
+    td_mapping_let_go(self->mapping, self->degrees + begin, self->degrees + end);
+    td_mapping_let_go(self->mapping, self->adjacency->offsets + begin, self->adjacency->offsets + end);
     return TD_OK;
 }
 
@@ -346,10 +354,10 @@ static td_status check_derived(td_packed *packed, const td_graph *graph, bool in
     td_page *made = NULL, *stored = NULL;
     uint64_t made_count, stored_count;
     comparison degrees = {.packed = packed, .adjacency = in ? &graph->in : &graph->out,
-                          .kind = in ? TD_SECTION_IN_DEGREES : TD_SECTION_OUT_DEGREES};
+                          .kind = in ? TD_SECTION_IN_DEGREES : TD_SECTION_OUT_DEGREES, .mapping = graph->mapping};
     degrees.degrees = (const void *)(graph->mapping->base + packed->info.sections[degrees.kind].offset);
     TD_TRY(td_pool_for(pool, graph->vertices, 65536, compare_degrees, &degrees));
-    TD_TRY(td_pages_make(&made, &made_count, degrees.adjacency, graph->vertices, pool));
+    TD_TRY(td_pages_make_mapped(&made, &made_count, graph, degrees.adjacency, pool));
     TD_TRY(td_packed_pages(packed, in, &stored, &stored_count, pool));
     for (uint64_t p = 0; p < made_count || p < stored_count; p++)
         if (p >= made_count || p >= stored_count || memcmp(&made[p], &stored[p], sizeof *made) != 0)

@@ -48,6 +48,8 @@ static void summarise(td_page *page, const uint32_t *targets, uint64_t factor)
 }
 
 typedef struct summary_job {
+    const td_graph *graph; /* mapped, or NULL */
+    const td_adjacency *adjacency;
     td_page *pages;
     const uint32_t *targets;
     uint64_t factor;
@@ -57,18 +59,23 @@ static td_status summarise_range(void *context, uint64_t begin, uint64_t end, in
 {
     (void)worker;
     summary_job *job = context;
-    for (uint64_t p = begin; p < end; p++) summarise(&job->pages[p], job->targets, job->factor);
+    for (uint64_t p = begin; p < end; p++) {
+        const td_page *page = &job->pages[p];
+        summarise(&job->pages[p], job->targets, job->factor);
+        if (job->graph != NULL)
+            td_graph_let_go(job->graph, job->adjacency, page->first_vertex, (uint64_t)page->first_vertex + page->vertices);
+    }
     return TD_OK;
 }
 
-td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
-                        td_pool *pool)
+static td_status make(td_page **out, uint64_t *count, const td_graph *graph, const td_adjacency *adjacency,
+                      uint32_t vertices, td_pool *pool)
 {
     td_page *pages = NULL;
     uint64_t number = td_pages_count(adjacency, vertices);
     TD_CHECK(TD_NEW_ZEROED(&pages, number, "page directory"));
     cut(pages, number, adjacency->offsets, vertices);
-    summary_job job = {pages, adjacency->targets, td_summary_factor(vertices)};
+    summary_job job = {graph, adjacency, pages, adjacency->targets, td_summary_factor(vertices)};
     td_status status = td_pool_for(pool, number, 1, summarise_range, &job);
     if (status != TD_OK) {
         td_free(pages);
@@ -77,4 +84,16 @@ td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adja
     *out = pages;
     *count = number;
     return TD_OK;
+}
+
+td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
+                        td_pool *pool)
+{
+    return make(out, count, NULL, adjacency, vertices, pool);
+}
+
+td_status td_pages_make_mapped(td_page **out, uint64_t *count, const td_graph *graph, const td_adjacency *adjacency,
+                               td_pool *pool)
+{
+    return make(out, count, graph, adjacency, graph->vertices, pool);
 }

@@ -60,7 +60,7 @@ fails 2 "cpu.direction=push: pagerank needs the whole sum" run pagerank small.tx
 # Graphs that a program cannot run on.
 fails 1 'No such file' run wcc missing.tg
 fails 1 'vertex 7 is not in small.txt' run bfs small.txt --quiet --source 7
-fails 1 "attach some with 'tandem convert --weights 1:100'" run sssp plain.txt --quiet -s 1
+fails 1 'has none; --weights 1:1 makes every weight 1' run sssp plain.txt --quiet -s 1
 printf '7 8 1.5\n8 9 -2\n' >negative.txt
 fails 1 'the edge from 8 to 9 has weight -2; sssp needs weights of at least zero' run sssp negative.txt --quiet -s 7
 printf '7 8 1\n8 9 0\n' >zero.txt
