@@ -43,7 +43,7 @@ fails 2 "an argument is missing after 'wcc': FILE" run wcc
 # What a program does not take, known before the graph is read.
 fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
 fails 2 'wcc starts everywhere and takes no source vertex' run wcc missing.tg --source 1
-fails 2 'option --source' run bfs missing.tg --source first
+fails 2 "--source: 'first' is not a whole number" run bfs g.tg --source first --quiet # or a name, which the graph tells
 fails 2 'heat depends on the order of updates' run heat missing.tg --async
 fails 2 'bfs ends with an exact result and takes no tolerance' run bfs missing.tg -s 1 --tolerance 0.1
 fails 2 'wcc has no parents to give' run wcc missing.tg --parents

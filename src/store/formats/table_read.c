@@ -4,6 +4,7 @@
 #include "store/formats/table.h"
 
 #include "base/hash.h"
+#include "base/names.h"
 #include "store/vertex_names.h"
 
 #include <stdlib.h>
@@ -120,8 +121,8 @@ static td_status read_end(const td_piece *piece, const td_field *field, name_set
     size_t length;
     if (set == NULL) {
         if (td_field_u64(field, end)) return TD_OK;
-        return td_fail_line(piece, field->begin, "the vertex id is '%s', which is no valid number (--format names reads "
-                            "names)", td_quote_word(word, field->begin, field->end));
+        return td_fail_line(piece, field->begin, "the vertex id is '%s', which is no valid number (%s names reads "
+                            "names)", td_quote_word(word, field->begin, field->end), td_named("format"));
     }
     TD_CHECK(td_field_text(piece, field, buffer, &text, &length));
     return add_name(set, text, length, end);
