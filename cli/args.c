@@ -54,11 +54,33 @@ static const char *option_name(const void *context, int index)
     return option != NULL ? option->name : NULL;
 }
 
+/* What other tools call the same. */
+static const char *other_word(const char *what, const char *word)
+{
+    static const struct {
+        const char *what, *word, *meant;
+    } words[] = {
+        {"program", "pr", "pagerank"},      {"program", "page-rank", "pagerank"}, {"program", "cc", "wcc"},
+        {"program", "components", "wcc"},   {"program", "connected", "wcc"},      {"program", "sp", "sssp"},
+        {"program", "dijkstra", "sssp"},    {"program", "k-core", "kcore"},       {"program", "lp", "labels"},
+        {"program", "lpa", "labels"},       {"program", "msf", "mst"},            {"command", "stats", "info"},
+        {"command", "stat", "info"},        {"command", "describe", "info"},      {"command", "show", "info"},
+        {"command", "check", "info"},       {"command", "generate", "gen"},       {"command", "create", "gen"},
+        {"command", "load", "convert"},     {"command", "import", "convert"},     {"command", "benchmark", "bench"},
+        {"command", "gpus", "devices"},     {"command", "order", "reorder"},      {"kind of graph", "er", "uniform"},
+        {"kind of graph", "random", "uniform"}, {"kind of graph", "kron", "rmat"}, {"kind of graph", "kronecker", "rmat"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].what, what) == 0 && strcmp(words[i].word, word) == 0) return words[i].meant;
+    return NULL;
+}
+
 td_status td_fail_unknown(const char *what, const char *word, const char *page, td_candidate_fn next,
                           const void *context)
 {
-    const char *near = td_nearest(word, next, context);
+    const char *near = other_word(what, word);
     char guess[128] = "";
+    if (near == NULL) near = td_nearest(word, next, context);
     if (near != NULL) snprintf(guess, sizeof guess, " (did you mean '%s'?)", near);
     td_fail(TD_USAGE, "unknown %s '%s'%s", what, word, guess);
     return page != NULL ? td_see(page, TD_USAGE) : TD_USAGE;

@@ -6,6 +6,7 @@
  * it. All must have the same result. */
 #include "engine/engine.h"
 #include "bench.h"
+#include "text.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -190,7 +191,8 @@ static void print_table(const void *self)
 {
     const bench *b = self;
     char text[TD_GRAPH_TEXT];
-    printf("%s: %s\n", b->base.name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    td_print_path(b->base.name);
+    printf(": %s\n", td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n%-*s", FIRST_COLUMN, "defaults, ms");

@@ -7,6 +7,7 @@
  * that of the cpu engine. */
 #include "engine/engine.h"
 #include "bench.h"
+#include "text.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -330,7 +331,8 @@ static void print_table(const void *self)
     char text[TD_GRAPH_TEXT];
     int ranks = PROGRAMS - 1;
     double bytes = rank_bytes(b), least = b->read_rate > 0 ? bytes / b->read_rate : 0;
-    printf("%s: %s\n", b->base.name, td_graph_text(text, b->graphs[AS_IT_IS]));
+    td_print_path(b->base.name);
+    printf(": %s\n", td_graph_text(text, b->graphs[AS_IT_IS]));
     printf("%-*s", FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n");

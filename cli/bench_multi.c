@@ -6,6 +6,7 @@
  * that once with the cpu engine's. */
 #include "engine/engine.h"
 #include "bench.h"
+#include "text.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -388,7 +389,8 @@ static void print_table(const void *self)
 {
     const bench *b = self;
     char text[TD_GRAPH_TEXT];
-    printf("%s: %s\n%-*s", b->base.name, td_graph_text(text, b->graph), FIRST_COLUMN, "");
+    td_print_path(b->base.name);
+    printf(": %s\n%-*s", td_graph_text(text, b->graph), FIRST_COLUMN, "");
     for (int p = 0; p < PROGRAMS; p++) printf(" %10s", programs[p]);
     printf("\n");
     print_cells(b, 0, "defaults, ms", cell_ms);

@@ -12,7 +12,7 @@
 
 typedef struct convert_settings {
     td_build_settings build;
-    const char *output, *format, *to, *stripe, *temporary;
+    const char *output, *format, *columns, *to, *stripe, *temporary;
     uint64_t seed;
 } convert_settings;
 
@@ -21,6 +21,8 @@ typedef struct convert_settings {
 static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "OUT", "the file to write; its suffix determines the format", .letter = 'o'),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
+    OPTION("columns", TEXT, columns, "LIST",
+           "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: spread the edges of a .tg over one file in each directory"),
     OPTION("temp", TEXT, temporary, "DIR",
@@ -114,7 +116,7 @@ static td_status run_convert(const td_args *args, void *settings)
 {
     const convert_settings *s = settings;
     conversion job = {.input = args->words[0], .settings = s,
-                      .options = {.format = s->format, .weight_seed = s->seed}};
+                      .options = {.format = s->format, .columns = s->columns, .weight_seed = s->seed}};
     td_report out = {0};
     TD_CHECK(td_report_check_target(&s->build.common, job.input));
     TD_CHECK(td_format_check(s->format));
@@ -151,6 +153,7 @@ const td_command td_cmd_convert = {
                 "grep -v '^9' web.txt | tandem convert - -o part.tg\n"
                 "tandem convert road.gr -o road.tg --symmetrize --dedup\n"
                 "tandem convert web.tg -o web.mtx\n"
+                "tandem convert trips.csv -o trips.tg --columns _,source,target,weight\n"
                 "tandem convert web.txt.gz -o web.tg --stripe /disk1,/disk2,/disk3\n"
                 "tandem convert social.el -o social.wsg --symmetrize --dedup --weights 1:255",
 };

@@ -21,7 +21,7 @@
 
 typedef struct info_settings {
     td_common common;
-    const char *format, *partition;
+    const char *format, *columns, *partition;
     bool check, paths;
     td_arg_pairs set;
 } info_settings;
@@ -31,6 +31,8 @@ typedef struct info_settings {
 static const td_arg_option options[] = {
     OPTION("check", FLAG, check, NULL, "verify all checksums and properties, and count loops and parallel edges"),
     OPTION("format", TEXT, format, "F", "format of the file (default: recognised)"),
+    OPTION("columns", TEXT, columns, "LIST",
+           "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
     OPTION("partition", TEXT, partition, "P:N", "cut the graph into N fragments (1 to 16) by seg, random or metis, and "
            "count edges, cut edges and mirrors"),
     OPTION("paths", FLAG, paths, NULL, "divide the graph into directed paths and count them, their dependencies and "
@@ -59,7 +61,7 @@ typedef struct inspection {
 static td_status open_graph(inspection *job, const info_settings *s)
 {
     bool mapped = job->file.packed && job->cut_by == NULL && !job->by_paths;
-    td_graph_options wanted = {.size = sizeof wanted, .format = job->file.format, .check = s->check,
+    td_graph_options wanted = {.size = sizeof wanted, .format = job->file.format, .check = s->check, .columns = s->columns,
                                .edges = mapped ? TD_PLACE_MAPPED : TD_PLACE_MEMORY};
     return td_graph_open(job->session, job->path, &wanted, &job->graph);
 }
@@ -96,12 +98,34 @@ static void print_share(const char *label, uint64_t count, uint64_t whole, const
     printf("%-12s %s (%.1f%%) %s\n", label, td_format_count(text, count), 100 * share_of(count, whole), meaning);
 }
 
+static void print_name(const char *before, const char *name, const char *after)
+{
+    printf("%s", before);
+    td_print_path(name);
+    printf("%s", after);
+}
+
+static void print_names(const td_graph *graph)
+{
+    printf("%-12s names", "ids");
+    print_name(", from '", td_graph_vertex_name(graph, 0), "'");
+    print_name(" to '", td_graph_vertex_name(graph, td_graph_vertices(graph) - 1), "'\n");
+}
+
+static void print_vertex(const td_graph *graph, uint32_t vertex)
+{
+    const char *name = td_graph_vertex_name(graph, vertex);
+    if (name == NULL) printf("(vertex %" PRIu64 ")", td_graph_vertex_id(graph, vertex));
+    else print_name("(vertex '", name, "')");
+}
+
 static void print_ids(const inspection *job)
 {
     static const char *const order[] = {[TD_IDS_RANGE] = "", [TD_IDS_ASCENDING] = ", with gaps"};
     const td_graph_counts *counts = &job->counts;
     if (td_graph_vertices(job->graph) == 0) return;
-    if (counts->ids == TD_IDS_UNORDERED) printf("%-12s given, in no order\n", "ids");
+    if (td_graph_vertex_name(job->graph, 0) != NULL) print_names(job->graph);
+    else if (counts->ids == TD_IDS_UNORDERED) printf("%-12s given, in no order\n", "ids");
     else printf("%-12s %" PRIu64 "..%" PRIu64 "%s\n", "ids", counts->lowest_id, counts->highest_id, order[counts->ids]);
 }
 
@@ -111,11 +135,12 @@ static void print_max_degree(const inspection *job)
     bool symmetric = td_graph_symmetric(job->graph);
     char text[TD_NUMBER_BYTES];
     if (out->max_vertex == TD_NO_VERTEX) return;
-    printf("%-12s %s%s (vertex %" PRIu64 ")", "max degree", symmetric ? "" : "out ", td_format_count(text, out->max),
-           td_graph_vertex_id(job->graph, out->max_vertex));
-    if (!symmetric && job->counts.has_in)
-        printf(", in %s (vertex %" PRIu64 ")", td_format_count(text, in->max),
-               td_graph_vertex_id(job->graph, in->max_vertex));
+    printf("%-12s %s%s ", "max degree", symmetric ? "" : "out ", td_format_count(text, out->max));
+    print_vertex(job->graph, out->max_vertex);
+    if (!symmetric && job->counts.has_in) {
+        printf(", in %s ", td_format_count(text, in->max));
+        print_vertex(job->graph, in->max_vertex);
+    }
     printf("\n");
 }
 
@@ -123,7 +148,8 @@ static void print_file(const inspection *job)
 {
     char size[TD_NUMBER_BYTES];
     td_format_facts format = {.size = sizeof format};
-    printf("%s\n", td_shown_path(job->path));
+    td_print_path(td_shown_path(job->path));
+    printf("\n");
     if (td_format_describe(job->file.format, &format) == TD_OK)
         printf("%-12s %s, %s\n", "format", format.description, td_format_size(size, job->file.bytes));
     if (job->file.stripes > 0) printf("%-12s %" PRIu32 "\n", "stripes", job->file.stripes);

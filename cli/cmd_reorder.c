@@ -11,7 +11,7 @@
 
 typedef struct reorder_settings {
     td_common common;
-    const char *output, *by, *format, *to;
+    const char *output, *by, *format, *columns, *to;
     uint64_t seed;
 } reorder_settings;
 
@@ -22,6 +22,8 @@ static const td_arg_option options[] = {
     OPTION("by", TEXT, by, "ORDER", "hot, indegree, random, rcm or none (default: hot)"),
     OPTION("seed", COUNT, seed, "N", "seed of the random order (default: 1)"),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
+    OPTION("columns", TEXT, columns, "LIST",
+           "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
     OPTION("to", TEXT, to, "F", "format of the output (default: by suffix)"),
     {0},
 };
@@ -60,7 +62,8 @@ static void report(td_json *json, const reordering *job)
 static td_status reorder(reordering *job, td_report *out)
 {
     const reorder_settings *s = job->settings;
-    td_graph_options options = {.size = sizeof options, .format = s->format, .edges = TD_PLACE_MEMORY};
+    td_graph_options options = {.size = sizeof options, .format = s->format, .columns = s->columns,
+                                .edges = TD_PLACE_MEMORY};
     TD_CHECK(td_common_session(&s->common, &job->session));
     uint64_t start = td_clock_ns();
     TD_CHECK(td_graph_open(job->session, job->input, &options, &job->graph));

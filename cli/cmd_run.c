@@ -23,19 +23,20 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *gpu_edges, *format, *output, *output_format, *trace, *checkpoint, *resume;
+    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *checkpoint,
+        *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
-    bool sync, async, parents, verify;
+    bool sync, async, parents, verify, header;
     td_arg_pairs set;
 } run_settings;
 
-static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1, .output_format = "tsv"};
+static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1};
 
 #define OPTION(...) TD_OPTION(run_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
-    OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id; bfs and sssp need one",
+    OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id or name; bfs and sssp need one",
            .letter = 's'),
     OPTION("engine", TEXT, engine, "E", "the engine: {} (default: auto, which uses a GPU if it is faster)",
            .names = td_engine_name),
@@ -65,7 +66,9 @@ static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "FILE",
            "results, one line per vertex (original id, value) or, for mst, per edge of the forest; -: standard output",
            .letter = 'o'),
-    OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: tsv)", .needs = "output"),
+    OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: by suffix, else tsv)",
+           .needs = "output"),
+    OPTION("header", FLAG, header, NULL, "begin the results with a line of column names", .needs = "output"),
     OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
            .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "a timeline of the run, in Chrome's trace format"),
@@ -73,6 +76,8 @@ static const td_arg_option options[] = {
            .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
     OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
+    OPTION("columns", TEXT, columns, "LIST",
+           "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
     OPTION("seed", COUNT, seed, "N", "seed of --weights and of --order random (default: 1)", .needs = "weights order"),
     {0},
 };
@@ -138,15 +143,6 @@ static td_status check_targets(const run_settings *s, const char *graph)
     return TD_OK;
 }
 
-static td_status check_source(job *self)
-{
-    const char *text = self->settings->source;
-    if (text == NULL) return TD_OK;
-    self->request.has_source = true;
-    if (td_parse_u64(text, &self->request.source) == TD_OK) return TD_OK;
-    return td_fail_context(TD_USAGE, "option --source");
-}
-
 /* Parses --gpu-edges: a share becomes a number up to 1, a size a number above 1. */
 static td_status check_gpu_edges(job *self)
 {
@@ -202,8 +198,7 @@ static td_status fill_request(job *self)
         .tolerance = s->tolerance, .parents = s->parents, .engine = s->engine, .settings = self->set,
         .devices = s->devices, .gpu_memory = s->gpu_memory, .traces = s->trace != NULL, .checkpoint = s->checkpoint,
         .checkpoint_every = (uint32_t)s->every, .resume = s->resume, .begins = show_plan, .progress = show_iteration,
-        .progress_context = self};
-    TD_CHECK(check_source(self));
+        .progress_context = self, .source_name = s->source};
     return check_gpu_edges(self);
 }
 
@@ -211,6 +206,9 @@ static td_status unknown_program(const char *word, const char *path)
 {
     if (td_program_summary(path) != NULL)
         return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
+    if (strcmp(word, "scc") == 0)
+        return td_see("programs", td_fail(TD_USAGE, "there is no program for strongly connected components; wcc finds the "
+                                          "weakly connected ones"));
     return td_fail_unknown("program", word, "programs", program_name, NULL);
 }
 
@@ -221,12 +219,15 @@ static td_status check_line(job *self)
     if (td_program_describe(self->program, &self->facts) != TD_OK) return unknown_program(self->program, self->path);
     TD_CHECK(fill_request(self));
     TD_CHECK(td_request_check(self->session, self->program, &self->request));
+    if (s->verify && !td_program_verifies(self->program))
+        return td_fail(TD_USAGE, "--verify: there is no verifier for %s", self->program);
     TD_CHECK(td_result_format_check(s->output_format));
     TD_CHECK(td_format_check(s->format));
     TD_CHECK(check_targets(s, self->path));
     TD_CHECK(td_ordering_choose(&self->ordering, s->build.order, s->seed));
     if (s->build.out_only) return td_fail(TD_USAGE, "--out-only leaves out the in-adjacency, which engines need");
     self->opening.format = s->format;
+    self->opening.columns = s->columns;
     self->opening.weight_seed = s->seed;
     if (self->ordering.changes) self->opening.edges = TD_PLACE_MEMORY;
     return td_build_settings_apply(&s->build, &self->opening);
@@ -311,7 +312,8 @@ static td_status write_results(job *self)
     const run_settings *s = self->settings;
     if (s->output == NULL) return TD_OK;
     begin(&self->report.output);
-    TD_CHECK(td_result_save(self->session, self->result, s->output, s->output_format));
+    td_save_options options = {.size = sizeof options, .format = s->output_format, .header = s->header};
+    TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
     end(&self->report.output);
     return TD_OK;
 }
@@ -383,6 +385,8 @@ static td_status run_steps(job *self)
     if (checked != TD_OK && checked != TD_NO_MEMORY) return checked;
     if (s->verify && checked == TD_OK) td_info("verified: %s", self->report.claims);
     TD_CHECK(write_results(self));
+    if (s->output == NULL && s->top == 0)
+        td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
     if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
     TD_CHECK(write_report(self));
     TD_CHECK(write_trace(self));

@@ -7,7 +7,7 @@ const td_option_name td_tool_names[] = {
     {"engine", "--engine"}, {"set", "--set"}, {"devices", "--devices"}, {"gpu_memory", "--gpu-memory"},
     {"gpu_edges", "--gpu-edges"}, {"checkpoint", "--checkpoint"}, {"every", "--every"}, {"resume", "--resume"},
     /* of graph files */
-    {"format", "--format"}, {"to", "--to"}, {"weights", "--weights"}, {"out_only", "--out-only"},
+    {"format", "--format"}, {"to", "--to"}, {"weights", "--weights"}, {"columns", "--columns"}, {"out_only", "--out-only"},
     /* of generators */
     {"scale", "--scale"}, {"vertices", "--vertices"}, {"degree", "--degree"}, {"a", "--a"}, {"b", "--b"}, {"c", "--c"},
     {"width", "--width"}, {"height", "--height"}, {"layers", "--layers"}, {"rewire", "--rewire"}, {"arity", "--arity"},

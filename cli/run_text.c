@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "base/size.h"
+#include "base/status.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -170,7 +171,7 @@ static void show_disk(const td_result_facts *facts)
     char bytes[TD_NUMBER_BYTES], hits[TD_NUMBER_BYTES], misses[TD_NUMBER_BYTES];
     if (facts->disk_method == NULL) return;
     td_info("disk (%s): %s in %" PRIu64 " reads, %.3f s waited for them; pages: %s in memory, %s read, %" PRIu64
-            " of them by blocks; k = %.1f",
+            " of them by blocks; a sequential read is %.1f times as fast as a random one",
             facts->disk_method, td_format_size(bytes, facts->disk_bytes), facts->disk_reads, facts->disk_wait_seconds,
             td_format_count(hits, facts->page_hits), td_format_count(misses, facts->page_misses),
             facts->pages_by_blocks, facts->disk_ratio);
@@ -213,18 +214,28 @@ void td_show_run(const td_run_text *of)
     show_checkpoints(of->result, &facts);
 }
 
+/* The name of a vertex, or its id. */
+static char *vertex_text(char *text, size_t bytes, const td_graph *graph, uint32_t vertex)
+{
+    const char *name = td_graph_vertex_name(graph, vertex);
+    if (name != NULL) snprintf(text, bytes, "%s", name);
+    else snprintf(text, bytes, "%" PRIu64, td_graph_vertex_id(graph, vertex));
+    return td_mask(text);
+}
+
 static void print_rows(const td_graph *graph, const uint32_t *vertices, const double *values, uint64_t count,
                        const td_program_facts *program, bool whole)
 {
     int width = 10;
+    char text[1100];
     for (uint64_t i = 0; i < count; i++) {
-        int length = snprintf(NULL, 0, "%" PRIu64, td_graph_vertex_id(graph, vertices[i]));
+        int length = (int)strlen(vertex_text(text, sizeof text, graph, vertices[i]));
         width = length > width ? length : width;
     }
     printf("%-*s %s\n", width, program->groups ? program->result : "vertex",
            program->groups ? "vertices" : program->result);
     for (uint64_t i = 0; i < count; i++) {
-        printf("%-*" PRIu64 " ", width, td_graph_vertex_id(graph, vertices[i]));
+        printf("%-*s ", width, vertex_text(text, sizeof text, graph, vertices[i]));
         printf(whole ? "%.0f\n" : "%.9g\n", values[i]);
     }
 }

@@ -16,20 +16,35 @@
 
 enum { COPY_BYTES = 64 << 10 }; /* capacity of a pipe */
 
-static const char *const shown = "standard input";
+static const char *shown = "standard input"; /* or the path of a process substitution */
+static int from = STDIN_FILENO;             /* the descriptor that is read */
 static char made[32]; /* the path for standard input; empty: none */
 static td_tempfile *copy;
 
 static bool is_standard(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0; }
 
+/* A shell's process substitution, <(command): a pipe with the name of a descriptor. */
+static bool is_substitution(const char *path)
+{
+    struct stat facts;
+    int descriptor = -1, end = 0;
+    if (sscanf(path, "/dev/fd/%d%n", &descriptor, &end) != 1 &&
+        sscanf(path, "/proc/self/fd/%d%n", &descriptor, &end) != 1)
+        return false;
+    if (path[end] != '\0' || descriptor < 0 || fstat(descriptor, &facts) != 0 || !S_ISFIFO(facts.st_mode)) return false;
+    from = descriptor;
+    shown = path;
+    return true;
+}
+
 /* Polls before it reads: Ctrl-C interrupts a poll, but not a blocked read. */
 static td_status read_some(char *into, uint64_t *got)
 {
-    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd wait = {.fd = from, .events = POLLIN};
     for (;;) {
         TD_CHECK(td_cancel_check());
         if (poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
-        ssize_t count = read(STDIN_FILENO, into, COPY_BYTES);
+        ssize_t count = read(from, into, COPY_BYTES);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (count < 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
         *got = (uint64_t)count;
@@ -85,11 +100,11 @@ td_status td_standard_input_take(const char **path, const char *directory, const
 {
     char folder[PATH_MAX];
     struct stat facts;
-    int descriptor = STDIN_FILENO;
-    if (!is_standard(*path)) return TD_OK;
-    if (fstat(STDIN_FILENO, &facts) != 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
+    if (!is_standard(*path) && !is_substitution(*path)) return TD_OK;
+    int descriptor = from;
+    if (fstat(from, &facts) != 0) return td_fail_errno(TD_IO, errno, "cannot read %s", shown);
     if (S_ISDIR(facts.st_mode)) return td_fail(TD_IO, "%s is a directory", shown);
-    bool from_the_begin = S_ISREG(facts.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+    bool from_the_begin = S_ISREG(facts.st_mode) && lseek(from, 0, SEEK_CUR) == 0;
     if (!from_the_begin) { /* opening it by name would start at the begin */
         choose_folder(folder, directory, output);
         TD_CHECK(td_tempfile_create(&copy, folder));

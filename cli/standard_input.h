@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* If *path is "-" or "/dev/stdin", replaces it by a path that can be read like any file. A copy is in `directory`;
+/* If *path is "-", "/dev/stdin" or a process substitution (/dev/fd/63), replaces it by a path that can be read like any file. A copy is in `directory`;
  * NULL: in the folder of `output`, or of temporary files if that is NULL or not a file. */
 td_status td_standard_input_take(const char **path, const char *directory, const char *output);
 

@@ -1,6 +1,9 @@
 #include "text.h"
 
+#include "base/status.h"
+
 #include <langinfo.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +64,13 @@ void td_print_entry(const char *head, int column, const char *text)
         text = behind(text, length);
     }
     td_print_wrapped(text, column, TD_TEXT_WIDTH);
+}
+
+void td_print_path(const char *path)
+{
+    char text[PATH_MAX];
+    snprintf(text, sizeof text, "%s", path);
+    fputs(td_mask(text), stdout);
 }
 
 bool td_text_is_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }

@@ -18,6 +18,9 @@ void td_print_lines(const char *prefix, const char *text);
 /* `head`, then `text` wrapped from `column` on; a long head has a line of its own. */
 void td_print_entry(const char *head, int column, const char *text);
 
+/* A file name, with its control characters masked. */
+void td_print_path(const char *path);
+
 bool td_text_is_utf8(void);
 
 /* A bar of share * width cells, at least one for a share above zero. `pad`: adds blanks up to `width`. */

@@ -183,6 +183,7 @@ typedef struct td_graph_options {
     td_place edges;        /* TD_PLACE_DISK and TD_PLACE_MAPPED need a .tg and no other option that changes the graph */
     bool out_only;         /* leaves out the in-adjacency: half the size, for files of programs other than Tandem's */
     bool check;            /* verifies every checksum of the file and every property of the graph */
+    const char *columns;   /* of an edge list: what its columns are, "source,target,weight,_"; NULL: as they come */
 } td_graph_options;
 
 TD_API td_status td_graph_options_check(const td_graph_options *options); /* what needs no file */
@@ -699,6 +700,7 @@ typedef struct td_request {
     const char *resume;        /* folder whose last checkpoint the run starts from, or NULL */
     bool traces;               /* keeps what td_trace_json reports */
     td_begin_fn begins;        /* or NULL; has the context of `progress` */
+    const char *source_name;   /* instead of `source`: the name of a vertex, or its id as text; NULL: none */
 } td_request;
 
 /* Checks what can be checked without a graph: a request that fails here would fail in every run. */
@@ -863,10 +865,26 @@ TD_API void td_text_free(char *text); /* NULL is fine */
 TD_API td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices,
                                double *values, uint64_t *count);
 
-/* Writes one line "id value" per vertex, or for a forest one line "source target weight" per edge. `format` NULL:
- * "tsv". */
+/* Writes one line "id value" per vertex, or for a forest one line "source target weight" per edge; names instead of
+ * ids where the graph has them. `format` NULL: by the suffix of the path, "csv" or else "tsv". */
 TD_API td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format);
-TD_API td_status td_result_format_check(const char *format); /* TD_USAGE with the names of all formats */
+TD_API td_status td_result_format_check(const char *format); /* TD_USAGE with the names of all formats; NULL is fine */
+
+typedef struct td_save_options {
+    size_t size;        /* sizeof(td_save_options) */
+    const char *format; /* as td_result_save has it */
+    bool header;        /* a first line with the names of the columns */
+} td_save_options;
+
+TD_API td_status td_result_save_as(td_session *session, const td_result *result, const char *path,
+                                   const td_save_options *options); /* NULL: defaults */
+
+/* Names of vertices. A graph read from a file that names its vertices by words keeps the words, in .tg files too; the
+ * id of such a vertex is the position of its name among all names in ascending order of their bytes. */
+TD_API bool td_graph_has_names(const td_graph *graph);
+TD_API const char *td_graph_vertex_name(const td_graph *graph, uint32_t vertex); /* NULL if it has none */
+TD_API td_status td_graph_find_name(const td_graph *graph, const char *name, uint32_t *vertex); /* TD_NOT_FOUND */
+TD_API bool td_program_verifies(const char *program); /* whether td_result_verify knows what its results must fulfil */
 
 #ifdef __cplusplus
 }

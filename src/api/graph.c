@@ -5,6 +5,7 @@
 #include "layout/reorder.h"
 #include "store/formats/format.h"
 #include "store/paged.h"
+#include "store/vertex_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,6 +78,7 @@ static td_status from_edges(td_session *session, const td_edges *given, const td
     TD_CHECK(td_graph_options_take(given_options, &options, &built));
     if (options.format != NULL)
         return td_fail(TD_USAGE, "td_graph_options.format is '%s', but edges have no format", options.format);
+    if (options.columns != NULL) return td_fail(TD_USAGE, "td_graph_options.columns: edges from arrays have no columns");
     if (options.edges == TD_PLACE_DISK || options.edges == TD_PLACE_MAPPED)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
     TD_CHECK(build(session->pool, &edges, &built, out));
@@ -175,6 +177,21 @@ td_status td_graph_digest_of(td_session *session, const td_graph *graph, uint64_
 uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex)
 {
     return vertex < graph->vertices ? td_graph_id(graph, vertex) : UINT64_MAX;
+}
+
+bool td_graph_has_names(const td_graph *graph) { return graph != NULL && graph->names != NULL; }
+
+const char *td_graph_vertex_name(const td_graph *graph, uint32_t vertex)
+{
+    return graph != NULL ? td_vertex_name(graph, vertex) : NULL;
+}
+
+td_status td_graph_find_name(const td_graph *graph, const char *name, uint32_t *vertex)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(name, "the name"));
+    TD_CHECK(td_need(vertex, "the place for the vertex"));
+    return td_vertex_named(graph, name, vertex);
 }
 
 bool td_graph_on_disk(const td_graph *graph) { return graph->paged != NULL; }

@@ -2,6 +2,7 @@
  * on it takes. */
 #include "api/session.h"
 
+#include "base/mapping.h"
 #include "planner/needs.h"
 #include "store/build_bytes.h"
 #include "store/external.h"
@@ -44,6 +45,7 @@ td_status td_graph_count(td_session *session, const td_graph *graph, bool every_
                        graph->name);
     TD_CHECK(td_session_enter(session));
     td_status status = count(graph, every_edge, session->pool, &found);
+    if (graph->mapping != NULL) status = td_mapping_check(graph->mapping, status);
     td_session_leave(session);
     return status == TD_OK ? td_struct_give(out, &found, sizeof found, "td_graph_counts") : status;
 }

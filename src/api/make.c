@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mapping.h"
 #include "base/size.h"
 #include "layout/reorder.h"
 #include "store/build_bytes.h"
@@ -32,6 +33,7 @@ typedef struct making {
     const td_format *format;
     td_edge_list *edges;
     td_packed *packed; /* or NULL */
+    uint64_t decoder_bytes; /* of a compressed input */
     /* or the generator */
     td_gen_spec spec;
     td_gen_size drawn;
@@ -57,17 +59,20 @@ static td_status take(making *self, td_session *session, const char *output, con
 /* Whether the file may be built out of memory: a .tg, and no option needs the whole graph in memory. */
 static bool may_go_outside(const making *self) { return self->order == TD_ORDER_NONE && self->to == &td_format_tg; }
 
-static bool outside_possible(const making *self)
+/* The minimum of memory to build this file out of memory. */
+static uint64_t outside_bytes(const making *self)
 {
-    return td_memory().limit >= td_outside_bytes(td_pool_threads(self->pool));
+    return td_outside_bytes(td_pool_threads(self->pool)) + self->decoder_bytes;
 }
+
+static bool outside_possible(const making *self) { return td_memory().limit >= outside_bytes(self); }
 
 /* TD_NO_MEMORY with the minimum of memory: for building in memory or, if allowed, out of it. */
 static td_status too_small(const making *self, double inside_bytes, bool may_go_outside)
 {
     char given[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
     int threads = td_pool_threads(self->pool);
-    double inside = td_inside_with_buffers(inside_bytes, threads), outside = (double)td_outside_bytes(threads);
+    double inside = td_inside_with_buffers(inside_bytes, threads), outside = (double)outside_bytes(self);
     bool smaller = may_go_outside && outside < inside, fewer = smaller && threads > 1;
     double needs = smaller ? outside : inside;
     td_format_size(given, td_memory().limit);
@@ -80,18 +85,23 @@ static td_status too_small(const making *self, double inside_bytes, bool may_go_
     return td_fail_add(TD_NO_MEMORY, "; %s given", given);
 }
 
-static td_status build_outside(making *self, const char *name, td_edge_source_fn source)
+/* `whole`, if not NULL, receives the edges if they can be built in memory after all. */
+static td_status build_outside(making *self, const char *name, td_edge_source_fn source, td_edge_list **whole)
 {
     td_made *made = &self->made;
     td_external_report report = {0};
     td_external_settings settings = {.path = self->output, .stripes = self->file.stripes,
                                      .temporary = self->file.temporary, .build = &self->build,
                                      .memory = td_memory().budget, .expected_edges = self->drawn.edges,
-                                     .ids_of = self->packed, .pool = self->pool};
+                                     .ids_of = self->packed, .pool = self->pool, .whole = whole};
     uint64_t start = td_clock_ns();
+    TD_CHECK(td_external_build(&settings, name, source, self, &report));
+    if (whole != NULL && *whole != NULL) {
+        made->read_seconds = td_seconds_since(start);
+        return TD_OK;
+    }
     made->out_of_memory = true;
     made->memory = td_memory().limit;
-    TD_CHECK(td_external_build(&settings, name, source, self, &report));
     made->edges_read = report.edges_read;
     made->temporary_bytes = report.temporary_bytes;
     made->fill_seconds = report.fill_seconds;
@@ -134,6 +144,7 @@ static td_status read_input(making *self)
         TD_CHECK(td_packed_load(&self->graph, self->input, self->pool));
     } else {
         TD_CHECK(td_edges_create(&self->edges, self->input));
+        self->edges->columns = self->build.columns;
         TD_CHECK(td_format_read(self->format, self->input, self->options.format == NULL, self->edges, self->pool));
     }
     self->made.read_seconds = td_seconds_since(start);
@@ -162,7 +173,7 @@ static td_status deliver_packed(const making *self, td_edge_list *edges, td_pool
     td_graph *graph = NULL;
     TD_CHECK(td_packed_verify_all(self->input, pool));
     TD_CHECK(td_packed_map(&graph, self->input));
-    td_status status = td_graph_deliver(graph, edges, pool);
+    td_status status = td_mapping_check(graph->mapping, td_graph_deliver(graph, edges, pool));
     td_graph_destroy(graph);
     return status;
 }
@@ -171,6 +182,7 @@ static td_status deliver_input(void *context, td_edge_list *edges, td_pool *pool
 {
     const making *self = context;
     if (self->packed != NULL) return deliver_packed(self, edges, pool);
+    edges->columns = self->build.columns;
     return td_format_read(self->format, self->input, self->options.format == NULL, edges, pool);
 }
 
@@ -200,27 +212,60 @@ static td_status conversion_too_small(const making *self, bool may_go_outside)
     if (!self->format->streams && self->packed == NULL)
         return td_fail_add(TD_NO_MEMORY, "; %s files need about %.1f times their length in memory: convert without "
                            "{memory} or to another text format first", self->format->name, 8.0);
-    return too_small(self, inside_bytes(self), may_go_outside);
+    td_failure failed;
+    td_failure_keep(&failed);
+    double inside = self->packed != NULL ? inside_bytes(self) : td_inside_measured(self->input, self->format, &self->build);
+    td_failure_set(&failed);
+    return too_small(self, td_inside_with_decoder(inside, self->decoder_bytes), may_go_outside);
+}
+
+/* Reads edges into memory as long as they can be built there; from then on, and if building fails for lack of memory
+ * nevertheless, builds out of memory. */
+static td_status build_either_way(making *self)
+{
+    TD_CHECK(build_outside(self, self->input, deliver_input, &self->edges));
+    if (self->edges == NULL) return TD_OK;
+    td_status status = build_graph(self);
+    if (status == TD_OK) status = write_graph(self);
+    if (status != TD_NO_MEMORY) return status;
+    td_graph_destroy(self->graph);
+    td_edges_destroy(self->edges);
+    self->graph = NULL;
+    self->edges = NULL;
+    return build_outside(self, self->input, deliver_input, NULL);
 }
 
 /* Builds out of memory or in memory. With less memory than the former needs, a small graph may still fit the latter. */
 static td_status convert(making *self)
 {
+    if (self->build.columns != NULL && !self->format->columns) return td_columns_unused(self->format, self->input);
     if (self->format == &td_format_tg) TD_CHECK(td_packed_open(&self->packed, self->input));
+    else self->decoder_bytes = td_decoder_needs(self->input);
     bool possible = outside_possible(self); /* before any file is mapped */
     bool packs = may_go_outside(self), can = packs && (self->format->streams || self->packed != NULL);
     if (self->packed != NULL && packs && !td_build_options_change(&self->build)) return copy_packed(self);
     bool exceeds = !self->file.in_memory && inside_bytes(self) > (double)td_memory().budget;
     bool outside = can && exceeds && possible;
-    td_status status = outside ? build_outside(self, self->input, deliver_input) : convert_inside(self);
+    td_status status = !outside             ? convert_inside(self)
+                       : self->packed != NULL ? build_outside(self, self->input, deliver_input, NULL)
+                                              : build_either_way(self);
     return status == TD_NO_MEMORY && !outside ? conversion_too_small(self, can) : status;
+}
+
+/* A decoder that does not fit: the minimum is that of a build out of memory, and what the decoder needs. */
+static td_status too_small_to_decode(making *self, td_status status)
+{
+    const td_refusal *refused = td_last_refusal();
+    if (status != TD_NO_MEMORY || td_memory().budget == 0 || refused->needed == 0) return status;
+    self->decoder_bytes = refused->needed;
+    return too_small(self, 0x1p61, true);
 }
 
 static td_status find_input(making *self, const char *input)
 {
     td_file_facts facts = {.size = sizeof facts};
-    TD_CHECK(td_file_describe(input, self->options.format, &facts));
     self->input = input;
+    TD_CHECK(too_small_to_decode(self, td_file_describe(input, self->options.format, &facts)));
     self->format = td_format_named(facts.format);
     self->made.format = facts.format;
     self->made.input_bytes = facts.bytes;
@@ -230,6 +275,7 @@ static td_status find_input(making *self, const char *input)
 /* Hands over what was made. */
 static td_status finish(making *self, td_status status, td_made *made, td_graph **graph)
 {
+    status = td_mapping_settle(status);
     self->made.peak = td_memory_peak();
     td_edges_destroy(self->edges);
     td_packed_close(self->packed);
@@ -341,7 +387,7 @@ static td_status generate(making *self)
     bool hopeless = budget != 0 && self->drawn.edges > budget / EDGE_BYTES;
     bool possible = outside_possible(self); /* before anything is allocated */
     bool outside = !self->file.in_memory && possible && may_go_outside(self) && budget != 0 && needs > (double)budget;
-    td_status status = outside    ? build_outside(self, self->spec.kind, deliver_drawn)
+    td_status status = outside    ? build_outside(self, self->spec.kind, deliver_drawn, NULL)
                        : hopeless ? TD_NO_MEMORY
                                   : generate_inside(self);
     return status != TD_NO_MEMORY || budget == 0 ? status : too_small(self, needs, may_go_outside(self));

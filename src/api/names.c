@@ -22,5 +22,6 @@ const td_option_name td_api_names[] = {
     {"format", "td_graph_options.format"},
     {"to", "td_graph_save's format"},
     {"weights", "td_graph_options.weights"},
+    {"columns", "td_graph_options.columns"},
     {NULL, NULL},
 };

@@ -3,8 +3,10 @@
 
 #include "api/request.h"
 #include "base/alloc.h"
+#include "base/mapping.h"
 #include "planner/plan.h"
 #include "store/build_bytes.h"
+#include "store/formats/table.h"
 #include "store/paged.h"
 
 #include <string.h>
@@ -15,7 +17,9 @@ td_status td_graph_options_take(const td_graph_options *given, td_graph_options 
     TD_CHECK(td_struct_take(options, sizeof *options, given, "td_graph_options"));
     *build = (td_build_options){.symmetrize = options->symmetrize, .dedup = options->dedup,
                                 .drop_loops = options->drop_loops, .drop_weights = options->drop_weights,
-                                .out_only = options->out_only, .weight_seed = options->weight_seed};
+                                .out_only = options->out_only, .weight_seed = options->weight_seed,
+                                .columns = options->columns};
+    if (options->columns != NULL) TD_CHECK(td_table_columns(&(td_table){0}, options->columns));
     if (options->edges < TD_PLACE_DEFAULT || options->edges > TD_PLACE_MAPPED)
         return td_fail(TD_INVALID, "td_graph_options.edges is %d, which is no place", (int)options->edges);
     if (options->weights == NULL) return TD_OK;
@@ -129,34 +133,12 @@ static td_status open_text(opening *self)
     return td_fail_add(TD_NO_MEMORY, "; or convert it to .tg ('tandem convert'), whose edges may stay on disk");
 }
 
-/* The checksums of a section include the zeros that follow it in the mapping. */
-static td_status verify_section(const td_packed *file, td_section_kind kind, const void *data)
-{
-    const td_section *section = &td_packed_describe(file)->sections[kind];
-    uint64_t padded = (section->bytes + TD_PACKED_ALIGN - 1) / TD_PACKED_ALIGN * TD_PACKED_ALIGN;
-    return section->element > 0 ? td_packed_verify(file, kind, 0, data, padded) : TD_OK;
-}
-
-static td_status verify_vertices(const opening *self)
-{
-    td_status status = TD_OK;
-    td_packed *file = NULL;
-    const td_graph *graph = self->graph;
-    TD_TRY(td_packed_open(&file, self->path));
-    TD_TRY(td_packed_load_checksums(file));
-    TD_TRY(verify_section(file, TD_SECTION_OUT_OFFSETS, graph->out.offsets));
-    TD_TRY(verify_section(file, TD_SECTION_IN_OFFSETS, graph->in.offsets));
-    TD_TRY(verify_section(file, TD_SECTION_IDS, graph->ids));
-done:
-    td_packed_close(file);
-    return status;
-}
-
 static td_status open_mapped(opening *self)
 {
-    TD_CHECK(td_packed_map(&self->graph, self->path));
-    self->graph->unverified = !self->options.check;
-    return self->options.check ? TD_OK : verify_vertices(self);
+    if (self->options.check) return td_packed_map(&self->graph, self->path);
+    TD_CHECK(td_packed_map_checked(&self->graph, self->path, self->session->pool));
+    self->graph->unverified = true;
+    return TD_OK;
 }
 
 static td_status open_packed(opening *self)
@@ -176,6 +158,7 @@ static td_status open_file(opening *self)
 {
     TD_CHECK(find_format(self));
     TD_CHECK(check_place(self));
+    if (self->build.columns != NULL && !self->format->columns) return td_columns_unused(self->format, self->path);
     td_memory_apply_limit(false);
     if (self->format == &td_format_tg) return open_packed(self);
     TD_CHECK(open_text(self));
@@ -198,7 +181,7 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = td_graph_options_take(given, &self.options, &self.build);
-    if (status == TD_OK) status = open_file(&self);
+    if (status == TD_OK) status = td_mapping_settle(open_file(&self));
     return finish(&self, status, out);
 }
 
@@ -221,7 +204,7 @@ td_status td_graph_open_for(td_session *session, const char *path, const td_grap
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = td_graph_options_take(given, &self.options, &self.build);
-    if (status == TD_OK) status = open_for(&self, program, request);
+    if (status == TD_OK) status = td_mapping_settle(open_for(&self, program, request));
     if (self.run != NULL) td_taken_free(self.run);
     return finish(&self, status, out);
 }

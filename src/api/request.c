@@ -39,6 +39,8 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
     TD_CHECK(find_program(program, &self->program));
     TD_CHECK(td_struct_take(request, sizeof *request, given, "td_request"));
     TD_CHECK(take_settings(self));
+    if (request->has_source && request->source_name != NULL)
+        return td_fail(TD_USAGE, "td_request.source and source_name: give one of them");
     if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
         return td_fail(TD_INVALID, "td_request.gpu_edges is %g, a share or a number of bytes is allowed",
                        request->gpu_edges);
@@ -47,7 +49,7 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
     self->options = (td_run_options){
         .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
-        .has_source = request->has_source, .parents = request->parents, .settings = &self->settings,
+        .has_source = request->has_source || request->source_name != NULL, .parents = request->parents, .settings = &self->settings,
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
         .every = request->checkpoint_every, .resume = request->resume, .traces = request->traces,

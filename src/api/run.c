@@ -7,10 +7,20 @@
 #include "run/result.h"
 #include "planner/plan.h"
 #include "run/verify_run.h"
+#include "store/vertex_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+static td_status find_source(td_taken *self, const td_graph *graph)
+{
+    const td_request *request = &self->request;
+    if (request->source_name == NULL)
+        return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
+    td_status status = td_vertex_of_text(graph, request->source_name, &self->options.source);
+    return status == TD_INVALID ? td_fail_context(TD_USAGE, "{source}") : status;
+}
 
 static td_status plan(td_session *session, const td_graph *graph, const char *program, const td_request *request,
                       td_plan **out)
@@ -20,7 +30,7 @@ static td_status plan(td_session *session, const td_graph *graph, const char *pr
     td_plan *made = NULL;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "request"));
     TD_TRY(td_request_take(self, session, program, request));
-    if (self->request.has_source) TD_TRY(td_graph_find(graph, self->request.source, &self->options.source));
+    TD_TRY(find_source(self, graph));
     TD_TRY(td_taken_keep_texts(self));
     TD_TRY(td_plan_make(&made, self->request.engine, self->program, graph, &self->options));
     made->owner = self;
@@ -302,8 +312,7 @@ td_status td_result_summarise(td_session *session, const td_result *result, td_s
 td_status td_result_format_check(const char *format)
 {
     const td_output_format *found;
-    TD_CHECK(td_need(format, "the format"));
-    return td_output_format_find(format, &found);
+    return td_output_format_find(format, "", &found);
 }
 
 td_status td_result_top(td_session *session, const td_result *result, uint64_t most, uint32_t *vertices, double *values,
@@ -328,14 +337,24 @@ td_status td_result_top(td_session *session, const td_result *result, uint64_t m
     return TD_OK;
 }
 
-td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format)
+td_status td_result_save_as(td_session *session, const td_result *result, const char *path,
+                            const td_save_options *given)
 {
     const td_output_format *found;
+    td_save_options options = {0};
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_need(path, "the path"));
-    TD_CHECK(td_output_format_find(format != NULL ? format : td_output_formats[0].name, &found));
+    TD_CHECK(td_struct_take(&options, sizeof options, given, "td_save_options"));
+    TD_CHECK(td_output_format_find(options.format, path, &found));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_run_write(result, path, found, session->pool);
+    td_status status = td_run_write(result, path, found, options.header, session->pool);
     td_session_leave(session);
     return status;
 }
+
+td_status td_result_save(td_session *session, const td_result *result, const char *path, const char *format)
+{
+    return td_result_save_as(session, result, path, &(td_save_options){.size = sizeof(td_save_options), .format = format});
+}
+
+bool td_program_verifies(const char *program) { return program != NULL && td_run_verifies(program); }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "base/names.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -49,6 +50,7 @@ static void say(td_log_level of, const char *prefix, const char *format, va_list
     if ((int)of > level) return;
     char text[TD_MESSAGE_BYTES], named[TD_MESSAGE_BYTES];
     vsnprintf(text, sizeof text, td_names_in(format, named, sizeof named), list);
+    td_mask(text);
     pthread_mutex_lock(&lock);
     if (edit != NULL) edit(text, sizeof text);
     if (sink != NULL) {
@@ -116,7 +118,7 @@ void td_progress_text(const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    draw(text);
+    draw(td_mask(text));
 }
 
 void td_progress_end(void)

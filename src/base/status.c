@@ -56,11 +56,31 @@ void td_message_set(const char *text)
     message[length] = '\0';
 }
 
+/* The bytes of the control character that the text begins with; 0: none. */
+static size_t control_bytes(const unsigned char *at)
+{
+    if (*at < 0x20 || *at == 0x7f) return 1;
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) return 2;
+    if (at[0] == 0xe2 && at[1] == 0x80 && ((at[2] >= 0xaa && at[2] <= 0xae) || at[2] == 0x8e || at[2] == 0x8f)) return 3;
+    return at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9 ? 3 : 0;
+}
+
+char *td_mask(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0';) {
+        size_t bytes = control_bytes(at);
+        if (bytes > 0) memset(at, '?', bytes);
+        at += bytes > 0 ? bytes : 1;
+    }
+    return text;
+}
+
 /* The arguments may point into `message`. */
 static void put(char text[TD_MESSAGE_BYTES], const char *format, va_list list)
 {
     char named[TD_MESSAGE_BYTES];
     vsnprintf(text, TD_MESSAGE_BYTES, td_names_in(format, named, sizeof named), list);
+    td_mask(text);
 }
 
 /* A shortage of a resource that an option limits is about that option, whatever else the message suggests. */

@@ -44,6 +44,10 @@ td_status td_see(const char *topic, td_status status);
 void td_message_set(const char *message);
 void td_refusal_set(const td_refusal *refusal);
 
+/* Replaces control characters by question marks, also those of UTF-8 (U+0080..U+009F) and the marks that turn the
+ * direction of text: a file name must not command a terminal. All messages and log lines are masked. */
+char *td_mask(char *text); /* returns `text` */
+
 /* Puts "context: " in front of the message (file names, mostly), or text behind it. What was refused stays. */
 td_status td_fail_context(td_status status, const char *format, ...) TD_PRINTF(2, 3);
 td_status td_fail_add(td_status status, const char *format, ...) TD_PRINTF(2, 3);

@@ -206,7 +206,6 @@ static td_status choose_for_room(td_plan *plan)
 static td_status choose(td_plan *plan, const td_engine *first)
 {
     const td_run_options *options = &plan->options;
-    const char *why = "";
     if (sets(options->settings, first->name)) {
         snprintf(plan->why, sizeof plan->why, "the settings are this engine's");
         return td_plan_with(plan, first);
@@ -214,8 +213,7 @@ static td_status choose(td_plan *plan, const td_engine *first)
     if (!first->needs_gpu && options->devices != NULL) {
         snprintf(plan->why, sizeof plan->why, "no GPU among %s", td_named("devices"));
     } else if (!first->needs_gpu) {
-        (void)td_device_kind_present(TD_DEVICE_CUDA, &why);
-        snprintf(plan->why, sizeof plan->why, "%s", why);
+        snprintf(plan->why, sizeof plan->why, "there is no GPU"); /* 'tandem devices' says why */
     } else if (options->devices == NULL && plan->graph->edges < LITTLE_WORK) {
         snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
     } else {

@@ -96,6 +96,17 @@ static bool emulates(const char *engine, const td_run_options *options)
     return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
 }
 
+/* The host memory of a run on an emulated GPU, whose memory is this machine's: what the engine's plan states. */
+static td_status emulated_bytes(const char *engine, const td_program *program, const td_graph *graph,
+                                const td_run_options *options, uint64_t *running)
+{
+    td_plan *plan = NULL;
+    TD_CHECK(td_plan_make(&plan, engine, program, graph, options));
+    *running = plan->program_bytes;
+    td_plan_destroy(plan);
+    return TD_OK;
+}
+
 /* Adds a few percent to the sum. Temporary memory of loading is free when the run begins. */
 td_status td_plan_too_large(const char *path, const char *engine, const td_program *program,
                             const td_run_options *options)
@@ -108,9 +119,10 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     td_packed_info file = td_packed_plan(graph);
     td_graph_facts facts = td_graph_facts_of(graph);
     const td_graph *seen = td_graph_seen_by(program, graph);
+    bool counted = emulates(engine, options) && emulated_bytes(engine, program, graph, options, &running) == TD_OK;
     td_status status = td_program_for(&program, program, &facts, options);
-    if (status == TD_OK) status = td_cpu_bytes(program, seen, options, &running);
-    running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
+    if (status == TD_OK && !counted) status = td_cpu_bytes(program, seen, options, &running);
+    if (!counted) running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
     if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
     td_graph_destroy(graph);
     TD_CHECK(status);
@@ -121,7 +133,8 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     bool fits = disk.least <= td_memory().limit;
     return td_refuse(&refusal, "%s on %s needs at least {memory} %s (with its edges in memory%s, estimated); %s "
                      "given%s%s%s", program->info->name, path, least,
-                     emulates(engine, options) ? ", without the emulated GPU's memory" : "",
+                     !emulates(engine, options) ? "" : counted ? " and an emulated GPU's memory"
+                                                               : ", without the emulated GPU's memory",
                      td_format_size(has, td_memory().limit),
                      fits ? "; " : "", fits ? td_named("engine") : "", fits ? " hybrid leaves them on disk" : "");
 }

@@ -15,10 +15,10 @@ typedef struct td_output_format {
 
 extern const td_output_format td_output_formats[]; /* ends with a NULL name; the first is the default */
 
-/* TD_USAGE listing the formats if the name is unknown. */
-td_status td_output_format_find(const char *name, const td_output_format **out);
+/* A format by its name, or if that is NULL by the path's suffix. TD_USAGE listing the formats if the name is unknown. */
+td_status td_output_format_find(const char *name, const char *path, const td_output_format **out);
 
-/* "-" is standard output. */
-td_status td_run_write(const td_run *run, const char *path, const td_output_format *format, td_pool *pool);
+/* "-" is standard output. `header`: a first line with the names of the columns. */
+td_status td_run_write(const td_run *run, const char *path, const td_output_format *format, bool header, td_pool *pool);
 
 #endif

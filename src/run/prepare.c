@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "run/run.h"
 #include "store/paged.h"
+#include "store/vertex_names.h"
 
 #include <errno.h>
 #include <float.h>
@@ -59,6 +60,15 @@ static td_status find_vertex(const value_file *file, uint64_t id, uint32_t *vert
     return TD_OK;
 }
 
+/* A vertex by its name, if the graph has names, otherwise by its id. */
+static td_status read_id(const value_file *file, const char *text, uint64_t *id)
+{
+    bool found = false;
+    if (file->graph->names == NULL) return td_parse_u64(text, id);
+    *id = td_vertex_names_search(file->graph->names, text, strlen(text), &found);
+    return found ? TD_OK : td_fail(TD_NOT_FOUND, "vertex '%s' is not in the graph", text);
+}
+
 static td_status read_value_line(const value_file *file, uint64_t number, char *line)
 {
     char *save = NULL, *id_text = strtok_r(line, " \t,;\r\n", &save);
@@ -67,7 +77,7 @@ static td_status read_value_line(const value_file *file, uint64_t number, char *
     uint64_t id;
     double value = 1;
     uint32_t v;
-    if (td_parse_u64(id_text, &id) != TD_OK || (value_text != NULL && td_parse_double(value_text, &value) != TD_OK))
+    if (read_id(file, id_text, &id) != TD_OK || (value_text != NULL && td_parse_double(value_text, &value) != TD_OK))
         return td_fail(TD_FORMAT, "%s:%llu: %s", file->path, (unsigned long long)number, td_last_message());
     if (find_vertex(file, id, &v) != TD_OK)
         return td_fail(TD_NOT_FOUND, "%s:%llu: %s", file->path, (unsigned long long)number, td_last_message());
@@ -302,14 +312,13 @@ done:
  * by the graph's own numbering that is not the source. */
 static td_status ground_node(const td_run *run, const char *ground, bool *has_ground, uint32_t *node)
 {
-    uint64_t id;
     *has_ground = true;
     if (ground == NULL) {
         *node = td_graph_last_but(run->graph, run->context.source);
         *has_ground = *node != run->context.source;
         return TD_OK;
     }
-    if (td_parse_u64(ground, &id) != TD_OK || td_graph_find(run->graph, id, node) != TD_OK)
+    if (td_vertex_of_text(run->graph, ground, node) != TD_OK)
         return td_fail(TD_USAGE, "circuit.ground=%s: %s", ground, td_last_message());
     return TD_OK;
 }

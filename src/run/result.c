@@ -89,7 +89,8 @@ static uint64_t digest_edges(const td_run *run)
 
 typedef struct counting {
     const uint32_t *names;
-    uint32_t *sizes;
+    uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1 */
+    uint32_t first, count;
 } counting;
 
 static td_status count_part(void *context, uint64_t begin, uint64_t end, int worker)
@@ -99,33 +100,50 @@ static td_status count_part(void *context, uint64_t begin, uint64_t end, int wor
     for (uint64_t v = begin; v < end;) { /* consecutive vertices are mostly in one group: one atomic for all of them */
         uint64_t first = v;
         for (v++; v < end && self->names[v] == self->names[first]; v++) {}
-        __atomic_fetch_add(&self->sizes[self->names[first]], (uint32_t)(v - first), __ATOMIC_RELAXED);
+        uint32_t name = self->names[first] - self->first; /* wraps, if it is below the window */
+        if (name < self->count) __atomic_fetch_add(&self->sizes[name], (uint32_t)(v - first), __ATOMIC_RELAXED);
     }
     return TD_OK;
 }
 
-/* sizes[v]: the vertices of the group that v names. */
-static td_status count_groups(const td_run *run, td_pool *pool, uint32_t **sizes)
+/* How many groups are counted at a time: all, or as many as half of the memory left holds. A run that just fits must not
+ * fail for its summary. */
+static uint32_t groups_at_a_time(uint32_t vertices)
 {
-    uint32_t *counts = NULL;
-    TD_CHECK(TD_NEW_ZEROED(&counts, run->graph->vertices, "sizes of groups"));
-    counting self = {run->values, counts};
-    td_status status = td_pool_for(pool, run->graph->vertices, VERTICES_AT_A_TIME, count_part, &self);
-    if (status == TD_OK) *sizes = counts;
-    else td_free(counts);
+    enum { FEWEST = 1 << 12 };
+    td_memory_stats memory = td_memory();
+    uint64_t left = memory.budget > memory.now ? (memory.budget - memory.now) / 2 / sizeof(uint32_t) : 0;
+    if (memory.budget == 0 || left >= vertices) return vertices;
+    return left > FEWEST ? (uint32_t)left : vertices < FEWEST ? vertices : FEWEST;
+}
+
+/* Calls `see` for every vertex that names a group, in ascending order, with the group's size. */
+static td_status for_groups(const td_run *run, td_pool *pool, void (*see)(void *context, uint32_t name, uint32_t size),
+                            void *context)
+{
+    td_status status = TD_OK;
+    uint32_t vertices = run->graph->vertices, most = groups_at_a_time(vertices);
+    counting self = {.names = run->values};
+    TD_CHECK(TD_NEW(&self.sizes, most, "sizes of groups"));
+    for (uint64_t first = 0; first < vertices; first += most) {
+        self.first = (uint32_t)first;
+        self.count = vertices - self.first < most ? vertices - self.first : most;
+        memset(self.sizes, 0, self.count * sizeof *self.sizes);
+        TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, &self));
+        for (uint32_t i = 0; i < self.count; i++)
+            if (self.sizes[i] > 0) see(context, self.first + i, self.sizes[i]);
+    }
+done:
+    td_free(self.sizes);
     return status;
 }
 
-static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summary *out)
+static void see_group(void *context, uint32_t name, uint32_t size)
 {
-    uint32_t *sizes = NULL;
-    TD_CHECK(count_groups(run, pool, &sizes));
-    for (uint32_t v = 0; v < run->graph->vertices; v++) {
-        out->groups += sizes[v] > 0;
-        if (sizes[v] > out->largest) out->largest = sizes[v];
-    }
-    td_free(sizes);
-    return TD_OK;
+    td_run_summary *out = context;
+    (void)name;
+    out->groups++;
+    if (size > out->largest) out->largest = size;
 }
 
 td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out)
@@ -147,7 +165,7 @@ td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out
     }
     if (whole.reached == 0) whole.lowest = whole.highest = 0;
     if (run->edges != NULL) whole.digest = digest_edges(run);
-    if (run->program->info->vertex_values) TD_TRY(summarise_groups(run, pool, &whole));
+    if (run->program->info->vertex_values) TD_TRY(for_groups(run, pool, see_group, &whole));
     *out = whole;
 done:
     td_free(self.parts);
@@ -205,22 +223,29 @@ static void put_in_order(best *self)
     self->count = all;
 }
 
+static void offer_group(void *context, uint32_t name, uint32_t size)
+{
+    best *self = context;
+    if (self->most > 0) offer(self, (td_top){.vertex = name, .value = size});
+}
+
 td_status td_run_top(const td_run *run, td_pool *pool, uint64_t most, td_top **out, uint64_t *count)
 {
-    uint32_t vertices = run->graph->vertices, *sizes = NULL;
+    uint32_t vertices = run->graph->vertices;
     td_status status = TD_OK;
+    bool groups = run->program->info->vertex_values;
     best self = {.most = most < vertices ? most : vertices, .graph = run->graph};
-    if (run->program->info->vertex_values) TD_TRY(count_groups(run, pool, &sizes));
-    TD_TRY(TD_NEW(&self.rows, self.most, "best vertices"));
-    for (uint32_t v = 0; v < vertices && self.most > 0; v++) {
+    TD_CHECK(TD_NEW(&self.rows, self.most, "best vertices"));
+    if (groups) TD_TRY(for_groups(run, pool, offer_group, &self));
+    for (uint32_t v = 0; v < vertices && self.most > 0 && !groups; v++) {
         td_top row = {.vertex = v};
-        if (sizes != NULL) row.value = sizes[v];
-        if (sizes != NULL ? sizes[v] > 0 : td_run_value(run, v, &row.value)) offer(&self, row);
+        if (td_run_value(run, v, &row.value)) offer(&self, row);
     }
     put_in_order(&self);
     *out = self.rows;
     *count = self.count;
+    self.rows = NULL;
 done:
-    td_free(sizes);
+    td_free(self.rows);
     return status;
 }

@@ -64,19 +64,37 @@ void td_run_destroy(td_run *run)
     td_free(run);
 }
 
+enum { FIRST_ROWS = 64 };
+#define NO_MORE_ROWS (UINT32_C(1) << 31) /* in row_room: memory is too short to keep more */
+
+/* Whether further rows are not kept. */
+static bool rows_end(const td_run *run)
+{
+    return run->row_count == MOST_ROWS || (run->row_room & NO_MORE_ROWS) != 0;
+}
+
+/* Plans count the first rows alone: a run does not fail because its report would be long. */
+static td_status make_row_room(td_run *run)
+{
+    uint32_t room = run->row_room == 0 ? FIRST_ROWS : run->row_room * 2;
+    td_status status = TD_RESIZE(&run->rows, room, "rows of iterations");
+    if (status == TD_NO_MEMORY && run->row_room > 0) {
+        run->row_room |= NO_MORE_ROWS;
+        return TD_OK;
+    }
+    if (status == TD_OK) run->row_room = room;
+    return status;
+}
+
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row)
 {
     if (options->each != NULL && !options->each(options->each_context, &row->common)) {
         if (run->checkpoints == NULL) return td_fail(TD_CANCELLED, "cancelled");
         run->stop = true; /* td_checkpoint_due reads it */
     }
-    if (run->row_count == MOST_ROWS) return TD_OK;
-    if (run->row_count == run->row_room) {
-        uint32_t room = run->row_room == 0 ? 64 : run->row_room * 2;
-        TD_CHECK(TD_RESIZE(&run->rows, room, "rows of iterations"));
-        run->row_room = room;
-    }
-    run->rows[run->row_count++] = *row;
+    if (rows_end(run)) return TD_OK;
+    if (run->row_count == run->row_room) TD_CHECK(make_row_room(run));
+    if (!rows_end(run)) run->rows[run->row_count++] = *row;
     return TD_OK;
 }
 
@@ -85,7 +103,7 @@ td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_
     enum { ROOM = 8192 };
     td_row_numbers *block = run->numbers;
     *out = (td_row_list){0};
-    if (run->row_count == MOST_ROWS) return TD_OK; /* its row is not kept either */
+    if (rows_end(run)) return TD_OK; /* its row is not kept either */
     if (block == NULL || block->room - block->used < count) {
         uint32_t room = count > ROOM ? count : ROOM;
         void *memory;
@@ -199,8 +217,8 @@ static td_status check_kind_of_weights(const td_program_info *info, const td_gra
     const char *name = facts->name != NULL ? facts->name : "the graph";
     if (info->weights == TD_WEIGHTS_NEEDED && facts->weights == TD_WEIGHT_NONE)
         return td_fail(TD_INVALID,
-                       "%s needs edge weights and %s has none; attach some with 'tandem convert --weights 1:100'",
-                       info->name, name);
+                       "%s needs edge weights and %s has none; {weights} 1:1 makes every weight 1, which bfs does not "
+                       "need, {weights} 1:100 draws random ones", info->name, name);
     bool limited = info->weights != TD_WEIGHTS_UNUSED && info->largest_weight > 0;
     if (!limited || facts->weights != TD_WEIGHT_U32 || facts->weight_max <= info->largest_weight) return TD_OK;
     return td_fail(TD_LIMIT, "%s takes integer weights up to %u; %s has %.0f", info->name, info->largest_weight, name,

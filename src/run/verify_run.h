@@ -10,4 +10,6 @@
  * stopped before its end, or nobody wrote a verifier for the program). */
 td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims);
 
+bool td_run_verifies(const char *program); /* whether there is a verifier for it */
+
 #endif

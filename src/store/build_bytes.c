@@ -39,13 +39,73 @@ static bool compressed(const char *path)
     return compressed;
 }
 
-/* An edge takes at least four bytes of a text ("1 2" and a line end), a few bits of a compressed one. The length of a
- * file says nothing if the graph has several files. */
+uint64_t td_decoder_needs(const char *path)
+{
+    td_input *input = NULL;
+    const char *head;
+    size_t bytes;
+    if (td_input_open(&input, path) != TD_OK) return 0;
+    uint64_t needs = td_input_compressed(input) && td_input_head(input, &head, &bytes) == TD_OK
+                         ? td_input_decoder_bytes(input)
+                         : 0;
+    td_input_close(input);
+    return needs;
+}
+
+/* An edge takes at least four bytes of a text ("1 2" and a line end), and nobody knows how little of a compressed one.
+ * The length of a file says nothing if the graph has several files. */
 uint64_t td_most_edges(const char *path, const td_format *format)
 {
-    enum { BYTES = 4, PER_COMPRESSED_BYTE = 3 };
+    enum { BYTES = 4 };
     if (format == &td_format_bvgraph || format == &td_format_graphalytics) return UINT64_MAX;
-    return compressed(path) ? td_file_bytes(path) * PER_COMPRESSED_BYTE : td_file_bytes(path) / BYTES;
+    return compressed(path) ? UINT64_MAX : td_file_bytes(path) / BYTES;
+}
+
+/* Reading a file to learn the size of its graph: chunks are looked at and dropped. */
+typedef struct measure {
+    uint64_t lowest, highest;
+} measure;
+
+static td_status look_at_chunk(void *context, td_edge_chunk *chunk, int worker)
+{
+    (void)worker;
+    measure *self = context;
+    for (uint64_t i = 0; i < 2 * chunk->count; i++) {
+        uint64_t id = chunk->wide != NULL ? chunk->wide[i] : chunk->ends[i];
+        if (id < self->lowest) self->lowest = id;
+        if (id > self->highest) self->highest = id;
+    }
+    return TD_OK;
+}
+
+static double measured_bytes(const td_edge_list *list, const measure *seen, const td_build_options *build)
+{
+    uint64_t edges = list->taken, span = seen->highest - seen->lowest;
+    uint64_t vertices = list->declared ? list->vertices : edges > 0 && span < 2 * edges ? span + 1 : 2 * edges;
+    td_build_options as = *build;
+    as.symmetrize |= list->mirror;
+    return td_inside_bytes(vertices, edges, list->weighted, &as);
+}
+
+double td_inside_measured(const char *path, const td_format *format, const td_build_options *build)
+{
+    td_edge_list *list = NULL;
+    measure seen = {.lowest = UINT64_MAX};
+    double bytes = td_inside_bytes(0, td_most_edges(path, format), true, build);
+    if (!format->streams || td_edges_create(&list, path) != TD_OK) return bytes;
+    list->columns = build->columns;
+    list->take = look_at_chunk;
+    list->take_context = &seen;
+    if (td_format_read(format, path, false, list, NULL) == TD_OK) bytes = measured_bytes(list, &seen, build);
+    td_edges_destroy(list);
+    return bytes;
+}
+
+double td_inside_with_decoder(double inside_bytes, uint64_t decoder_bytes)
+{
+    enum { LIST_SHARE = 3 }; /* of the builder's memory, at most, are the edges as they were read */
+    double reading = inside_bytes / LIST_SHARE + (double)decoder_bytes;
+    return reading > inside_bytes ? reading : inside_bytes;
 }
 
 double td_inside_with_buffers(double inside_bytes, int threads)
@@ -57,7 +117,8 @@ double td_inside_with_buffers(double inside_bytes, int threads)
 static double reading_bytes(const char *path, const td_format *format, const td_build_options *build)
 {
     td_packed *packed = NULL;
-    if (format != &td_format_tg) return td_inside_bytes(0, td_most_edges(path, format), true, build);
+    if (format != &td_format_tg)
+        return td_inside_with_decoder(td_inside_measured(path, format, build), td_decoder_needs(path));
     if (td_packed_open(&packed, path) != TD_OK) return INFINITY;
     const td_packed_info *info = td_packed_describe(packed);
     double bytes = td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, build);
@@ -68,7 +129,10 @@ static double reading_bytes(const char *path, const td_format *format, const td_
 td_status td_inside_too_small(const char *path, const td_format *format, const td_build_options *build, int threads)
 {
     char enough[TD_NUMBER_BYTES];
+    td_failure failed;
+    td_failure_keep(&failed); /* which measuring may replace */
     double needs = td_inside_with_buffers(reading_bytes(path, format, build), threads);
+    td_failure_set(&failed);
     if (td_memory().budget == 0 || needs >= 0x1p62 || needs <= (double)td_memory().budget) return TD_NO_MEMORY;
     td_refusal refusal = td_memory_refusal((uint64_t)needs);
     td_refusal_set(&refusal);

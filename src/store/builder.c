@@ -486,6 +486,8 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
     if (job.weighted) TD_TRY(td_edges_settle_weights(list, &real));
     TD_TRY(td_edges_compact(list, pool, &graph->ids, &graph->id_base, &graph->vertices));
     graph->ids_sorted = true;
+    graph->names = list->names;
+    list->names = NULL;
     job.vertices = graph->vertices;
     choose_buckets(&job, td_edges_count(list) * (job.mirror ? 2 : 1));
     TD_TRY(build_rows(&job, graph, options, real));

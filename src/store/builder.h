@@ -20,6 +20,7 @@ typedef struct td_build_options {
     double weight_low, weight_high;
     uint64_t weight_seed;
     bool out_only;       /* no in-adjacency (GAP comparisons, writers) */
+    const char *columns; /* for the reader: td_edge_list.columns */
 } td_build_options;
 
 /* Whether the options change a graph that is built already. */

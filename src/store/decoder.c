@@ -3,7 +3,9 @@
  * that does neither has met a truncated file. */
 #include "store/decoder.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
+#include "base/size.h"
 
 #include <string.h>
 
@@ -29,6 +31,7 @@ typedef struct codec {
     td_status (*begin)(td_decoder *decoder); /* NULL: not compiled in */
     td_status (*step)(td_decoder *decoder, char *into, size_t room, size_t *got);
     void (*end)(td_decoder *decoder);
+    uint64_t (*bytes)(const td_decoder *decoder); /* of memory, after the first step; NULL: little */
 } codec;
 
 struct td_decoder {
@@ -43,6 +46,8 @@ struct td_decoder {
 #endif
 #ifdef TANDEM_HAVE_ZSTD
     ZSTD_DStream *zstd;
+    td_account *payer;  /* charged for the library's memory, which is not from td_alloc */
+    uint64_t charged;
 #endif
 #ifdef TANDEM_HAVE_LZMA
     lzma_stream xz;
@@ -137,8 +142,24 @@ static void gzip_end(td_decoder *decoder) { inflateEnd(&decoder->gzip); }
 #endif
 
 #ifdef TANDEM_HAVE_ZSTD
+/* Charges what the library holds by now; its window is allocated with the first frame. */
+static td_status zstd_charge(td_decoder *decoder)
+{
+    td_account_levels levels;
+    uint64_t held = ZSTD_sizeof_DStream(decoder->zstd), more = held > decoder->charged ? held - decoder->charged : 0;
+    if (more == 0) return TD_OK;
+    td_refusal refusal = td_memory_lack(more);
+    char size[TD_NUMBER_BYTES];
+    if (!td_account_charge(decoder->payer, more, &levels))
+        return td_refuse(&refusal, "%s: the zstd decoder needs %s", decoder->path, td_format_size(size, held));
+    td_account_raise_peak(decoder->payer, levels);
+    decoder->charged = held;
+    return TD_OK;
+}
+
 static td_status zstd_begin(td_decoder *decoder)
 {
+    decoder->payer = td_account_current();
     decoder->zstd = ZSTD_createDStream();
     td_refusal system = {.resource = TD_RESOURCE_SYSTEM_MEMORY};
     if (decoder->zstd == NULL) return td_refuse(&system, "%s: no memory for the zstd decoder", decoder->path);
@@ -154,15 +175,23 @@ static td_status zstd_step(td_decoder *decoder, char *into, size_t room, size_t 
     decoder->position = input.pos;
     *got = output.pos;
     if (ZSTD_isError(code)) return corrupt(decoder, ZSTD_getErrorName(code));
+    TD_CHECK(zstd_charge(decoder));
     decoder->finished = code == 0 && decoder->position == decoder->bytes;
     return TD_OK;
 }
 
-static void zstd_end(td_decoder *decoder) { ZSTD_freeDStream(decoder->zstd); }
+static void zstd_end(td_decoder *decoder)
+{
+    ZSTD_freeDStream(decoder->zstd);
+    if (decoder->charged > 0) td_account_credit(decoder->payer, decoder->charged);
+}
+
+static uint64_t zstd_bytes(const td_decoder *decoder) { return decoder->charged; }
 #else
 #define zstd_begin NULL
 #define zstd_step NULL
 #define zstd_end NULL
+#define zstd_bytes NULL
 #endif
 
 #ifdef TANDEM_HAVE_LZMA
@@ -213,16 +242,19 @@ static td_status xz_step(td_decoder *decoder, char *into, size_t room, size_t *g
 }
 
 static void xz_end(td_decoder *decoder) { lzma_end(&decoder->xz); }
+
+static uint64_t xz_bytes(const td_decoder *decoder) { return lzma_memusage(&decoder->xz); }
 #else
 #define xz_begin NULL
 #define xz_step NULL
 #define xz_end NULL
+#define xz_bytes NULL
 #endif
 
 static const codec codecs[] = {
-    {"gzip", "zlib", gzip_magic, gzip_begin, gzip_step, gzip_end},
-    {"zstd", "libzstd", zstd_magic, zstd_begin, zstd_step, zstd_end},
-    {"xz", "liblzma", xz_magic, xz_begin, xz_step, xz_end},
+    {"gzip", "zlib", gzip_magic, gzip_begin, gzip_step, gzip_end, NULL},
+    {"zstd", "libzstd", zstd_magic, zstd_begin, zstd_step, zstd_end, zstd_bytes},
+    {"xz", "liblzma", xz_magic, xz_begin, xz_step, xz_end, xz_bytes},
 };
 
 static const codec *codec_of(const void *data, size_t bytes)
@@ -275,6 +307,12 @@ td_status td_decoder_read(td_decoder *decoder, char *into, size_t room, size_t *
         return corrupt(decoder, "truncated, the file ends inside it");
     }
     return TD_OK;
+}
+
+uint64_t td_decoder_bytes(const td_decoder *decoder)
+{
+    enum { LITTLE = 64 << 10 };
+    return decoder->codec->bytes != NULL ? decoder->codec->bytes(decoder) : LITTLE;
 }
 
 uint64_t td_decoder_position(const td_decoder *decoder) { return decoder->position; }

@@ -18,6 +18,7 @@ void td_decoder_destroy(td_decoder *decoder);
 /* Fills `into`; *got is less than `room` only at the end of the content. */
 td_status td_decoder_read(td_decoder *decoder, char *into, size_t room, size_t *got);
 
+uint64_t td_decoder_bytes(const td_decoder *decoder); /* of memory that it takes, known after the first read */
 uint64_t td_decoder_position(const td_decoder *decoder); /* compressed bytes consumed */
 
 #endif

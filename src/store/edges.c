@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "store/graph.h"
 #include "store/id_loops.h"
+#include "store/vertex_names.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -51,6 +52,7 @@ void td_edges_destroy(td_edge_list *list)
     td_free(list->idle);
     td_free(list->chunks);
     td_free(list->listed);
+    td_vertex_names_destroy(list->names);
     td_free(list->name);
     td_free(list);
 }

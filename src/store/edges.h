@@ -40,6 +40,8 @@ typedef struct td_edge_list {
     uint64_t *listed;           /* ids of vertices that may have no edge, or NULL */
     uint64_t listed_count;
     char *name;                 /* the file, for messages; may be NULL */
+    const char *columns;        /* what the columns of a text are, "source,target,weight,_"; NULL: as the format has it */
+    struct td_vertex_names *names; /* of a declared list with ids from 0, or NULL; the builder takes them */
     /* If set: consumes every chunk when it is delivered, on the worker that filled it, so that the list never holds
      * all chunks. The fields above are set before the first chunk. */
     td_status (*take)(void *context, td_edge_chunk *chunk, int worker);

@@ -7,11 +7,13 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "store/build_bytes.h"
 #include "store/builder_steps.h"
 #include "store/external_ids.h"
 #include "store/external_rows.h"
 #include "store/packed_file.h"
 #include "store/spill.h"
+#include "store/vertex_names.h"
 
 #include <libgen.h>
 #include <limits.h>
@@ -42,6 +44,7 @@ typedef struct external {
     char directory[PATH_MAX];
     uint64_t usable; /* limit on td_memory().now */
     int workers;
+    pthread_mutex_t hold_lock; /* guards the chunks in memory, and is taken before the other */
     pthread_mutex_t lock; /* guards what follows */
     bool begun;
     td_status begin_status; /* how that went, for every worker that comes with a chunk */
@@ -56,6 +59,9 @@ typedef struct external {
     uint64_t total; /* keys of the current sort */
     uint64_t last_key; /* the previous key, to drop duplicates */
     bool any;
+    bool holding;         /* chunks are kept in memory; what follows is about them, guarded by hold_lock */
+    td_edge_chunk *held;
+    uint64_t held_count, held_room, held_edges, held_bytes, lowest, highest;
 } external;
 
 uint64_t td_external_least(int threads) { return LEAST_BYTES + (uint64_t)threads * (READER_BYTES + (4 << 20)); }
@@ -243,9 +249,8 @@ static td_status check_ends(const external *self, td_edge_chunk *chunk)
     return chunk->wide != NULL ? td_chunk_narrow(chunk) : TD_OK;
 }
 
-static td_status take_chunk(void *context, td_edge_chunk *chunk, int worker)
+static td_status take_apart(external *self, td_edge_chunk *chunk, int worker)
 {
-    external *self = context;
     TD_CHECK(begin_once(self));
     if (self->weighted && chunk->fraction) self->fraction = true;
     if (self->weighted && chunk->inexact != 0) self->inexact = true;
@@ -253,6 +258,100 @@ static td_status take_chunk(void *context, td_edge_chunk *chunk, int worker)
     if (self->ids != NULL) return td_external_ids_take(self->ids, chunk, self->weighted, worker);
     TD_CHECK(check_ends(self, chunk));
     return put_edges(self, chunk->ends, self->weighted ? chunk->weights : NULL, chunk->real, chunk->count, worker);
+}
+
+/* Keeping chunks in memory: the size of a compressed file's graph is known when it has been read. */
+
+static void measure_chunk(external *self, const td_edge_chunk *chunk)
+{
+    self->held_edges += chunk->count;
+    self->held_bytes += chunk->room * ((chunk->wide != NULL ? 16 : 8) + (chunk->weighted ? 4 : 0));
+    for (uint64_t i = 0; !self->list->declared && i < 2 * chunk->count; i++) {
+        uint64_t id = chunk->wide != NULL ? chunk->wide[i] : chunk->ends[i];
+        if (id < self->lowest) self->lowest = id;
+        if (id > self->highest) self->highest = id;
+    }
+}
+
+static uint64_t most_vertices(const external *self)
+{
+    uint64_t ends = 2 * self->held_edges, span = self->highest - self->lowest;
+    if (self->list->declared) return self->list->vertices;
+    return self->held_edges > 0 && span < ends ? span + 1 : ends;
+}
+
+/* Whether the edges so far can be built in memory, and could still be taken apart if more come. */
+static bool fits_inside(const external *self)
+{
+    double inside = td_inside_bytes(most_vertices(self), self->held_edges, self->list->weighted, self->settings->build);
+    inside += (double)(self->held_bytes > 8 * self->held_edges ? self->held_bytes - 8 * self->held_edges : 0);
+    return inside <= (double)self->usable && self->held_bytes + td_external_least(self->workers) <= self->usable;
+}
+
+static td_status keep_chunk(external *self, td_edge_chunk *chunk)
+{
+    if (self->held_count == self->held_room) {
+        uint64_t room = 2 * self->held_room + 64;
+        TD_CHECK(TD_RESIZE(&self->held, room, "chunks in memory"));
+        self->held_room = room;
+    }
+    measure_chunk(self, chunk);
+    self->held[self->held_count++] = *chunk;
+    *chunk = (td_edge_chunk){0};
+    return TD_OK;
+}
+
+static td_status give_up_holding(external *self, int worker)
+{
+    td_status status = TD_OK;
+    self->holding = false;
+    for (uint64_t i = 0; i < self->held_count; i++) {
+        if (status == TD_OK) status = take_apart(self, &self->held[i], worker);
+        td_chunk_clear(&self->held[i]);
+    }
+    td_free(self->held);
+    self->held = NULL;
+    self->held_count = 0;
+    return status;
+}
+
+/* True: the chunk has been kept. */
+static td_status hold(external *self, td_edge_chunk *chunk, int worker, bool *kept)
+{
+    td_status status = TD_OK;
+    pthread_mutex_lock(&self->hold_lock);
+    *kept = self->holding;
+    if (*kept) status = keep_chunk(self, chunk);
+    if (*kept && status == TD_OK && !fits_inside(self)) status = give_up_holding(self, worker);
+    pthread_mutex_unlock(&self->hold_lock);
+    return status;
+}
+
+static td_status take_chunk(void *context, td_edge_chunk *chunk, int worker)
+{
+    external *self = context;
+    bool kept = false;
+    if (self->settings->whole != NULL) TD_CHECK(hold(self, chunk, worker, &kept));
+    return kept ? TD_OK : take_apart(self, chunk, worker);
+}
+
+/* Gives the list its chunks back; it is the caller's from here on. */
+static td_status hand_over_list(external *self)
+{
+    td_edge_list *list = self->list;
+    list->take = NULL;
+    list->taken = 0;
+    for (uint64_t i = 0; i < list->chunk_count; i++)
+        if (list->chunks[i] != NULL) td_chunk_clear(list->chunks[i]);
+    for (uint64_t i = 0; i < self->held_count; i++) {
+        td_edge_chunk *chunk;
+        TD_CHECK(td_edges_chunk(list, i, &chunk));
+        *chunk = self->held[i];
+        self->held[i] = (td_edge_chunk){0};
+    }
+    *self->settings->whole = list;
+    self->list = NULL;
+    return TD_OK;
 }
 
 static td_status number_vertices(external *self)
@@ -279,6 +378,9 @@ static td_status fill(external *self, td_edge_source_fn source, void *context)
     self->list->take_context = self;
     TD_CHECK(source(context, self->list, self->settings->pool));
     td_edges_drop_idle(self->list);
+    self->report->edges_read = td_edges_count(self->list);
+    self->report->fill_seconds = td_seconds_since(start);
+    if (self->holding) return hand_over_list(self);
     TD_CHECK(begin_once(self));
     if (self->ids != NULL) TD_CHECK(number_vertices(self));
     TD_CHECK(td_spill_finish(self->by_source));
@@ -305,6 +407,8 @@ static td_status place(external *self, uint64_t edges, bool symmetric, bool clai
         .has_ids = self->ids != NULL ? !td_external_ids_consecutive(self->ids) : kept_ids(self),
         .weights = self->out_rows.kind,
     };
+    if (self->settings->ids_of != NULL) info->name_bytes = td_packed_describe(self->settings->ids_of)->name_bytes;
+    if (self->list->names != NULL) info->name_bytes = self->list->names->bytes;
     info->ids_sorted = info->has_ids && (self->ids != NULL || td_packed_describe(self->settings->ids_of)->ids_sorted);
     if (self->ids == NULL) info->id_base = info->has_ids ? 0 : self->list->id_base;
     else if (!info->has_ids && self->vertices > 0) info->id_base = td_external_ids_lowest(self->ids);
@@ -476,6 +580,33 @@ done:
     return status;
 }
 
+static td_status read_names(const external *self, uint64_t at, char *into, uint64_t bytes)
+{
+    const td_vertex_names *names = self->list->names;
+    if (names == NULL) return td_packed_read(self->settings->ids_of, TD_SECTION_NAMES, at, into, bytes);
+    uint64_t there = at + bytes < names->bytes ? bytes : names->bytes - at;
+    memcpy(into, names->text + at, there);
+    memset(into + there, 0, bytes - there);
+    return TD_OK;
+}
+
+/* Copies the names of the list, or of the graph that is rebuilt. */
+static td_status write_names(external *self)
+{
+    td_status status = TD_OK;
+    char *part = NULL;
+    uint64_t padded = td_packed_padded(self->report->info.name_bytes), step = TD_STREAMING_BYTES;
+    TD_CHECK(TD_NEW(&part, step, "names of vertices"));
+    for (uint64_t at = 0; at < padded; at += step) {
+        uint64_t bytes = padded - at < step ? padded - at : step;
+        TD_TRY(read_names(self, at, part, bytes));
+        TD_TRY(td_packed_out_put(self->out, TD_SECTION_NAMES, at, part, bytes));
+    }
+done:
+    td_free(part);
+    return status;
+}
+
 static td_status write_pages(external *self, const td_external_rows *rows, td_section_kind kind)
 {
     td_status status = TD_OK;
@@ -500,6 +631,7 @@ static td_status finish(external *self)
     TD_CHECK(td_external_rows_degrees(&self->out_rows));
     if (in) TD_CHECK(td_external_rows_degrees(&self->in_rows));
     if (self->report->info.has_ids) TD_CHECK(write_ids(self));
+    if (self->report->info.name_bytes > 0) TD_CHECK(write_names(self));
     TD_CHECK(write_pages(self, &self->out_rows, TD_SECTION_OUT_PAGES));
     if (in) TD_CHECK(write_pages(self, &self->in_rows, TD_SECTION_IN_PAGES));
     TD_CHECK(td_packed_out_commit(self->out));
@@ -514,7 +646,8 @@ td_status td_external_build(const td_external_settings *settings, const char *na
 {
     td_status status = TD_OK;
     external self = {.settings = settings, .report = report, .workers = td_pool_threads(settings->pool),
-                     .lock = PTHREAD_MUTEX_INITIALIZER};
+                     .hold_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .holding = settings->whole != NULL, .lowest = UINT64_MAX};
     *report = (td_external_report){0};
     TD_TRY(plan_memory(&self));
     TD_TRY(choose_directory(&self));
@@ -522,12 +655,15 @@ td_status td_external_build(const td_external_settings *settings, const char *na
     TD_TRY(td_packed_out_create(&self.out, settings->path, settings->stripes));
     TD_TRY(make_batches(&self));
     TD_TRY(fill(&self, source, context));
+    if (self.list == NULL) goto done; /* handed over whole */
     TD_TRY(sort_out(&self));
     TD_TRY(sort_in(&self));
     TD_TRY(finish(&self));
 done:
     td_progress_end();
     free_batches(&self);
+    for (uint64_t i = 0; i < self.held_count; i++) td_chunk_clear(&self.held[i]);
+    td_free(self.held);
     td_external_rows_close(&self.out_rows);
     td_external_rows_close(&self.in_rows);
     td_spill_destroy(self.by_source);

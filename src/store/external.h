@@ -20,6 +20,8 @@ typedef struct td_external_settings {
     uint64_t expected_edges;       /* of the source, to check the disk space first; 0: unknown */
     const td_packed *ids_of;       /* a graph whose original ids the vertices of a declared list keep, or NULL */
     uint64_t most;                 /* for tests: limit on a buffer or sort; 0: as memory allows */
+    struct td_edge_list **whole;   /* not NULL: edges stay in memory as long as they can be built there; if all do, they
+                                    * are handed over here, and no file is written */
     td_pool *pool;
 } td_external_settings;
 

@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/mapping.h"
 #include "base/random.h"
 #include "store/paged.h"
+#include "store/vertex_names.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -108,11 +110,13 @@ void td_graph_destroy(td_graph *graph)
     tell_watches(graph);
     td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
-    if (graph->mapping != NULL)
-        munmap(graph->mapping, graph->mapping_bytes);
-    else if (!graph->borrowed.all)
+    if (graph->mapping != NULL) {
+        td_mapping_end(graph->mapping);
+        td_free(graph->mapping);
+    } else if (!graph->borrowed.all)
         free_arrays(graph);
     if (graph->borrowed.release != NULL) graph->borrowed.release(graph->borrowed.context);
+    td_vertex_names_destroy(graph->names);
     td_free(graph->name);
     td_free(graph->pattern); /* the graph owns its arrays */
     td_free(graph);
@@ -272,7 +276,8 @@ uint64_t td_graph_bytes(const td_graph *graph)
 {
     uint64_t one = ((uint64_t)graph->vertices + 1) * 8 + graph->edges * (4 + td_weight_bytes(graph->weights));
     bool two = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets;
-    return one * (two ? 2 : 1) + (graph->ids != NULL ? (uint64_t)graph->vertices * 8 : 0);
+    return one * (two ? 2 : 1) + (graph->ids != NULL ? (uint64_t)graph->vertices * 8 : 0) +
+           td_vertex_names_bytes(graph->names);
 }
 
 /* Scans of all edges: the claims, and a digest that does not depend on the order of the
@@ -294,6 +299,19 @@ static td_status corrupt(const audit *self, const char *claim, uint64_t vertex)
                    self->which);
 }
 
+void td_graph_let_go(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end)
+{
+    const uint64_t *offsets = adjacency->offsets;
+    if (graph->mapping == NULL || begin >= end) return;
+    uint64_t first = offsets[begin], last = offsets[end], weight = td_weight_bytes(graph->weights);
+    if (first <= last && last <= graph->edges) {
+        td_mapping_let_go(graph->mapping, adjacency->targets + first, adjacency->targets + last);
+        const char *weights = adjacency->weights;
+        if (weights != NULL) td_mapping_let_go(graph->mapping, weights + first * weight, weights + last * weight);
+    }
+    td_mapping_let_go(graph->mapping, offsets + begin, offsets + end);
+}
+
 static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -302,6 +320,7 @@ static td_status check_offsets(void *context, uint64_t begin, uint64_t end, int 
     for (uint64_t v = begin; v < end; v++)
         if (offsets[v] > offsets[v + 1] || offsets[v + 1] > self->graph->edges)
             return corrupt(self, "edge offsets do not ascend", v);
+    if (self->graph->mapping != NULL) td_mapping_let_go(self->graph->mapping, offsets + begin, offsets + end);
     return TD_OK;
 }
 
@@ -353,14 +372,21 @@ static td_status check_lists(void *context, uint64_t begin, uint64_t end, int wo
         sum += digest_list(self, v);
     }
     self->digest += sum;
+    td_graph_let_go(self->graph, self->adjacency, begin, end);
     return TD_OK;
+}
+
+static td_status check_ends(const audit *self)
+{
+    const uint64_t *offsets = self->adjacency->offsets;
+    if (offsets[0] == 0 && offsets[self->graph->vertices] == self->graph->edges) return TD_OK;
+    return corrupt(self, "edge offsets do not run from 0 to the number of edges", 0);
 }
 
 static td_status check_adjacency(audit *self, td_pool *pool)
 {
     uint64_t vertices = self->graph->vertices;
-    if (self->adjacency->offsets[0] != 0 || self->adjacency->offsets[vertices] != self->graph->edges)
-        return corrupt(self, "edge offsets do not run from 0 to the number of edges", 0);
+    TD_CHECK(check_ends(self));
     TD_CHECK(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, check_offsets, self));
     return td_pool_for(pool, vertices, VERTICES_AT_A_TIME, check_lists, self);
 }
@@ -372,6 +398,18 @@ static td_status check_ids(const td_graph *graph)
             return td_fail(TD_CORRUPT, "%s: original ids are not in ascending order, at vertex number %llu",
                            graph->name != NULL ? graph->name : "graph", (unsigned long long)v);
     return TD_OK;
+}
+
+td_status td_graph_check_vertices(const td_graph *graph, td_pool *pool)
+{
+    audit out = {.graph = graph, .adjacency = &graph->out, .which = "out"};
+    audit in = {.graph = graph, .adjacency = &graph->in, .which = "in"};
+    TD_CHECK(check_ids(graph));
+    TD_CHECK(check_ends(&out));
+    TD_CHECK(td_pool_for(pool, graph->vertices, VERTICES_AT_A_TIME, check_offsets, &out));
+    if (graph->in.offsets == NULL) return TD_OK;
+    TD_CHECK(check_ends(&in));
+    return td_pool_for(pool, graph->vertices, VERTICES_AT_A_TIME, check_offsets, &in);
 }
 
 td_status td_graph_check(const td_graph *graph, td_pool *pool)
@@ -396,6 +434,7 @@ static td_status digest_lists(void *context, uint64_t begin, uint64_t end, int w
     for (uint64_t v = begin; v < end; v++)
         sum += digest_list(self, v) + td_mix64(~td_graph_id(self->graph, (uint32_t)v) ^ v << 20);
     self->digest += sum;
+    td_graph_let_go(self->graph, self->adjacency, begin, end);
     return TD_OK;
 }
 

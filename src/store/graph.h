@@ -57,9 +57,9 @@ struct td_graph {
     uint64_t id_base;
     uint64_t *ids;   /* NULL: id_base + v */
     bool ids_sorted; /* ascending, so that a search can bisect */
+    struct td_vertex_names *names; /* of the vertices, by id (vertex_names.h); NULL: ids are all they have */
     char *name;      /* where it came from, for messages; may be NULL */
-    void *mapping;   /* the file mapping that contains the arrays, or NULL */
-    size_t mapping_bytes;
+    struct td_mapping *mapping; /* the file mapping that contains the arrays, or NULL */
     bool unverified; /* of a mapping: only offsets and ids have been checked, so that a target may be any number */
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
@@ -106,6 +106,9 @@ td_status td_graph_share_pattern(td_graph *graph);
  * It lives as long as the graph. */
 const td_graph *td_graph_without_weights(const td_graph *graph);
 
+/* Releases the pages of a mapped graph's lists of vertices begin .. end - 1, where memory is short (mapping.h). */
+void td_graph_let_go(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end);
+
 /* Bytes of all arrays together. */
 uint64_t td_graph_bytes(const td_graph *graph);
 
@@ -114,6 +117,9 @@ uint64_t td_graph_bytes(const td_graph *graph);
  * `in` the transpose of `out` (by degree and by an order-free digest). Fails
  * with TD_CORRUPT naming the first claim that does not hold. */
 td_status td_graph_check(const td_graph *graph, td_pool *pool);
+
+/* The parts of it that are about offsets and ids alone. */
+td_status td_graph_check_vertices(const td_graph *graph, td_pool *pool);
 
 /* A checksum of the graph itself (counts, ids, lists, weights as values): equal for
  * equal graphs, independent of the file format and the number of threads. */

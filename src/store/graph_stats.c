@@ -46,6 +46,8 @@ static td_status collect(void *context, uint64_t begin, uint64_t end, int worker
         stats.isolated += out == 0 && in == 0;
     }
     self->seen[worker] = stats;
+    td_graph_let_go(graph, &graph->out, begin, end);
+    if (stats.has_in) td_graph_let_go(graph, &graph->in, begin, end);
     return TD_OK;
 }
 

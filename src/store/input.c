@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/log.h"
+#include "base/mapping.h"
 #include "store/decoder.h"
 
 #include <errno.h>
@@ -32,9 +33,11 @@ struct td_input {
     char *path;
     const char *data; /* the file as stored, mapped; NULL when empty */
     size_t bytes;
+    td_mapping mapping;
     bool compressed;
     char *head;       /* of compressed content, once asked for */
     size_t head_bytes;
+    uint64_t decoder_bytes;
 };
 
 static td_status refuse_kind(const char *path, mode_t mode)
@@ -69,10 +72,10 @@ static td_status map_file(td_input *input)
     TD_CHECK(open_regular(input->path, &descriptor, &input->bytes));
     void *data = input->bytes == 0 ? NULL : mmap(NULL, input->bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
     int error = errno;
+    input->data = data != MAP_FAILED ? data : NULL;
+    td_mapping_begin(&input->mapping, (void *)input->data, input->bytes, descriptor, input->path);
     close(descriptor);
-    if (data == MAP_FAILED) return td_fail_errno(TD_IO, error, "cannot map %s", input->path);
-    input->data = data;
-    return TD_OK;
+    return data != MAP_FAILED ? TD_OK : td_fail_errno(TD_IO, error, "cannot map %s", input->path);
 }
 
 td_status td_input_open(td_input **out, const char *path)
@@ -105,7 +108,7 @@ td_status td_input_open_plain(td_input **out, const char *path)
 void td_input_close(td_input *input)
 {
     if (input == NULL) return;
-    if (input->data != NULL) munmap((void *)input->data, input->bytes);
+    td_mapping_end(&input->mapping);
     td_free(input->head);
     td_free(input->path);
     td_free(input);
@@ -118,11 +121,7 @@ const void *td_input_data(const td_input *input) { return input->data; }
 
 void td_input_let_go(const td_input *input, const void *begin, const void *end)
 {
-    enum { PAGE = 4096, SHARE = 16 };
-    uint64_t budget = td_memory().budget;
-    if (budget == 0 || input->bytes < budget / SHARE) return;
-    uintptr_t mask = ~(uintptr_t)(PAGE - 1), from = ((uintptr_t)begin + PAGE - 1) & mask, to = (uintptr_t)end & mask;
-    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+    td_mapping_let_go(&input->mapping, begin, end);
 }
 
 static td_status decode_head(td_input *input)
@@ -133,6 +132,7 @@ static td_status decode_head(td_input *input)
     TD_TRY(TD_NEW(&head, HEAD_BYTES, "first bytes of a file"));
     TD_TRY(td_decoder_create(&decoder, input->data, input->bytes, input->path));
     TD_TRY(td_decoder_read(decoder, head, HEAD_BYTES, &input->head_bytes));
+    input->decoder_bytes = td_decoder_bytes(decoder);
     input->head = head;
     head = NULL;
 done:
@@ -140,6 +140,8 @@ done:
     td_free(head);
     return status;
 }
+
+uint64_t td_input_decoder_bytes(const td_input *input) { return input->decoder_bytes; }
 
 td_status td_input_head(td_input *input, const char **text, size_t *bytes)
 {
@@ -410,10 +412,9 @@ td_status td_input_pieces(td_input *input, td_pool *pool, uint64_t skip, td_piec
                           uint64_t *pieces)
 {
     uint64_t count = 0;
-    if (input->compressed)
-        TD_CHECK(read_flow(input, pool, skip, read, context, &count));
-    else
-        TD_CHECK(read_windows(input, pool, skip, read, context, &count));
+    td_status status = input->compressed ? read_flow(input, pool, skip, read, context, &count)
+                                         : read_windows(input, pool, skip, read, context, &count);
+    TD_CHECK(td_mapping_check(&input->mapping, status));
     if (pieces != NULL) *pieces = count;
     return TD_OK;
 }

@@ -23,6 +23,9 @@ uint64_t td_input_bytes(const td_input *input);      /* of the file as stored */
 bool td_input_compressed(const td_input *input);
 const void *td_input_data(const td_input *input);    /* the file as stored, for binary formats; NULL when empty */
 
+/* Memory that decoding takes besides the buffers, known once the head has been read; 0 for plain files. */
+uint64_t td_input_decoder_bytes(const td_input *input);
+
 /* The first bytes of the (decompressed) content, up to 64 KiB, at least that
  * many if there are. Valid until close. Also for a header to be parsed at once. */
 td_status td_input_head(td_input *input, const char **text, size_t *bytes);

@@ -5,10 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/mapping.h"
 #include "store/packed_file.h"
+#include "store/vertex_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,6 +53,7 @@ void td_packed_place(td_packed_info *info, uint64_t out_pages, uint64_t in_pages
         [TD_SECTION_IDS] = {info->has_ids ? 8 : 0, vertices},
         [TD_SECTION_OUT_PAGES] = {sizeof(td_page), out_pages},
         [TD_SECTION_IN_PAGES] = {in ? sizeof(td_page) : 0, in_pages},
+        [TD_SECTION_NAMES] = {info->name_bytes > 0, info->name_bytes},
     };
     uint64_t offset = TD_PACKED_ALIGN, blocks = 0;
     for (int kind = 0; kind < TD_SECTIONS; kind++) {
@@ -117,6 +121,7 @@ td_packed_info td_packed_plan(const td_graph *graph)
         .weight_min = graph->weight_min,
         .weight_max = graph->weight_max,
         .id_base = graph->ids != NULL ? 0 : graph->id_base,
+        .name_bytes = graph->names != NULL ? graph->names->bytes : 0,
     };
     bool in = info.has_in && !info.symmetric;
     td_packed_place(&info, td_pages_count(&graph->out, graph->vertices),
@@ -126,7 +131,8 @@ td_packed_info td_packed_plan(const td_graph *graph)
 
 uint64_t td_packed_graph_bytes(const td_packed_info *info)
 {
-    uint64_t bytes = info->sections[TD_SECTION_IDS].bytes;
+    uint64_t bytes = info->sections[TD_SECTION_IDS].bytes + info->name_bytes;
+    if (info->name_bytes > 0) bytes += ((uint64_t)info->vertices + 1) * sizeof(uint64_t); /* where each begins */
     for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++) bytes += info->sections[kind].bytes;
     return bytes;
 }
@@ -163,6 +169,33 @@ static td_status check_length(uint64_t bytes, uint64_t wanted, const char *path)
     return TD_OK;
 }
 
+/* Version 3 says by its number of stripes whether it is striped. */
+static bool is_striped(const td_disk_header *header)
+{
+    return header->version == TD_PACKED_STRIPED || (header->version == TD_PACKED_NAMED && header->stripes > 0);
+}
+
+/* What is printed of a header without looking at the edges: the range of weights, the ids. */
+static td_status check_values(const td_disk_header *header, const char *path)
+{
+    double low = header->weight_min, high = header->weight_max;
+    double most = header->weights == TD_WEIGHT_NONE ? 0 : header->weights == TD_WEIGHT_U8 ? UINT8_MAX
+                  : header->weights == TD_WEIGHT_U16 ? UINT16_MAX : header->weights == TD_WEIGHT_U32 ? UINT32_MAX
+                  : DBL_MAX;
+    double least = header->weights <= TD_WEIGHT_U32 ? 0 : -DBL_MAX;
+    if (!(low >= least && low <= high && high <= most))
+        return td_fail(TD_CORRUPT, "%s: it states weights from %g to %g, which its kind of weights does not have", path,
+                       low, high);
+    bool ids = header->flags & TD_PACKED_HAS_IDS, names = header->flags & TD_PACKED_HAS_NAMES;
+    if (header->vertices > 0 && header->id_base > UINT64_MAX - (header->vertices - 1))
+        return td_fail(TD_CORRUPT, "%s: %" PRIu64 " ids from %" PRIu64 " on pass the largest number", path,
+                       header->vertices, header->id_base);
+    if (names && !ids && header->id_base != 0)
+        return td_fail(TD_CORRUPT, "%s: its ids begin with %" PRIu64 "; those of vertices with names begin with 0", path,
+                       header->id_base);
+    return TD_OK;
+}
+
 /* Checks ranges first, so that no product of the layout can wrap. */
 static td_status check_counts(const td_disk_header *header, const char *path)
 {
@@ -175,6 +208,7 @@ static td_status check_counts(const td_disk_header *header, const char *path)
         return td_fail(TD_CORRUPT, "%s: %" PRIu64 " vertices and %" PRIu64 " edges do not fit its %" PRIu64 " bytes",
                        path, header->vertices, header->edges, header->file_bytes);
     uint32_t known = TD_PACKED_SYMMETRIC | TD_PACKED_HAS_IN | TD_PACKED_HAS_IDS | TD_PACKED_IDS_SORTED;
+    if (header->version == TD_PACKED_NAMED) known |= TD_PACKED_HAS_NAMES;
     bool in_contradiction = header->flags & TD_PACKED_SYMMETRIC && !(header->flags & TD_PACKED_HAS_IN);
     if (header->flags & ~known || in_contradiction)
         return td_fail(TD_CORRUPT, "%s: its flags are %08" PRIx32 "; %08" PRIx32 " are known, 1 implies 2", path,
@@ -182,7 +216,8 @@ static td_status check_counts(const td_disk_header *header, const char *path)
     if (header->weights > TD_WEIGHT_F32)
         return td_fail(TD_CORRUPT, "%s: its weight kind is %" PRIu32 ", the last known is %d", path, header->weights,
                        TD_WEIGHT_F32);
-    bool striped = header->version == TD_PACKED_STRIPED;
+    TD_CHECK(check_values(header, path));
+    bool striped = is_striped(header);
     if (striped ? header->stripes == 0 || header->stripes > TD_MOST_STRIPES || header->stripe_unit != TD_STRIPE_UNIT
                 : header->stripes != 0)
         return td_fail(TD_CORRUPT, "%s: %" PRIu32 " stripes of units of %" PRIu32 " bytes; version %" PRIu32
@@ -197,7 +232,22 @@ static td_status check_counts(const td_disk_header *header, const char *path)
     return TD_OK;
 }
 
-static td_packed_info info_of(const td_disk_header *header)
+/* The length of a section whose length does not follow from the counts. */
+static uint64_t bytes_stated(td_disk_header *header, td_section_kind kind)
+{
+    for (uint32_t i = 0; i < header->section_count; i++) {
+        const td_disk_section *entry = td_table_entry(header, i);
+        if (entry->kind == td_section_number(kind) && entry->bytes <= header->file_bytes) return entry->bytes;
+    }
+    return 0;
+}
+
+static uint64_t pages_stated(td_disk_header *header, td_section_kind kind)
+{
+    return bytes_stated(header, kind) / sizeof(td_page);
+}
+
+static td_packed_info info_of(td_disk_header *header)
 {
     return (td_packed_info){
         .vertices = (uint32_t)header->vertices,
@@ -212,27 +262,20 @@ static td_packed_info info_of(const td_disk_header *header)
         .id_base = header->id_base,
         .build_id = header->build_id,
         .stripes = header->stripes,
+        .name_bytes = header->flags & TD_PACKED_HAS_NAMES ? bytes_stated(header, TD_SECTION_NAMES) : 0,
     };
 }
 
-static uint64_t pages_stated(const td_disk_header *header, td_section_kind kind)
-{
-    for (uint32_t i = 0; i < header->section_count; i++)
-        if (header->sections[i].kind == kind + 1u && header->sections[i].bytes <= header->file_bytes)
-            return header->sections[i].bytes / sizeof(td_page);
-    return 0;
-}
-
 /* The sections and their places must be exactly those that follow from the counts. */
-static td_status check_sections(const td_disk_header *header, const td_packed_info *info, const char *path)
+static td_status check_sections(td_disk_header *header, const td_packed_info *info, const char *path)
 {
     uint32_t next = 0;
     for (td_section_kind kind = 0; kind < TD_SECTIONS; kind++) {
         const td_section *wanted = &info->sections[kind];
         if (wanted->element == 0) continue;
-        td_disk_section seen = next < header->section_count ? header->sections[next] : (td_disk_section){0};
+        td_disk_section seen = next < header->section_count ? *td_table_entry(header, next) : (td_disk_section){0};
         next++;
-        if (seen.kind == kind + 1u && seen.element == wanted->element && seen.offset == wanted->offset &&
+        if (seen.kind == td_section_number(kind) && seen.element == wanted->element && seen.offset == wanted->offset &&
             seen.bytes == wanted->bytes)
             continue;
         return td_fail(TD_CORRUPT, "%s: entry %" PRIu32 " of its section table has kind %" PRIu32 ", byte %" PRIu64
@@ -245,14 +288,14 @@ static td_status check_sections(const td_disk_header *header, const td_packed_in
     return TD_OK;
 }
 
-static td_status check_header(td_packed *packed, const td_disk_header *header, size_t head_bytes, uint64_t bytes)
+static td_status check_header(td_packed *packed, td_disk_header *header, size_t head_bytes, uint64_t bytes)
 {
     const char *path = packed->path;
     TD_CHECK(check_kind(header, head_bytes, path));
     if (header->header_hash != td_hash64(header, offsetof(td_disk_header, header_hash)))
         return td_fail(TD_CORRUPT, "%s: its header (bytes 0 to %zu) is damaged: the checksum does not fit", path,
                        sizeof *header - 1);
-    if (header->version != TD_PACKED_STRIPED) TD_CHECK(check_length(bytes, header->file_bytes, path));
+    if (!is_striped(header)) TD_CHECK(check_length(bytes, header->file_bytes, path));
     TD_CHECK(check_counts(header, path));
     packed->info = info_of(header);
     td_packed_place(&packed->info, pages_stated(header, TD_SECTION_OUT_PAGES),
@@ -407,6 +450,13 @@ void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS])
     graph->ids = sections[TD_SECTION_IDS];
 }
 
+td_status td_packed_attach_names(td_graph *graph, const td_packed *packed, char *text, bool mapped)
+{
+    const td_packed_info *info = &packed->info;
+    if (text == NULL) return TD_OK;
+    return td_vertex_names_take(&graph->names, text, info->name_bytes, info->vertices, mapped, packed->path);
+}
+
 /* Checks the first and the last offset, on which all else relies. */
 static td_status check_ends(const td_packed *packed)
 {
@@ -443,22 +493,28 @@ static td_status map_spots(const td_packed *packed, char *base)
     return TD_OK;
 }
 
-static td_status map_sections(td_graph *graph, const td_packed *packed)
+static td_status map_file(td_graph *graph, const td_packed *packed)
 {
     const td_packed_info *info = &packed->info;
-    void *sections[TD_SECTIONS] = {NULL};
+    TD_CHECK(TD_NEW_ZEROED(&graph->mapping, 1, "mapping of a graph"));
     char *base = info->stripes == 0
                      ? mmap(NULL, info->file_bytes, PROT_READ, MAP_SHARED, packed->files[0].fd, 0)
                      : mmap(NULL, info->file_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return td_fail_errno(TD_IO, errno, "cannot map the %" PRIu64 " bytes of %s", info->file_bytes, packed->path);
-    graph->mapping = base;
-    graph->mapping_bytes = info->file_bytes;
-    if (info->stripes > 0) TD_CHECK(map_spots(packed, base));
+    td_mapping_begin(graph->mapping, base, info->file_bytes, packed->files[0].fd, graph->name);
+    return info->stripes > 0 ? map_spots(packed, base) : TD_OK;
+}
+
+static td_status map_sections(td_graph *graph, const td_packed *packed)
+{
+    const td_packed_info *info = &packed->info;
+    void *sections[TD_SECTIONS] = {NULL};
+    TD_CHECK(map_file(graph, packed));
     for (int kind = 0; kind < TD_SECTIONS; kind++)
-        if (info->sections[kind].element != 0) sections[kind] = base + info->sections[kind].offset;
+        if (info->sections[kind].element != 0) sections[kind] = graph->mapping->base + info->sections[kind].offset;
     td_packed_attach(graph, sections);
-    return TD_OK;
+    return td_packed_attach_names(graph, packed, sections[TD_SECTION_NAMES], true);
 }
 
 td_status td_packed_map(td_graph **out, const char *path)

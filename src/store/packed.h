@@ -16,7 +16,7 @@
 #include "store/graph.h"
 #include "store/pages.h"
 
-#define TD_PACKED_VERSION 2u /* the latest that is read: 2 is striped, 1 is not */
+#define TD_PACKED_VERSION 3u /* the latest that is read: 3 has names, 2 is striped, 1 is neither */
 #define TD_PACKED_BLOCK 65536u
 #define TD_PACKED_ALIGN 4096u
 #define TD_STRIPE_UNIT (1u << 20) /* consecutive bytes of a section in one stripe */
@@ -35,6 +35,7 @@
     X(IDS, "original ids")            \
     X(OUT_PAGES, "out pages")         \
     X(IN_PAGES, "in pages")           \
+    X(NAMES, "names")                 \
     X(CHECKSUMS, "checksums")
 
 typedef enum td_section_kind {
@@ -58,6 +59,7 @@ typedef struct td_packed_info {
     uint32_t vertices;
     uint64_t edges;
     bool symmetric, has_in, has_ids, ids_sorted; /* has_in: also true when symmetric */
+    uint64_t name_bytes; /* of the vertices' names with their zeros; 0: they have none */
     bool pattern_symmetric; /* symmetric except for its weights; derived from the checksums */
     td_weight_kind weights;
     double weight_min, weight_max;
@@ -88,6 +90,10 @@ uint64_t td_packed_graph_bytes(const td_packed_info *info); /* memory of the gra
  * The arrays are read-only. A striped file is mapped unit by unit, which needs many
  * mappings. */
 td_status td_packed_map(td_graph **out, const char *path);
+
+/* The same, and verifies all that is about vertices: offsets, ids and names fit their checksums and the graph, even in
+ * a forged file. */
+td_status td_packed_map_checked(td_graph **out, const char *path, td_pool *pool);
 
 /* Reads the file into memory (huge pages), checking every block, and that no
  * offset or target leads outside the graph. */

@@ -13,11 +13,13 @@
 #define TD_STRIPE_VERSION 1u
 #define TD_STRIPE_NAMES 3584 /* bytes in the header for the stripes' names */
 
-enum { TD_PACKED_PLAIN = 1, TD_PACKED_STRIPED = 2 }; /* versions */
-enum { TD_PACKED_SYMMETRIC = 1, TD_PACKED_HAS_IN = 2, TD_PACKED_HAS_IDS = 4, TD_PACKED_IDS_SORTED = 8 };
+enum { TD_PACKED_PLAIN = 1, TD_PACKED_STRIPED = 2, TD_PACKED_NAMED = 3 }; /* versions; 3 may be striped or not */
+enum { TD_TABLE_ROOM = 12 }; /* entries of the section table; a further one is behind the stripes' names */
+enum { TD_PACKED_SYMMETRIC = 1, TD_PACKED_HAS_IN = 2, TD_PACKED_HAS_IDS = 4, TD_PACKED_IDS_SORTED = 8,
+       TD_PACKED_HAS_NAMES = 16 };
 
 typedef struct td_disk_section {
-    uint32_t kind; /* 1 + td_section_kind */
+    uint32_t kind; /* td_section_number */
     uint32_t element;
     uint64_t offset, bytes;
 } td_disk_section;
@@ -34,10 +36,11 @@ typedef struct td_disk_header {
     uint64_t id_base;
     uint64_t checksums_hash; /* of the checksums and the zeros behind them */
     uint32_t section_count, zero;
-    td_disk_section sections[TD_SECTIONS];
+    td_disk_section sections[TD_TABLE_ROOM];
     uint32_t stripes, stripe_unit;        /* 0 in version 1 */
     char stripe_names[TD_STRIPE_NAMES];   /* one after the other, each with its zero */
-    uint8_t zeros[TD_PACKED_ALIGN - 104 - sizeof(td_disk_section) * TD_SECTIONS - 8 - TD_STRIPE_NAMES - 8];
+    td_disk_section last_section;         /* entry 13, of version 3 */
+    uint8_t zeros[TD_PACKED_ALIGN - 104 - sizeof(td_disk_section) * (TD_TABLE_ROOM + 1) - 8 - TD_STRIPE_NAMES - 8];
     uint64_t header_hash; /* of all before it */
 } td_disk_header;
 
@@ -57,6 +60,20 @@ _Static_assert(sizeof(td_stripe_header) == TD_PACKED_ALIGN, "units are aligned b
 _Static_assert(sizeof(td_disk_header) == TD_PACKED_ALIGN, "the header fills one aligned block");
 _Static_assert(sizeof(td_page) == 152, "a directory entry has no gaps");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little endian and mapped as it is");
+
+_Static_assert(TD_SECTIONS == TD_TABLE_ROOM + 1, "the section table has room for all");
+
+/* A section's number in the file: names came after the checksums, which stay the last section. */
+static inline uint32_t td_section_number(td_section_kind kind)
+{
+    return kind == TD_SECTION_NAMES ? 13 : kind == TD_SECTION_CHECKSUMS ? 12 : (uint32_t)kind + 1;
+}
+
+/* An entry of a header's section table, up to entry TD_TABLE_ROOM. */
+static inline td_disk_section *td_table_entry(td_disk_header *header, uint32_t index)
+{
+    return index < TD_TABLE_ROOM ? &header->sections[index] : &header->last_section;
+}
 
 static inline uint64_t td_packed_padded(uint64_t bytes)
 {
@@ -89,6 +106,12 @@ typedef struct td_run {
 /* The run that starts at block `number` and ends at `end` or with its section. */
 td_run td_packed_run(const td_packed_info *info, uint64_t number, uint64_t end);
 uint64_t td_packed_longest_run(const td_packed_info *info); /* its bytes, padded; TD_RUN_BYTES at most */
+
+/* Memory of the names when they are loaded: their text, and where each begins. */
+static inline uint64_t td_packed_names_bytes(const td_packed_info *info)
+{
+    return info->name_bytes > 0 ? info->name_bytes + ((uint64_t)info->vertices + 1) * 8 + 64 : 0;
+}
 
 /* Lengths of the .tg and of each stripe. */
 uint64_t td_packed_main_bytes(const td_packed_info *info);
@@ -126,5 +149,6 @@ td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind
 /* A graph with the header's values and no arrays; then its arrays, by section. */
 td_status td_packed_new_graph(td_graph **out, const td_packed *packed);
 void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS]);
+td_status td_packed_attach_names(td_graph *graph, const td_packed *packed, char *text, bool mapped); /* takes the text */
 
 #endif

@@ -180,14 +180,15 @@ static void fill_header(const td_packed_out *out, td_disk_header *header)
     uint64_t checksum_bytes = td_packed_padded(info->sections[TD_SECTION_CHECKSUMS].bytes);
     *header = (td_disk_header){
         .byte_order = TD_PACKED_BYTE_ORDER,
-        .version = TD_PACKED_PLAIN,
+        .version = info->name_bytes > 0 ? TD_PACKED_NAMED : TD_PACKED_PLAIN,
         .header_bytes = sizeof *header,
         .block_bytes = TD_PACKED_BLOCK,
         .file_bytes = info->file_bytes,
         .vertices = info->vertices,
         .edges = info->edges,
         .flags = (info->symmetric ? TD_PACKED_SYMMETRIC : 0u) | (info->has_in ? TD_PACKED_HAS_IN : 0u) |
-                 (info->has_ids ? TD_PACKED_HAS_IDS : 0u) | (info->ids_sorted ? TD_PACKED_IDS_SORTED : 0u),
+                 (info->has_ids ? TD_PACKED_HAS_IDS : 0u) | (info->ids_sorted ? TD_PACKED_IDS_SORTED : 0u) |
+                 (info->name_bytes > 0 ? TD_PACKED_HAS_NAMES : 0u),
         .weights = (uint32_t)info->weights,
         .weight_min = info->weight_min,
         .weight_max = info->weight_max,
@@ -198,15 +199,15 @@ static void fill_header(const td_packed_out *out, td_disk_header *header)
     for (uint32_t kind = 0; kind < TD_SECTIONS; kind++) {
         const td_section *section = &info->sections[kind];
         if (section->element == 0) continue;
-        header->sections[header->section_count++] =
-            (td_disk_section){kind + 1, section->element, section->offset, section->bytes};
+        *td_table_entry(header, header->section_count++) =
+            (td_disk_section){td_section_number(kind), section->element, section->offset, section->bytes};
     }
     header->build_id = td_hash64(header, sizeof *header);
 }
 
 static void stripe_header(const td_packed_out *out, td_disk_header *header)
 {
-    header->version = TD_PACKED_STRIPED;
+    if (header->version == TD_PACKED_PLAIN) header->version = TD_PACKED_STRIPED;
     header->stripes = out->info.stripes;
     header->stripe_unit = TD_STRIPE_UNIT;
     memcpy(header->stripe_names, out->names, out->names_used);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/mapping.h"
 #include "store/packed_file.h"
 #include "store/packed_out.h"
 
@@ -167,7 +168,7 @@ static td_status check_seams(const td_packed *packed, td_section_kind kind, cons
 
 static bool kept_in_memory(td_section_kind kind)
 {
-    return kind <= TD_SECTION_IN_WEIGHTS || kind == TD_SECTION_IDS;
+    return kind <= TD_SECTION_IN_WEIGHTS || kind == TD_SECTION_IDS || kind == TD_SECTION_NAMES;
 }
 
 static td_status load_sections(reading *self, td_pool *pool)
@@ -195,14 +196,53 @@ td_status td_packed_load(td_graph **out, const char *path, td_pool *pool)
     self.blocks = td_packed_first_block(&packed->info, TD_SECTION_CHECKSUMS);
     TD_TRY(td_packed_new_graph(&graph, packed));
     TD_TRY(load_sections(&self, pool));
+    char *names = self.into[TD_SECTION_NAMES];
     td_packed_attach(graph, self.into);
     memset(self.into, 0, sizeof self.into); /* the graph owns them */
+    TD_TRY(td_packed_attach_names(graph, packed, names, false));
     TD_TRY(td_graph_share_pattern(graph));
     *out = graph;
     graph = NULL;
 done:
     if (status != TD_OK)
         for (int kind = 0; kind < TD_SECTIONS; kind++) td_free(self.into[kind]);
+    td_graph_destroy(graph);
+    td_packed_close(packed);
+    return status;
+}
+
+/* The checksums of a section include the zeros that follow it in the mapping. */
+static td_status verify_vertices(td_packed *packed, const td_graph *graph)
+{
+    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS,
+                                            TD_SECTION_NAMES};
+    TD_CHECK(td_packed_load_checksums(packed));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const td_section *section = &packed->info.sections[kinds[i]];
+        if (section->element == 0) continue;
+        uint64_t padded = td_packed_padded(section->bytes);
+        const char *data = graph->mapping->base + section->offset;
+        for (uint64_t at = 0; at < padded; at += TD_RUN_BYTES) {
+            uint64_t bytes = padded - at < TD_RUN_BYTES ? padded - at : TD_RUN_BYTES;
+            TD_CHECK(td_packed_verify(packed, kinds[i], at / TD_PACKED_BLOCK, data + at, bytes));
+            td_mapping_let_go(graph->mapping, data + at, data + at + bytes);
+        }
+    }
+    return TD_OK;
+}
+
+td_status td_packed_map_checked(td_graph **out, const char *path, td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_packed *packed = NULL;
+    td_graph *graph = NULL;
+    TD_TRY(td_packed_open(&packed, path));
+    TD_TRY(td_packed_map(&graph, path));
+    TD_TRY(td_mapping_check(graph->mapping, verify_vertices(packed, graph)));
+    TD_TRY(td_graph_check_vertices(graph, pool));
+    *out = graph;
+    graph = NULL;
+done:
     td_graph_destroy(graph);
     td_packed_close(packed);
     return status;
@@ -289,6 +329,7 @@ typedef struct comparison {
     const td_adjacency *adjacency;
     const uint32_t *degrees;
     td_section_kind kind;
+    const td_mapping *mapping;
 } comparison;
 
 static td_status compare_degrees(void *context, uint64_t begin, uint64_t end, int worker)
@@ -300,6 +341,8 @@ static td_status compare_degrees(void *context, uint64_t begin, uint64_t end, in
             return td_fail(TD_CORRUPT, "%s: number %" PRIu64 " of its %s is %" PRIu32 ", its offsets say %" PRIu64,
                            self->packed->path, v, td_section_name(self->kind), self->degrees[v],
                            td_degree(self->adjacency, (uint32_t)v));
+    td_mapping_let_go(self->mapping, self->degrees + begin, self->degrees + end);
+    td_mapping_let_go(self->mapping, self->adjacency->offsets + begin, self->adjacency->offsets + end);
     return TD_OK;
 }
 
@@ -311,10 +354,10 @@ static td_status check_derived(td_packed *packed, const td_graph *graph, bool in
     td_page *made = NULL, *stored = NULL;
     uint64_t made_count, stored_count;
     comparison degrees = {.packed = packed, .adjacency = in ? &graph->in : &graph->out,
-                          .kind = in ? TD_SECTION_IN_DEGREES : TD_SECTION_OUT_DEGREES};
-    degrees.degrees = (const void *)((const char *)graph->mapping + packed->info.sections[degrees.kind].offset);
+                          .kind = in ? TD_SECTION_IN_DEGREES : TD_SECTION_OUT_DEGREES, .mapping = graph->mapping};
+    degrees.degrees = (const void *)(graph->mapping->base + packed->info.sections[degrees.kind].offset);
     TD_TRY(td_pool_for(pool, graph->vertices, 65536, compare_degrees, &degrees));
-    TD_TRY(td_pages_make(&made, &made_count, degrees.adjacency, graph->vertices, pool));
+    TD_TRY(td_pages_make_mapped(&made, &made_count, graph, degrees.adjacency, pool));
     TD_TRY(td_packed_pages(packed, in, &stored, &stored_count, pool));
     for (uint64_t p = 0; p < made_count || p < stored_count; p++)
         if (p >= made_count || p >= stored_count || memcmp(&made[p], &stored[p], sizeof *made) != 0)
@@ -339,6 +382,7 @@ td_status td_packed_check(const char *path, td_pool *pool)
     TD_TRY(check_derived(self.packed, graph, false, pool));
     if (graph->in.offsets != NULL && !graph->symmetric) TD_TRY(check_derived(self.packed, graph, true, pool));
 done:
+    if (graph != NULL) status = td_mapping_check(graph->mapping, status);
     td_graph_destroy(graph);
     td_packed_close(self.packed);
     return status;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/packed_file.h"
 #include "store/packed_out.h"
+#include "store/vertex_names.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static td_status prepare(writing *self, td_pool *pool)
         [TD_SECTION_IN_TARGETS] = graph->in.targets,   [TD_SECTION_IN_WEIGHTS] = graph->in.weights,
         [TD_SECTION_IDS] = graph->ids,                 [TD_SECTION_OUT_PAGES] = self->out_pages,
         [TD_SECTION_IN_PAGES] = self->in_pages,
+        [TD_SECTION_NAMES] = graph->names != NULL ? graph->names->text : NULL,
     };
     memcpy(self->sources, sources, sizeof sources);
     self->blocks = td_packed_first_block(&self->info, TD_SECTION_CHECKSUMS);

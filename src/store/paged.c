@@ -38,12 +38,14 @@ static td_status check_ascent(const td_graph *graph, const td_adjacency *list, c
 static td_status read_vertices(td_paged *self, td_graph *graph, td_pool *pool)
 {
     void *of[TD_SECTIONS] = {NULL};
-    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS};
+    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS,
+                                            TD_SECTION_NAMES};
     td_status status = TD_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == TD_OK; i++)
         status = td_packed_section(self->packed, kinds[i], &of[kinds[i]], pool);
     td_packed_attach(graph, of);
-    TD_CHECK(status);
+    td_status named = td_packed_attach_names(graph, self->packed, of[TD_SECTION_NAMES], false);
+    TD_CHECK(status == TD_OK ? named : status);
     TD_CHECK(check_ascent(graph, &graph->out, "out offsets"));
     if (graph->in.offsets != NULL) TD_CHECK(check_ascent(graph, &graph->in, "in offsets"));
     return TD_OK;
@@ -123,7 +125,7 @@ uint64_t td_paged_open_bytes(const td_packed_info *info)
 {
     uint64_t checksums = td_packed_padded(info->sections[TD_SECTION_CHECKSUMS].bytes);
     return info->sections[TD_SECTION_OUT_OFFSETS].bytes + info->sections[TD_SECTION_IN_OFFSETS].bytes +
-           info->sections[TD_SECTION_IDS].bytes + checksums + checksums / 32 + sizeof(td_paged);
+           info->sections[TD_SECTION_IDS].bytes + td_packed_names_bytes(info) + checksums + checksums / 32 + sizeof(td_paged);
 }
 
 td_status td_paged_directory(td_paged *self, bool in, td_page **out, uint64_t *count, td_pool *pool)

@@ -26,9 +26,10 @@ uint64_t td_pages_count(const td_adjacency *adjacency, uint32_t vertices)
     return count;
 }
 
-static void cut(td_page *pages, const uint64_t *offsets, uint32_t vertices)
+/* At most `count` pages: the offsets of a mapped file may have become zeros since they were counted. */
+static void cut(td_page *pages, uint64_t count, const uint64_t *offsets, uint32_t vertices)
 {
-    for (uint32_t v = 0; v < vertices; pages++) {
+    for (uint32_t v = 0; v < vertices && count > 0; pages++, count--) {
         uint32_t end = page_end(offsets, vertices, v);
         *pages = (td_page){.first_edge = offsets[v], .edges = offsets[end] - offsets[v], .first_vertex = v,
                            .vertices = end - v};
@@ -47,6 +48,8 @@ static void summarise(td_page *page, const uint32_t *targets, uint64_t factor)
 }
 
 typedef struct summary_job {
+    const td_graph *graph; /* mapped, or NULL */
+    const td_adjacency *adjacency;
     td_page *pages;
     const uint32_t *targets;
     uint64_t factor;
@@ -56,18 +59,23 @@ static td_status summarise_range(void *context, uint64_t begin, uint64_t end, in
 {
     (void)worker;
     summary_job *job = context;
-    for (uint64_t p = begin; p < end; p++) summarise(&job->pages[p], job->targets, job->factor);
+    for (uint64_t p = begin; p < end; p++) {
+        const td_page *page = &job->pages[p];
+        summarise(&job->pages[p], job->targets, job->factor);
+        if (job->graph != NULL)
+            td_graph_let_go(job->graph, job->adjacency, page->first_vertex, (uint64_t)page->first_vertex + page->vertices);
+    }
     return TD_OK;
 }
 
-td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
-                        td_pool *pool)
+static td_status make(td_page **out, uint64_t *count, const td_graph *graph, const td_adjacency *adjacency,
+                      uint32_t vertices, td_pool *pool)
 {
     td_page *pages = NULL;
     uint64_t number = td_pages_count(adjacency, vertices);
-    TD_CHECK(TD_NEW(&pages, number, "page directory"));
-    cut(pages, adjacency->offsets, vertices);
-    summary_job job = {pages, adjacency->targets, td_summary_factor(vertices)};
+    TD_CHECK(TD_NEW_ZEROED(&pages, number, "page directory"));
+    cut(pages, number, adjacency->offsets, vertices);
+    summary_job job = {graph, adjacency, pages, adjacency->targets, td_summary_factor(vertices)};
     td_status status = td_pool_for(pool, number, 1, summarise_range, &job);
     if (status != TD_OK) {
         td_free(pages);
@@ -76,4 +84,16 @@ td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adja
     *out = pages;
     *count = number;
     return TD_OK;
+}
+
+td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
+                        td_pool *pool)
+{
+    return make(out, count, NULL, adjacency, vertices, pool);
+}
+
+td_status td_pages_make_mapped(td_page **out, uint64_t *count, const td_graph *graph, const td_adjacency *adjacency,
+                               td_pool *pool)
+{
+    return make(out, count, graph, adjacency, graph->vertices, pool);
 }

@@ -58,4 +58,8 @@ uint64_t td_pages_count(const td_adjacency *adjacency, uint32_t vertices);
 td_status td_pages_make(td_page **out, uint64_t *count, const td_adjacency *adjacency, uint32_t vertices,
                         td_pool *pool);
 
+/* The same for an adjacency of a mapped graph, whose pages are released as they have been read (td_graph_let_go). */
+td_status td_pages_make_mapped(td_page **out, uint64_t *count, const td_graph *graph, const td_adjacency *adjacency,
+                               td_pool *pool);
+
 #endif

@@ -4,6 +4,7 @@
 #include "store/builder.h"
 
 #include "base/log.h"
+#include "store/vertex_names.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -51,7 +52,7 @@ enum { EDGES_AT_A_TIME = 1 << 17 };
 /* The vertex with this edge: the first whose row ends behind it. */
 static uint64_t source_of(const td_graph *graph, uint64_t edge)
 {
-    uint64_t low = 0, high = graph->vertices;
+    uint64_t low = 0, high = graph->vertices - 1; /* in bounds even for offsets that became zeros */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (graph->out.offsets[middle + 1] > edge) high = middle;
@@ -79,7 +80,7 @@ static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int 
     TD_CHECK(td_edges_chunk(job->list, begin / EDGES_AT_A_TIME, &chunk));
     TD_CHECK(td_chunk_reserve(chunk, end - begin, weighted));
     for (uint64_t e = begin; e < end; e++) {
-        while (offsets[source + 1] <= e) source++;
+        while (source + 1 < graph->vertices && offsets[source + 1] <= e) source++;
         uint32_t target = graph->out.targets[e];
         if (job->list->mirror && target < source) continue;
         TD_CHECK(td_chunk_put(chunk, source, target));
@@ -144,6 +145,7 @@ static td_status replace(td_graph **graph, const uint32_t *place, const td_build
     listing job = {.graph = old, .place = place};
     *graph = NULL;
     TD_TRY(list_graph(&job, &list, old, pool));
+    TD_TRY(td_vertex_names_hand_over(old, &list->names));
     td_graph_destroy(old);
     old = NULL;
     TD_TRY(td_graph_build(&built, list, options, pool));

@@ -29,9 +29,9 @@ succeeds info outside.tg --json
 contains "$out" '"build_temporary_bytes"' 'info --json'
 
 succeeds convert inside.tg -o g.wel
-succeeds convert g.wel -o outside.tg --threads 2 --memory 120M --json report.json
+succeeds convert g.wel -o outside.tg --threads 2 --memory 92M --json report.json
 contains "$err" 'built out of memory' 'convert'
-within $((120 << 20)) 'convert'
+within $((92 << 20)) 'convert'
 succeeds convert g.wel -o whole.tg --threads 2
 if cmp -s whole.tg outside.tg; then good; else bad 'convert out of memory gives another file'; fi
 

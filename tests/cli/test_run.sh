@@ -43,7 +43,7 @@ fails 2 "an argument is missing after 'wcc': FILE" run wcc
 # What a program does not take, known before the graph is read.
 fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
 fails 2 'wcc starts everywhere and takes no source vertex' run wcc missing.tg --source 1
-fails 2 'option --source' run bfs missing.tg --source first
+fails 2 "--source: 'first' is not a whole number" run bfs g.tg --source first --quiet # or a name, which the graph tells
 fails 2 'heat depends on the order of updates' run heat missing.tg --async
 fails 2 '--async changes nothing about wcc' run wcc missing.tg --async
 fails 2 '--async changes nothing about kcore' run kcore missing.tg --async
@@ -62,7 +62,7 @@ fails 2 "cpu.direction=push: pagerank needs the whole sum" run pagerank small.tx
 # Graphs that a program cannot run on.
 fails 1 'No such file' run wcc missing.tg
 fails 1 'vertex 7 is not in small.txt' run bfs small.txt --quiet --source 7
-fails 1 "attach some with 'tandem convert --weights 1:100'" run sssp plain.txt --quiet -s 1
+fails 1 'has none; --weights 1:1 makes every weight 1' run sssp plain.txt --quiet -s 1
 printf '7 8 1.5\n8 9 -2\n' >negative.txt
 fails 1 'the edge from 8 to 9 has weight -2; sssp needs weights of at least zero' run sssp negative.txt --quiet -s 7
 printf '7 8 1\n8 9 0\n' >zero.txt

@@ -23,8 +23,8 @@ static const char *written(const td_run *run, const char *format)
 {
     const char *path = test_path("result");
     const td_output_format *chosen;
-    CHECK_OK(td_output_format_find(format, &chosen));
-    CHECK_OK(td_run_write(run, path, chosen, NULL));
+    CHECK_OK(td_output_format_find(format, "", &chosen));
+    CHECK_OK(td_run_write(run, path, chosen, false, NULL));
     return file_text(path);
 }
 
@@ -117,7 +117,7 @@ TEST(doubles_come_back_as_they_were)
 TEST(an_unknown_output_format_is_refused_with_those_there_are)
 {
     const td_output_format *format;
-    CHECK_STATUS(td_output_format_find("xml", &format), TD_USAGE);
+    CHECK_STATUS(td_output_format_find("xml", "", &format), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "tsv, csv, graphalytics");
 }
 
@@ -260,7 +260,7 @@ static td_status use_result(const td_run *run)
     TD_CHECK(td_run_summarise(run, NULL, &summary));
     TD_CHECK(td_run_top(run, NULL, 3, &rows, &count));
     td_free(rows);
-    return td_run_write(run, test_path("memory"), &td_output_formats[0], NULL);
+    return td_run_write(run, test_path("memory"), &td_output_formats[0], false, NULL);
 }
 
 TEST(failing_allocations_are_reported_and_leak_nothing)
@@ -279,6 +279,21 @@ TEST(failing_allocations_are_reported_and_leak_nothing)
     CHECK(nth > 5);
     td_run_destroy(run);
     td_graph_destroy(graph);
+}
+
+/* Plans count the first rows of a report alone. */
+TEST(a_report_that_memory_is_too_short_for_ends_early)
+{
+    td_run run = {0};
+    td_run_options options = {0};
+    td_row row = {0};
+    for (int i = 0; i < 64; i++) CHECK_OK(td_run_add_row(&run, &options, &row));
+    td_alloc_fail_at(1);
+    CHECK_OK(td_run_add_row(&run, &options, &row));
+    td_alloc_fail_at(0);
+    for (int i = 0; i < 100; i++) CHECK_OK(td_run_add_row(&run, &options, &row));
+    CHECK_EQ(run.row_count, 64); /* the first ones, without a gap */
+    td_free(run.rows);
 }
 
 TEST_MAIN

@@ -127,6 +127,11 @@ static void many_pages(td_disk_header *header)
     for (uint32_t i = 0; i < header->section_count; i++)
         if (header->sections[i].kind == TD_SECTION_OUT_PAGES + 1) header->sections[i].bytes = UINT64_MAX;
 }
+static void weights_of_nothing(td_disk_header *header) { header->weight_max = 0.0 / 0.0; }
+static void weights_reversed(td_disk_header *header) { header->weight_min = header->weight_max + 1; }
+static void weights_beyond(td_disk_header *header) { header->weight_max = 0x1p40; }
+static void ids_beyond(td_disk_header *header) { header->id_base = UINT64_MAX - 3; }
+static void names_of_none(td_disk_header *header) { header->version = 3, header->flags |= TD_PACKED_HAS_NAMES; }
 static void other_blocks(td_disk_header *header) { header->block_bytes = 512; }
 static void longer(td_disk_header *header) { header->file_bytes += 4096; }
 
@@ -137,7 +142,7 @@ TEST(a_header_that_contradicts_itself_or_the_file_is_refused)
     CHECK_OK(td_packed_write(graph, path, NULL));
     CHECK_OK(map_with(path, nothing));
     CHECK_STATUS(map_with(path, newer), TD_FORMAT);
-    CHECK_CONTAINS(td_last_message(), "written by a newer Tandem: version 7, this one reads up to 2");
+    CHECK_CONTAINS(td_last_message(), "written by a newer Tandem: version 7, this one reads up to 3");
     CHECK_STATUS(map_with(path, other_order), TD_FORMAT);
     CHECK_CONTAINS(td_last_message(), "byte order");
     CHECK_STATUS(map_with(path, many_vertices), TD_LIMIT);
@@ -147,6 +152,7 @@ TEST(a_header_that_contradicts_itself_or_the_file_is_refused)
     void (*changes[])(td_disk_header *) = {
         more_vertices, more_edges, huge_edges, other_flags, half_symmetric, other_weights, section_beyond,
         unaligned_section, long_section, unknown_section, many_sections, few_sections, many_pages, other_blocks,
+        weights_of_nothing, weights_reversed, weights_beyond, ids_beyond, names_of_none,
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         CHECK_STATUS(map_with(path, changes[i]), TD_CORRUPT);
@@ -216,6 +222,7 @@ static void check_forged_offset(const td_graph *graph, uint64_t position, uint64
     CHECK_STATUS(td_packed_load(&loaded, path, NULL), TD_CORRUPT);
     CHECK_CONTAINS(td_last_message(), "out offsets");
     CHECK_STATUS(td_packed_check(path, NULL), TD_CORRUPT);
+    CHECK_STATUS(td_packed_map_checked(&loaded, path, NULL), TD_CORRUPT); /* as `tandem info` maps it */
 }
 
 TEST(a_load_never_yields_offsets_or_targets_outside_the_graph)

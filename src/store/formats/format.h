@@ -25,6 +25,7 @@ typedef struct td_format {
     const char *suffixes;    /* "mtx" or "txt tsv csv el", for the help */
     int (*recognise)(const td_probe *probe); /* 0 no ... 100 certain */
     td_status (*read)(const char *path, td_edge_list *edges, td_pool *pool);
+    bool columns; /* td_edge_list.columns has an effect */
     bool streams; /* chunks are delivered as they are read, so a file may be larger than memory */
     td_status (*write)(const td_graph *graph, const char *path, td_pool *pool);
 } td_format;
@@ -34,6 +35,8 @@ typedef struct td_format {
 #define TD_FORMAT_LIST(X) \
     X(tg)                 \
     X(edgelist)           \
+    X(names)              \
+    X(adjlist)            \
     X(matrixmarket)       \
     X(dimacs)             \
     X(metis)              \
@@ -61,6 +64,8 @@ td_status td_format_detect(const char *path, const td_format **out);
 td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges,
                          td_pool *pool);
 
+td_status td_columns_unused(const td_format *format, const char *path); /* TD_USAGE: columns were given for it */
+
 /* Reads any graph file: loads a .tg, whose `read` is NULL (and rebuilds it if an option
  * changes it), reads and builds any other. */
 struct td_build_options;
@@ -79,6 +84,7 @@ td_status td_graph_write(const td_graph *graph, const char *path, const char *fo
  * vertex's id in a matrix. Other programs ignore them. */
 #define TD_EDGE_LIST_MARK "# Tandem edge list"
 #define TD_EDGE_LIST_VERTICES "# vertices"
+#define TD_EDGE_LIST_NAMES "# names"
 #define TD_MATRIX_IDS_FROM "% Tandem: ids from "
 
 /* Writers of text formats (write_text.c); "-" is standard output. */

@@ -1,6 +1,7 @@
 /* The table of formats, and reading a graph of any of them. */
 #include "store/formats/format.h"
 
+#include "base/mapping.h"
 #include "store/builder.h"
 #include "store/formats/paths.h"
 #include "store/input.h"
@@ -111,7 +112,7 @@ td_status td_format_detect(const char *path, const td_format **out)
     TD_TRY(best_match(&probe, out));
 done:
     td_input_close(input);
-    return status;
+    return td_mapping_settle(status);
 }
 
 static td_status choose(const char *path, const char *name, const td_format **out)
@@ -124,10 +125,16 @@ static td_status choose(const char *path, const char *name, const td_format **ou
     return td_fail(TD_USAGE, "there is no format '%s'; known are %s", name, names);
 }
 
+td_status td_columns_unused(const td_format *format, const char *path)
+{
+    return td_fail(TD_USAGE, "{columns} is for edge lists; %s is %s", path, format->description);
+}
+
 /* An edge list may be mistaken for another format: the message then says which format was recognised. */
 td_status td_format_read(const td_format *format, const char *path, bool recognised, td_edge_list *edges, td_pool *pool)
 {
-    td_status status = format->read(path, edges, pool);
+    if (edges->columns != NULL && !format->columns) return td_columns_unused(format, path);
+    td_status status = td_mapping_settle(format->read(path, edges, pool));
     if (status != TD_FORMAT || !recognised || format == &td_format_edgelist) return status;
     return td_fail_add(TD_FORMAT, " (it was taken for %s; {format} NAME decides)", format->name);
 }
@@ -135,6 +142,7 @@ td_status td_format_read(const td_format *format, const char *path, bool recogni
 static td_status load(td_graph **out, const char *path, const td_build_options *build, td_pool *pool)
 {
     td_graph *graph = NULL;
+    if (build != NULL && build->columns != NULL) return td_columns_unused(&td_format_tg, path);
     TD_CHECK(td_packed_load(&graph, path, pool));
     if (build != NULL && td_build_options_change(build)) TD_CHECK(td_graph_rebuild(&graph, build, pool));
     *out = graph;
@@ -150,6 +158,7 @@ td_status td_graph_read(td_graph **out, const char *path, const char *format_or_
     TD_CHECK(choose(path, format_or_null, &format));
     if (format == &td_format_tg) return load(out, path, build, pool);
     TD_CHECK(td_edges_create(&edges, path));
+    edges->columns = build != NULL ? build->columns : NULL;
     TD_TRY(td_format_read(format, path, format_or_null == NULL, edges, pool));
     TD_TRY(td_graph_build(out, edges, build, pool));
 done:

@@ -157,8 +157,8 @@ static td_status write_body(td_outfile *file, const td_graph *graph, bool weight
 static td_status check_weights(const td_graph *graph, const char *path)
 {
     if (graph->weights == TD_WEIGHT_NONE)
-        return td_fail(TD_INVALID, "%s: a .wsg file needs weights, which this graph has not; attach some "
-                       "({weights} 1:100) or write a .sg file", path);
+        return td_fail(TD_INVALID, "%s: a .wsg file needs weights, which this graph has not; write a .sg file, "
+                       "or give every edge the weight 1 ({weights} 1:1)", path);
     if (graph->weight_min < INT32_MIN || graph->weight_max > INT32_MAX)
         return td_fail(TD_LIMIT, "%s: a .wsg file holds weights from %d to %d, this graph has %.9g to %.9g", path,
                        INT32_MIN, INT32_MAX, graph->weight_min, graph->weight_max);

@@ -4,14 +4,14 @@
 #include "base/log.h"
 #include "store/formats/format.h"
 #include "store/formats/print.h"
+#include "store/vertex_names.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 
-enum { LINE_ROOM = 64, IDS_PER_LINE = 12 };
-_Static_assert(2 * TD_PRINT_U64 + TD_PRINT_F32 + 3 <= LINE_ROOM, "a line has room for two ids and a weight");
+enum { IDS_PER_LINE = 12 };
 
 typedef struct writing {
     const td_graph *graph;
@@ -33,24 +33,24 @@ static char *print_weight(char *at, const td_graph *graph, uint64_t edge)
     }
 }
 
-static uint64_t printed_id(const writing *self, uint32_t vertex)
+static char *print_end(const writing *self, uint32_t vertex, char *at)
 {
-    return self->row_numbers ? (uint64_t)vertex + 1 : td_graph_id(self->graph, vertex);
+    return self->row_numbers ? td_print_u64(at, (uint64_t)vertex + 1) : td_print_vertex(at, self->graph, vertex);
 }
 
 /* The part of one list that lies in [begin, end). The source is formatted once. */
 static char *print_list(const writing *self, uint32_t source, uint64_t begin, uint64_t end, char *at)
 {
     const td_graph *graph = self->graph;
-    char front[TD_PRINT_U64 + 1];
-    char *front_end = td_print_u64(front, printed_id(self, source));
+    char front[2 * TD_NAME_BYTES + 4];
+    char *front_end = print_end(self, source, front);
     *front_end++ = self->separator;
     size_t front_bytes = (size_t)(front_end - front);
     for (uint64_t e = begin; e < end; e++) {
         uint32_t target = graph->out.targets[e];
         if (self->lower_only && target > source) break; /* lists are sorted */
         memcpy(at, front, front_bytes);
-        at = td_print_u64(at + front_bytes, printed_id(self, target));
+        at = print_end(self, target, at + front_bytes);
         if (graph->weights != TD_WEIGHT_NONE) {
             *at++ = self->separator;
             at = print_weight(at, graph, e);
@@ -75,7 +75,8 @@ static char *print_range(const void *context, uint64_t begin, uint64_t end, char
 /* Writes the edges after the header, which the caller has written. */
 static td_status write_edges(const writing *self, td_pool *pool)
 {
-    return td_lines_write(self->file, pool, self->graph->edges, LINE_ROOM, print_range, self, "writing edges");
+    size_t room = 2 * td_print_room(self->graph) + TD_PRINT_U64 + TD_PRINT_F32 + 4; /* a row number may exceed a name */
+    return td_lines_write(self->file, pool, self->graph->edges, room, print_range, self, "writing edges");
 }
 
 static char separator_of(const char *path)
@@ -119,6 +120,21 @@ static td_status write_isolated(const td_graph *graph, td_outfile *file)
     return td_outfile_write(file, line, (uint64_t)(at - line));
 }
 
+/* The same with names. The first line says that ids are names, even if it names none. */
+static td_status write_isolated_names(const td_graph *graph, td_outfile *file)
+{
+    char text[2 * TD_NAME_BYTES + 8];
+    TD_CHECK(td_outfile_print(file, "%s\n", TD_EDGE_LIST_NAMES));
+    for (uint32_t v = 0; v < graph->vertices; v++) {
+        if (!is_isolated(graph, v)) continue;
+        *td_print_vertex(text, graph, v) = '\0';
+        TD_CHECK(td_outfile_print(file, "%s ", TD_EDGE_LIST_NAMES));
+        TD_CHECK(td_outfile_write(file, text, strlen(text)));
+        TD_CHECK(td_outfile_print(file, "\n"));
+    }
+    return TD_OK;
+}
+
 td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *pool)
 {
     td_status status = TD_OK;
@@ -127,7 +143,7 @@ td_status td_write_edge_list(const td_graph *graph, const char *path, td_pool *p
     TD_TRY(td_outfile_print(self.file, TD_EDGE_LIST_MARK ": %" PRIu32 " vertices, %" PRIu64 " edges%s\n",
                             graph->vertices, graph->edges, graph->symmetric ? ", each in both directions" : ""));
     TD_TRY(td_outfile_print(self.file, "# source target%s\n", graph->weights != TD_WEIGHT_NONE ? " weight" : ""));
-    TD_TRY(write_isolated(graph, self.file));
+    TD_TRY(graph->names != NULL ? write_isolated_names(graph, self.file) : write_isolated(graph, self.file));
     TD_TRY(write_edges(&self, pool));
     TD_TRY(td_outfile_commit(self.file));
 done:
@@ -174,7 +190,9 @@ static td_status count_entries(const td_graph *graph, td_pool *pool, uint64_t *e
 
 void td_warn_of_lost_ids(const td_graph *graph, const char *path, uint64_t first)
 {
-    if (graph->vertices == 0 || (graph->ids == NULL && graph->id_base == first)) return;
+    if (graph->vertices > 0 && graph->names != NULL)
+        td_warn("%s: this format numbers its vertices from %" PRIu64 ": names are not kept", path, first);
+    if (graph->vertices == 0 || graph->names != NULL || (graph->ids == NULL && graph->id_base == first)) return;
     uint32_t v = 0;
     while (v < graph->vertices && td_graph_id(graph, v) == first + v) v++;
     if (v < graph->vertices)
@@ -191,7 +209,7 @@ td_status td_write_matrix_market(const td_graph *graph, const char *path, td_poo
                         : graph->weights == TD_WEIGHT_F32 ? "real"
                                                           : "integer";
     TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
-    if (graph->ids != NULL) td_warn_of_lost_ids(graph, path, 1);
+    if (graph->ids != NULL || graph->names != NULL) td_warn_of_lost_ids(graph, path, 1);
     TD_TRY(count_entries(graph, pool, &entries));
     TD_TRY(td_outfile_print(self.file, "%%%%MatrixMarket matrix coordinate %s %s\n", field,
                             graph->symmetric ? "symmetric" : "general"));

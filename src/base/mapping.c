@@ -1,0 +1,146 @@
+/* The handler walks the list of mappings without a lock. `walkers` counts the handlers under way: a mapping that has
+ * been taken out of the list is freed only when there are none. */
+#include "base/mapping.h"
+
+#include "base/alloc.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of changes to the list */
+static td_mapping *_Atomic mappings;
+static atomic_int walkers;
+static struct sigaction before; /* the handler that was there when the first file was mapped */
+static uintptr_t page_bytes;
+
+/* The file of the first torn mapping that this thread has ended since td_mapping_settle. */
+static _Thread_local char torn_path[PATH_MAX];
+
+static td_mapping *find(uintptr_t address)
+{
+    td_mapping *at = mappings;
+    while (at != NULL && address - (uintptr_t)at->base >= at->bytes) at = at->next;
+    return at;
+}
+
+/* Zeros from the missing page to the end of the mapping: a file that lost a page has lost all behind it. */
+static bool patch(uintptr_t address)
+{
+    atomic_fetch_add(&walkers, 1);
+    td_mapping *hit = find(address);
+    bool done = false;
+    if (hit != NULL) {
+        char *from = (char *)(address & ~(page_bytes - 1));
+        size_t bytes = (size_t)(hit->base + hit->bytes - from);
+        hit->torn = true;
+        done = mmap(from, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+    }
+    atomic_fetch_sub(&walkers, 1);
+    return done;
+}
+
+/* A fault elsewhere: with the default action, returning repeats it and ends the process. */
+static void pass_on(int number, siginfo_t *facts, void *context)
+{
+    if (before.sa_flags & SA_SIGINFO) before.sa_sigaction(number, facts, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) before.sa_handler(number);
+    else sigaction(SIGBUS, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
+static void on_fault(int number, siginfo_t *facts, void *context)
+{
+    if (!patch((uintptr_t)facts->si_addr)) pass_on(number, facts, context);
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &before);
+}
+
+static uint64_t length_of(int descriptor)
+{
+    struct stat facts;
+    return descriptor >= 0 && fstat(descriptor, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* Without a descriptor left, the handler alone guards the mapping. */
+void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    *mapping = (td_mapping){.base = base, .bytes = bytes, .path = path, .descriptor = -1};
+    if (base == NULL) return;
+    mapping->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    mapping->length = length_of(mapping->descriptor);
+    pthread_once(&once, install);
+    pthread_mutex_lock(&lock);
+    mapping->next = mappings;
+    mappings = mapping;
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_out(td_mapping *mapping)
+{
+    pthread_mutex_lock(&lock);
+    td_mapping *at = mappings;
+    if (at == mapping) mappings = mapping->next;
+    else {
+        while (at->next != mapping) at = at->next;
+        at->next = mapping->next;
+    }
+    pthread_mutex_unlock(&lock);
+    while (walkers != 0) sched_yield();
+}
+
+static bool is_torn(const td_mapping *mapping)
+{
+    return mapping->torn || (mapping->base != NULL && length_of(mapping->descriptor) < mapping->length);
+}
+
+void td_mapping_end(td_mapping *mapping)
+{
+    if (mapping->base == NULL) return;
+    bool torn = is_torn(mapping);
+    take_out(mapping);
+    munmap(mapping->base, mapping->bytes);
+    if (mapping->descriptor >= 0) close(mapping->descriptor);
+    mapping->base = NULL;
+    if (torn && torn_path[0] == '\0') snprintf(torn_path, sizeof torn_path, "%s", mapping->path);
+}
+
+void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end)
+{
+    enum { SHARE = 16 };
+    uint64_t budget = mapping != NULL ? td_memory().budget : 0;
+    if (budget == 0 || mapping->bytes < budget / SHARE) return;
+    uintptr_t from = ((uintptr_t)begin + page_bytes - 1) & ~(page_bytes - 1), to = (uintptr_t)end & ~(page_bytes - 1);
+    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+static td_status fail_torn(const char *path)
+{
+    return td_fail(TD_IO, "%s became shorter, or its disk failed, while it was read", path);
+}
+
+td_status td_mapping_check(const td_mapping *mapping, td_status status)
+{
+    return is_torn(mapping) ? fail_torn(mapping->path) : status;
+}
+
+td_status td_mapping_settle(td_status status)
+{
+    if (torn_path[0] == '\0') return status;
+    status = fail_torn(torn_path);
+    torn_path[0] = '\0';
+    return status;
+}

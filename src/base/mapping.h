@@ -1,0 +1,40 @@
+/* Files mapped for reading, safe against a file that becomes shorter.
+ *
+ * Reading a mapped page that the file no longer has raises SIGBUS. The handler installed with the first mapping puts
+ * zeros in place of the missing pages and marks the mapping as torn; the code that read it then fails with
+ * td_mapping_settle instead of ending the process. A SIGBUS anywhere else goes to the handler that was there before.
+ */
+#ifndef TD_BASE_MAPPING_H
+#define TD_BASE_MAPPING_H
+
+#include "base/status.h"
+
+#include <stdatomic.h>
+
+typedef struct td_mapping {
+    struct td_mapping *_Atomic next; /* in the list that the handler searches */
+    char *base;
+    size_t bytes;
+    const char *path; /* for the message; must outlive the mapping */
+    int descriptor;   /* of the file, and its length at the beginning: the rest of a last page reads as zeros, unnoticed */
+    uint64_t length;
+    atomic_bool torn;
+} td_mapping;
+
+/* Guards `bytes` from `base` on, which the caller has mapped from the descriptor; td_mapping_end unmaps them. A mapping
+ * of no bytes has base NULL and needs no guard. The caller may close its descriptor. */
+void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path);
+void td_mapping_end(td_mapping *mapping); /* a zeroed struct is fine */
+
+/* Releases pages of it that will not be read again soon, where the memory budget is small relative to the mapping: they
+ * no longer count as resident. NULL is fine for the mapping. */
+void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end);
+
+/* `status`, or TD_IO with a message if the mapping is torn: what was read of it is worthless. */
+td_status td_mapping_check(const td_mapping *mapping, td_status status);
+
+/* The same for all mappings that the calling thread has ended since the last call: for work that opens and closes files
+ * by itself. */
+td_status td_mapping_settle(td_status status);
+
+#endif
