@@ -53,7 +53,9 @@ static const td_arg_option options[] = {
            "converged when an iteration changes the values by no more (default: the program's; 0 if --iterations is "
            "given)",
            .most = 1e9),
-    OPTION("sync", FLAG, sync, NULL, "an iteration reads the previous one's values (default)", .excludes = "async"),
+    OPTION("sync", FLAG, sync, NULL,
+           "an iteration reads the previous one's values (default; of sssp and labels only if given)",
+           .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "an iteration also reads values that it has updated itself"),
     OPTION("checkpoint", TEXT, checkpoint, "DIR",
            "write checkpoints to this folder, from which a killed run can resume", .excludes = "repeat"),
