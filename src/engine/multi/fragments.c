@@ -176,7 +176,7 @@ static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_
                             const td_adjacency *from, const td_multi_need *need)
 {
     size_t weight_bytes = need->weight_bytes;
-    bool sweep = need->sweep, copies = td_multi_copies_rest(self->graph, need, self->held->partition.order != NULL);
+    bool sweep = need->sweep, copies = td_multi_copies_rest(need, self->held->partition.order != NULL);
     td_status status = TD_OK;
     const td_partition *partition = &self->held->partition;
     uint64_t n = fragment->end - fragment->first, *places = NULL;

@@ -355,7 +355,7 @@ td_status td_multi_load_hubs(td_multi_job *self, const td_multi_need *need, cons
 void td_multi_free_hubs(td_device *device, td_multi_hubs *hubs);
 
 /* spill.c: edges that stay at the host. */
-bool td_multi_copies_rest(const td_graph *graph, const td_multi_need *need, bool renumbered);
+bool td_multi_copies_rest(const td_multi_need *need, bool renumbered); /* it is not in the graph's arrays */
 /* Gives the lists their rest: in the graph's arrays, or a copy of `targets` and `weights`, the fragment's edges. */
 td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td_adjacency *from, const uint32_t *targets,
                              const void *weights, size_t weight_bytes, bool copies);

@@ -152,7 +152,7 @@ static td_status measure_fragments(td_multi_job *self, const td_multi_need *need
         td_multi_amounts amounts = {of->vertices[i], words, of->push[i], of->pull[i], self->division.push[i],
                                     self->division.pull[i]};
         TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, &amounts, &fragment));
-        if (td_multi_copies_rest(graph, need, self->set.partition != TD_PARTITION_SEG))
+        if (td_multi_copies_rest(need, self->set.partition != TD_PARTITION_SEG))
             td_host_hold(host, rest_edges(self, of, need, i) * (sizeof(uint32_t) + need->weight_bytes));
         if (need->push && !need->sweep)
             TD_CHECK(td_multi_declare_hubs(&self->gpu[i].job.memory, need, n, &self->division, &fragment.hubs));

@@ -86,7 +86,7 @@ static uint64_t clock_of(const td_multi_job *self) { return td_device_clock(self
 static bool is_copyable(const td_multi_job *self)
 {
     return !(self->run->program->info->vertex_values && self->numbering.order != NULL) &&
-           td_state_ends_round(self->run, td_multi_first((td_multi_job *)(uintptr_t)self)->state.context.iteration);
+           td_state_ends_round(self->run, self->gpu[0].job.state.context.iteration);
 }
 
 static bool is_due(td_multi_job *self)

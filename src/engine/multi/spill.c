@@ -8,9 +8,8 @@
 #include <string.h>
 
 /* Gather-sums read four edges at once, whose address in the graph's arrays would be any. */
-bool td_multi_copies_rest(const td_graph *graph, const td_multi_need *need, bool renumbered)
+bool td_multi_copies_rest(const td_multi_need *need, bool renumbered)
 {
-    (void)graph;
     return renumbered || need->both || need->heads;
 }
 
