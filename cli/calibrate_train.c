@@ -15,9 +15,12 @@ const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS] = {"linear", "polynomia
 enum { LINEAR, POLYNOMIAL, TREE };
 enum { RIDGE_SAMPLES = 300, RIDGE_EPOCHS = 15 };
 
-static td_cost_training training_of(int kind)
+/* A polynomial has at most as many weights as there are samples: of few samples one of degree 4 would learn nothing but
+ * their noise. */
+static td_cost_training training_of(int kind, uint64_t samples)
 {
     td_cost_training how = td_cost_usual;
+    while (how.degree > 1 && (uint64_t)td_cost_terms(how.degree) > samples) how.degree--;
     if (kind == LINEAR) how.degree = 1;
     if (kind == TREE) how.kind = TD_COST_TREE;
     return how;
@@ -52,7 +55,7 @@ static td_status choose_ridge(const td_cost_sample *samples, uint64_t count, td_
 static td_status hold_out(const td_cost_sample *samples, uint64_t count, int kind, const char *family,
                           td_cost_model *model, td_calibrate_table *table, double *error)
 {
-    td_cost_training how = training_of(kind);
+    td_cost_training how = training_of(kind, count);
     how.held_out = family;
     TD_CHECK(choose_ridge(samples, count, &how));
     uint64_t began = td_clock_ns();
@@ -98,7 +101,7 @@ td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_c
         memset(out, 0, sizeof *out);
         goto done;
     }
-    td_cost_training how = training_of(kind);
+    td_cost_training how = training_of(kind, used);
     how.label = label;
     TD_TRY(choose_ridge(mine, used, &how));
     TD_TRY(td_cost_train(mine, used, &how, out));

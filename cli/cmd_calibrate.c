@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8, FEW_EDGES = 256 };
+enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8 };
 
 typedef struct calibrate_settings {
     td_common common;
@@ -68,9 +68,8 @@ typedef struct job {
     td_cache cache;
     char log[TD_DATA_PATH]; /* of one run; empty: there is none yet */
     td_cost_sample *samples;
-    uint64_t count, room, runs, dropped;
+    uint64_t count, room, runs;
     double run_seconds, train_seconds;
-    double launch_seconds[SUBJECTS]; /* what a run's smallest iterations take: it does not depend on their edges */
     td_cost_models models;
     td_calibrate_table tables[TD_COST_WORKS];
     char file[TD_DATA_PATH], label[TD_COST_LABEL];
@@ -89,30 +88,14 @@ static td_status keep_sample(job *self, const td_cost_sample *sample)
     return TD_OK;
 }
 
-/* Edges of a fragment from which on a sample counts. With less to do, a GPU is not at work as a whole, and what an edge
- * costs depends on how many there are. */
+/* Edges of a fragment from which on a sample counts: below it all iterations take as long as their launches. A sample's
+ * seconds include those, as do the seconds that a division predicts; the number of edges is one of the metrics. */
 static double least_edges(const job *self) { return self->size <= TD_CALIBRATE_SMALL ? 64 : 4096; }
 
-static void find_launches(job *self, int s, const td_cost_sample *samples, uint64_t count)
+static td_status take_samples(job *self, const td_cost_sample *samples, uint64_t count)
 {
-    double *least = &self->launch_seconds[s];
     for (uint64_t i = 0; i < count; i++)
-        if (samples[i].edges <= FEW_EDGES && (*least == 0 || samples[i].seconds < *least)) *least = samples[i].seconds;
-}
-
-/* A sample's seconds lose those of launches, which the division of edges does not change. What hardly exceeds them says
- * nothing about edges. */
-static td_status take_samples(job *self, int s, const td_cost_sample *samples, uint64_t count)
-{
-    find_launches(self, s, samples, count);
-    for (uint64_t i = 0; i < count; i++) {
-        td_cost_sample sample = samples[i];
-        double launches = self->launch_seconds[s];
-        if (sample.edges < least_edges(self)) continue;
-        sample.seconds -= launches;
-        if (sample.seconds > 0.1 * launches) TD_CHECK(keep_sample(self, &sample));
-        else self->dropped++;
-    }
+        if (samples[i].edges >= least_edges(self)) TD_CHECK(keep_sample(self, &samples[i]));
     return TD_OK;
 }
 
@@ -170,7 +153,7 @@ static td_status run_subject(job *self, int s, const td_graph *graph, const char
     TD_TRY(td_run_program(&run, program, graph, &how));
     self->runs++;
     td_status read = td_cost_samples_read(&samples, &count, self->log);
-    if (read == TD_OK) TD_TRY(take_samples(self, s, samples, count));
+    if (read == TD_OK) TD_TRY(take_samples(self, samples, count));
 done:
     td_free(samples);
     td_run_destroy(run);
@@ -191,16 +174,6 @@ static td_status run_graph(job *self, td_graph *graph, const char *family, int n
     return status;
 }
 
-/* A graph so small that its iterations take as long as their launches. */
-static td_status run_tiny(job *self)
-{
-    td_graph *graph = NULL;
-    td_gen_spec spec = {.kind = "grid", .width = 8, .height = 8, .seed = 1, .rewire = -1};
-    td_build_options build = {.symmetrize = true, .dedup = true};
-    TD_CHECK(td_graph_generate(&graph, &spec, &build, self->pool));
-    return run_graph(self, graph, "tiny", 0, 0);
-}
-
 /* The file's name without folder and suffix. */
 static void family_of(char family[TD_COST_FAMILY], const char *path)
 {
@@ -212,7 +185,6 @@ static void family_of(char family[TD_COST_FAMILY], const char *path)
 static td_status run_all(job *self)
 {
     int generated = td_calibrate_graphs(self->size), all = generated + self->graph_count;
-    if (all > 0) TD_CHECK(run_tiny(self));
     for (int i = 0; i < all; i++) {
         td_graph *graph = NULL;
         char family[TD_COST_FAMILY];
@@ -228,7 +200,6 @@ static td_status run_all(job *self)
     return TD_OK;
 }
 
-/* Logs of other runs come as they are: what their launches took is not known. */
 static td_status add_given_log(job *self)
 {
     td_status status = TD_OK;
@@ -236,8 +207,7 @@ static td_status add_given_log(job *self)
     uint64_t count = 0;
     if (self->settings->log == NULL) return TD_OK;
     TD_TRY(td_cost_samples_read(&samples, &count, self->settings->log));
-    for (uint64_t i = 0; i < count; i++)
-        if (samples[i].edges >= least_edges(self)) TD_TRY(keep_sample(self, &samples[i]));
+    TD_TRY(take_samples(self, samples, count));
 done:
     td_free(samples);
     return status;
@@ -285,9 +255,8 @@ static void print_table(const td_calibrate_table *table, const td_cost_model *mo
 
 static void print(const job *self)
 {
-    printf("%s: %llu runs in %.0f s, %llu samples; %llu more took hardly longer than their\nlaunches; training took %.0f "
-           "s\n", self->label, (unsigned long long)self->runs, self->run_seconds, (unsigned long long)self->count,
-           (unsigned long long)self->dropped, self->train_seconds);
+    printf("%s: %llu runs in %.0f s, %llu samples;\ntraining took %.0f s\n", self->label, (unsigned long long)self->runs,
+           self->run_seconds, (unsigned long long)self->count, self->train_seconds);
     for (int work = 0; work < TD_COST_WORKS; work++)
         if (self->tables[work].families > 0) print_table(&self->tables[work], &self->models.of[work], (td_cost_work)work);
     printf("\nwrote %s\n", self->file);
@@ -338,8 +307,8 @@ static td_status calibrate(job *self)
     self->run_seconds = td_seconds_since(began);
     TD_CHECK(add_given_log(self));
     if (self->count == 0)
-        return td_fail(TD_INVALID, "there is no sample: no graph and no log was given, or no iteration took longer than its "
-                       "launches; --size normal or larger graphs are needed");
+        return td_fail(TD_INVALID, "there is no sample: no graph and no log was given, or no iteration had "
+                       "edges enough; --size normal or larger graphs are needed");
     if (self->settings->keep != NULL)
         TD_CHECK(td_cost_samples_write(self->samples, self->count, self->settings->keep));
     began = td_clock_ns();

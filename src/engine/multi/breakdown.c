@@ -35,7 +35,9 @@ void td_multi_add_parts(td_multi_job *self)
 {
     uint64_t computing = 0, packing = 0;
     TD_EACH_GPU(self, gpu) {
-        computing += after(gpu->processed_at, self->balance.began);
+        uint64_t began = self->balance.began; /* or when messages of the iteration before were there */
+        if (gpu->started_at > began) began = gpu->started_at;
+        computing += after(gpu->processed_at, began);
         if (gpu->processed_at > 0) packing += after(gpu->packed_at, gpu->processed_at);
     }
     self->times.computing += computing / (uint64_t)self->count;

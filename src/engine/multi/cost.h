@@ -67,6 +67,7 @@ typedef struct td_cost_training {
     double ridge;         /* how far weights that the samples hardly determine are kept small */
 } td_cost_training;
 
+int td_cost_terms(int degree); /* weights of a polynomial */
 extern const td_cost_training td_cost_usual; /* the paper's model: a polynomial of degree 4 */
 
 /* The samples are of one work. The same samples and settings give the same model. Fails with TD_INVALID for settings out of range, a sample whose

@@ -13,6 +13,5 @@ void td_cost_scale(const td_cost_model *model, const td_frontier_metrics *metric
 /* All products of at most `degree` scaled metrics; returns their number. */
 int td_cost_products(int degree, const double scaled[TD_METRICS], double product[TD_COST_TERMS]);
 
-int td_cost_terms(int degree);
 
 #endif

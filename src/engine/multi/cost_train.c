@@ -112,10 +112,14 @@ static uint64_t all_rows(const training *t) { return t->count + (uint64_t)t->ter
 
 static void correlate(training *t)
 {
-    for (uint64_t i = 0; i < all_rows(t); i++) {
+    for (uint64_t i = 0; i < t->count; i++) {
         const double *row = t->rows + i * (uint64_t)t->terms;
         for (int a = 0; a < t->terms; a++)
             for (int b = 0; b <= a; b++) t->factor[a * t->terms + b] += row[a] * row[b] / (double)all_rows(t);
+    }
+    for (int k = 1; k < t->terms; k++) { /* the ridge's have one weight each */
+        double own = t->rows[(t->count + (uint64_t)k) * (uint64_t)t->terms + (uint64_t)k];
+        t->factor[k * t->terms + k] += own * own / (double)all_rows(t);
     }
 }
 

@@ -59,7 +59,7 @@ static void on_started(void *context, td_status status, uint64_t gpu)
 
 td_status td_multi_note_started(td_multi_job *self, td_multi_gpu *gpu)
 {
-    if (!td_multi_logs(self)) return TD_OK;
+    if (!td_multi_logs(self) && !self->set.breakdown) return TD_OK;
     self->waiting++;
     return td_stream_notify(gpu->job.stream, on_started, self, (uint64_t)td_multi_index(self, gpu));
 }

@@ -155,7 +155,7 @@ typedef struct td_multi_gpu {
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
-                                        * (while logging), with these, and with its messages; 0: it was not timed */
+                                        * (while logging, or with a breakdown), with these, and with its messages; 0: it was not timed */
 } td_multi_gpu;
 
 /* A part of a fragment's work and the GPU that does it. */
