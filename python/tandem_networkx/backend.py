@@ -261,8 +261,11 @@ def single_source_shortest_path_length(G: Any, source: Any, cutoff: float | None
 @serves()
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: float | None = None) -> Any:
     G = _wrap(G)
-    found = lengths(G, find(G, target, "Target {} is not in G"), True, cutoff)
-    return found if _AT_LEAST_3_5 else iter(found.items())
+    place = find(G, target, "Target {} is not in G")
+    if _AT_LEAST_3_5:
+        return lengths(G, place, True, cutoff)
+    order, _, level = in_order(G, place, True, cutoff)  # NetworkX 3.4 has an iterator, in the order of discovery
+    return zip(G.structure.names(order), level[order].tolist())
 
 
 @serves()
