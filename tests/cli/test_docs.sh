@@ -17,6 +17,7 @@ gzip -kc USA-road-d.NY.gr >road.gr.gz
 cp USA-road-d.NY.gr road.gr
 cp edges.txt social.el
 cp edges.txt web.txt
+printf 'day,from,to,km\n1,7,8,2.5\n2,8,9,4\n' >trips.csv
 if command -v xz >/dev/null; then xz -c edges.txt >soc-Epinions1.txt.xz; else cp edges.txt soc-Epinions1.txt.xz; fi
 
 # Lines that go on behind a backslash are one.
