@@ -235,6 +235,15 @@ static void put_result(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+/* Counters that the engine states of this run. */
+static void put_work(td_json *json, const td_run *run)
+{
+    if (run->work_count == 0) return;
+    td_json_object(json, "work");
+    for (int i = 0; i < run->work_count; i++) td_json_u64(json, run->work[i].name, run->work[i].value);
+    td_json_end_object(json);
+}
+
 /* Device fields, for runs on a GPU. */
 static void put_device(td_json *json, const td_run *run)
 {
@@ -310,6 +319,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     put_plan(json, report);
     td_json_u64(json, "device_opens", run->device_opens);
     td_json_u64(json, "plans", run->plans);
+    put_work(json, run);
     put_device(json, run);
     put_devices(json, run);
     put_disk(json, run);

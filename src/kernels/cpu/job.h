@@ -8,6 +8,7 @@
 #include "base/fetch.h"
 #include "base/share.h"
 #include "kernels/cpu/buckets.h"
+#include "kernels/path_state.h"
 #include "kernels/program.h"
 #include "store/graph.h"
 
@@ -51,6 +52,17 @@ typedef struct td_cpu_coop {
     const uint32_t *changed;    /* by the GPU: vertices and their values */
     const void *given;
 } td_cpu_coop;
+
+/* The fields of the paths engine's kernels (kernels/cpu/paths.h). */
+enum { TD_PATH_MIRRORS = 4096 }; /* mirrors in a unit of path_clears */
+typedef struct td_cpu_paths {
+    td_path_state state;
+    const uint32_t *order;      /* path_walks: the partitions to walk */
+    const uint32_t *list;       /* steps over vertices: these; NULL: all */
+    uint64_t mirrors;
+    bool stores;                /* path_rescales: values are replaced */
+    td_path_tally *tallies;     /* one per worker */
+} td_cpu_paths;
 
 typedef enum td_direction { TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_NOTIFY, TD_DIRECTION_PUSH } td_direction;
 
@@ -133,6 +145,7 @@ typedef struct td_cpu_job {
     bool bare;           /* the engine provides values and messages itself */
     bool by_rounds;      /* the bucket kernel is not used */
     td_cpu_coop coop;
+    td_cpu_paths paths;
 } td_cpu_job;
 
 typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
@@ -161,6 +174,10 @@ typedef struct td_cpu_kernels {
     void (*gather_cut)(td_cpu_job *job, uint64_t pieces); /* one thread */
     td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
+    td_cpu_kernel path_walks; /* units: partitions of `order` */
+    td_cpu_kernel path_pushes; /* units: words of marked vertices */
+    td_cpu_kernel path_starts, path_scans, path_finishes, path_totals, path_rescales; /* units: vertices of `list` */
+    td_cpu_kernel path_clears; /* units: TD_PATH_MIRRORS mirrors */
     td_cpu_kernel sweep;      /* units: 64 vertices */
     td_cpu_kernel sweep_high_degree; /* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel sample;     /* units: 64 vertices */
