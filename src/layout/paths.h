@@ -26,6 +26,7 @@ enum {
     TD_PATH_LANES = 32,             /* threads of a warp, which takes a partition */
     TD_PATH_DEPTH = 16,             /* D_MAX of the paper */
     TD_PATH_PARTITION_EDGES = 1024, /* default: 32 for each lane */
+    TD_PATH_HOT = 8,                /* default of `hot` */
 };
 
 typedef enum td_path_merge {
@@ -148,7 +149,9 @@ td_status td_paths_open(td_paths *out, const td_graph *graph, const td_path_opti
 
 uint64_t td_paths_bytes(const td_paths *paths);
 
-/* Checks the claims above against the graph; TD_CORRUPT names the first that does not hold. */
+/* Checks that the tables lead nowhere outside; TD_CORRUPT names the first claim that does not hold. td_paths_check also
+ * checks that the paths have the graph's edges and weights, by a checksum. */
+td_status td_paths_check_shape(const td_paths *paths, td_pool *pool);
 td_status td_paths_check(const td_paths *paths, const td_graph *graph, td_pool *pool);
 
 /* The first entry of a path of partition k, and behind its last. `path` counts from the partition's first. */
