@@ -4,6 +4,7 @@
  *   index.c      from vertices to the paths of their edges, and to the groups that apply them
  *   state.c      masters and mirrors
  *   dispatch.c   the order of work: layers, priorities, thresholds, the test of convergence
+ *   finish.c     the end of a pass over all groups: the scale of linear programs, the residual over all vertices
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
  *   counters.c   the run's counters
@@ -95,6 +96,9 @@ td_status td_paths_plain(td_paths_job *self);
 /* The end of a pass over all groups: vertices that nothing reads, the scale of linear programs, the residual over all
  * vertices. */
 td_status td_paths_end_pass(td_paths_job *self, bool *converged);
+
+/* Replaces the values by those at their scale. */
+td_status td_paths_store_scaled(td_paths_job *self);
 
 /* counters.c */
 void td_paths_count(td_paths_job *self);
