@@ -51,6 +51,7 @@ typedef struct td_path_state {
     double least;                       /* a change up to it waits for further deposits */
     double scale;                       /* linear programs: values are multiplied by it at the end */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
+    bool all;                           /* scans measure vertices that nothing reads too */
     bool plain;                         /* no paths: vertices push along their lists */
 } td_path_state;
 

@@ -203,9 +203,11 @@ PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, u
     t->edges += offsets[v + 1] - offsets[v];
 }
 
-/* Measures the change that a vertex still wants, and triggers it if that is above the threshold. */
+/* Measures the change that a vertex still wants, and triggers it if that is above the threshold. Vertices that nothing
+ * reads are applied at the end. */
 PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
 {
+    if (!s->all && s->place_offsets[v] == s->place_offsets[v + 1]) return;
     program_value old = PATH_PEEK(&((program_value *)s->values)[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     t->scanned++;
 #if PROGRAM_MEASURE == TD_MEASURE_SUM

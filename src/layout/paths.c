@@ -83,7 +83,7 @@ static td_status make(td_path_job *job)
     stats->paths = job->paths.paths = count_paths(job);
     stats->seconds_paths = td_seconds_since(begin);
     begin = td_clock_ns();
-    TD_CHECK(td_components_find(&job->components, job, true));
+    TD_CHECK(td_path_components_find(&job->components, job, true));
     TD_CHECK(td_paths_layers(job));
     stats->seconds_sketch = td_seconds_since(begin);
     begin = td_clock_ns();

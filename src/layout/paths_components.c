@@ -78,7 +78,7 @@ static void step(tarjan *self)
     else if (self->result.of[w] == TD_NO_VERTEX && self->number[w] < self->low[v]) self->low[v] = self->number[w];
 }
 
-td_status td_components_find(td_components *out, const td_path_job *job, bool of_paths)
+td_status td_path_components_find(td_components *out, const td_path_job *job, bool of_paths)
 {
     td_status status = TD_OK;
     uint64_t vertices = job->graph->vertices;

@@ -118,7 +118,7 @@ td_status td_paths_bound(td_path_job *job);
 
 /* The components of the graph, or of its paths' dependencies: then the edges inside a path (neither its first nor its
  * last) go both ways, because all vertices that a path passes through belong together. */
-td_status td_components_find(td_components *out, const td_path_job *job, bool of_paths);
+td_status td_path_components_find(td_components *out, const td_path_job *job, bool of_paths);
 void td_components_free(td_components *components);
 td_status td_paths_layers(td_path_job *job);
 td_status td_paths_place(td_path_job *job);

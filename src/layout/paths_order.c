@@ -132,7 +132,7 @@ td_status td_paths_order(td_path_job *job)
 {
     td_status status = TD_OK;
     td_components components = {0};
-    TD_TRY(td_components_find(&components, job, false));
+    TD_TRY(td_path_components_find(&components, job, false));
     job->within = components.of;
     TD_TRY(td_paths_search(job));
     if (job->options.merge != TD_PATHS_MERGE_OFF) TD_TRY(td_paths_join(job));

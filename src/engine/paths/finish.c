@@ -27,7 +27,9 @@ static td_status measure(td_paths_job *self, double *residual)
 {
     td_path_tally found;
     self->cpu.paths.state.least = INFINITY;
+    self->cpu.paths.state.all = true;
     TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, self->cpu.graph->vertices, self->cpu.graph->vertices, &found));
+    self->cpu.paths.state.all = false;
     *residual = found.residual;
     return TD_OK;
 }
