@@ -11,6 +11,8 @@
 #include "kernels/program.h"
 #include "layout/paths.h"
 
+enum { TD_PATH_LEVELS = 64 }; /* of changes, by powers of two: the last from a half on, the first everything tiny */
+
 /* What a launch or a step did. */
 typedef struct td_path_tally {
     uint64_t updates;    /* applies that changed a value */
@@ -26,8 +28,9 @@ typedef struct td_path_tally {
     double residual;     /* their changes, summed or the largest (PROGRAM_MEASURE) */
     double share, offset, answer; /* linear programs: program_share, program_offset, and program_answer to a share of 1 */
     uint64_t pad[2];
+    double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
 } td_path_tally;
-_Static_assert(sizeof(td_path_tally) == 128, "a worker's counters are apart from another's");
+_Static_assert(sizeof(td_path_tally) % 128 == 0, "a worker's counters are apart from another's");
 
 typedef struct td_path_state {
     /* The layout. Path i of partition k has bit 32 * first_word[k] + i in `marks`. */
@@ -48,6 +51,8 @@ typedef struct td_path_state {
     const uint64_t *count_offsets;      /* bound of 0, 1, ..., its own degree or more */
     const uint64_t *out_offsets;
     uint32_t vertices;
+    uint32_t *rounds;                   /* the last round that applied a vertex: once a round is enough; 0: not kept */
+    uint32_t round;
     double least;                       /* a change up to it waits for further deposits */
     double scale;                       /* linear programs: values are multiplied by it at the end */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */

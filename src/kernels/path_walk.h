@@ -89,9 +89,11 @@ PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint
                                td_path_tally *t)
 {
     program_value *values = (program_value *)s->values;
+    if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return;
     program_value old = PATH_PEEK(&values[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return;
     t->updates++;
+    if (s->rounds != 0) PATH_POKE(&s->rounds[v], s->round);
 #if !PROGRAM_SENDS_VALUE
     uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
     PATH_POKE(&((program_message *)s->messages)[v], program_send(c, fresh, degree));
@@ -203,6 +205,14 @@ PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, u
     t->edges += offsets[v + 1] - offsets[v];
 }
 
+/* The level of a change: its power of two. */
+PATH_FN uint32_t PATH_NAME(level)(double change)
+{
+    uint32_t power = td_float_to_bits((float)change) >> 23, lowest = 127 - TD_PATH_LEVELS;
+    uint32_t level = power < lowest ? 0 : power - lowest;
+    return level < TD_PATH_LEVELS ? level : TD_PATH_LEVELS - 1;
+}
+
 /* Measures the change that a vertex still wants, and triggers it if that is above the threshold. Vertices that nothing
  * reads are applied at the end. */
 PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
@@ -212,6 +222,7 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     t->scanned++;
 #if PROGRAM_MEASURE == TD_MEASURE_SUM
     t->residual += program_change(c, fresh, old);
+    t->levels[PATH_NAME(level)(program_change(c, fresh, old))] += program_change(c, fresh, old);
 #elif PROGRAM_MEASURE == TD_MEASURE_MAX
     double change = program_change(c, fresh, old);
     if (!(change <= t->residual)) t->residual = change; /* NaN stays */

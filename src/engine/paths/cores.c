@@ -41,6 +41,7 @@ static void add(td_path_tally *sum, const td_path_tally *more, int measure)
     sum->share += more->share;
     sum->offset += more->offset;
     sum->answer += more->answer;
+    for (int l = 0; l < TD_PATH_LEVELS; l++) sum->levels[l] += more->levels[l];
 }
 
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out)
@@ -48,8 +49,9 @@ td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, ui
     td_cpu_job *cpu = &self->cpu;
     *out = (td_path_tally){0};
     if (units == 0) return TD_OK;
+    cpu->paths = &self->steps;
     TD_CHECK(td_cpu_step(cpu, kernel_of(cpu->kernels, step), units, grain_of(step), work, NULL));
-    for (int w = 0; w < cpu->counting; w++) add(out, &cpu->paths.tallies[w], cpu->kernels->measure);
+    for (int w = 0; w < cpu->counting; w++) add(out, &self->steps.tallies[w], cpu->kernels->measure);
     add(&self->sum, out, cpu->kernels->measure);
     return TD_OK;
 }

@@ -6,7 +6,7 @@ static uint64_t bytes_loaded(const td_paths_job *self)
 {
     const td_cpu_kernels *k = self->cpu.kernels;
     const td_path_tally *t = &self->sum;
-    const td_path_state *s = &self->cpu.paths.state;
+    const td_path_state *s = &self->steps.state;
     uint64_t id = sizeof(uint32_t), offset = sizeof(uint64_t), weight = td_weight_bytes(self->cpu.graph->weights);
     uint64_t master = k->value_bytes + (k->schedule == TD_SCHEDULE_PEEL ? 0 : k->accum_bytes);
     uint64_t message = k->sends_value ? 0 : k->message_bytes;
@@ -32,7 +32,7 @@ void td_paths_count(td_paths_job *self)
     td_run_count(run, "passes", self->passes);
     td_run_count(run, "reads", t->reads);
     td_run_count(run, "scanned", t->scanned);
-    if (self->cpu.paths.state.plain) return;
+    if (self->steps.state.plain) return;
     td_run_count(run, "paths_walked", t->paths);
     td_run_count(run, "marks", t->marks);
     td_run_count(run, "notices", t->notices);

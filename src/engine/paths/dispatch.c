@@ -39,7 +39,7 @@ static uint32_t count_marked(const td_paths_job *self, uint32_t k)
 {
     uint32_t marked = 0;
     for (uint32_t w = self->index.first_word[k]; w < self->index.first_word[k + 1]; w++)
-        marked += (uint32_t)td_popcount(self->cpu.paths.state.marks[w]);
+        marked += (uint32_t)td_popcount(self->steps.state.marks[w]);
     return marked;
 }
 
@@ -82,8 +82,9 @@ static td_status walk(td_paths_job *self, const td_paths_group *group, double le
 {
     uint64_t paths;
     td_path_tally tally;
-    self->cpu.paths.state.least = least;
-    self->cpu.paths.order = self->order;
+    self->steps.state.least = least;
+    self->steps.state.round++;
+    self->steps.order = self->order;
     *walked = list_marked(self, group, &paths);
     if (*walked == 0) return TD_OK;
     TD_CHECK(td_paths_do(self, TD_PATHS_WALK, *walked, paths, &tally));
@@ -95,10 +96,10 @@ static td_status walk(td_paths_job *self, const td_paths_group *group, double le
 /* Measures the changes that the group's vertices want, and marks the paths of those above the threshold. */
 static td_status scan(td_paths_job *self, const td_paths_group *group, double least, td_path_tally *out)
 {
-    self->cpu.paths.state.least = least;
-    self->cpu.paths.list = group->members;
+    self->steps.state.least = least;
+    self->steps.list = group->members;
     TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, group->member_count, group->member_count, out));
-    self->cpu.paths.list = NULL;
+    self->steps.list = NULL;
     return TD_OK;
 }
 
@@ -133,15 +134,19 @@ static double tolerance_of(td_paths_job *self, const td_paths_group *group)
     return self->allowed - self->left;
 }
 
-/* The threshold below which changes wait: a part of the mean change, or of the largest. */
-static double threshold(const td_paths_job *self, const td_paths_group *group, double residual, double tolerance)
+/* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
+ * of two. Of a largest change: a part of it. */
+static double threshold(const td_paths_job *self, const td_path_tally *found, double tolerance)
 {
-    bool sum = self->cpu.kernels->measure == TD_MEASURE_SUM;
+    double taken = 0, enough = self->set.share * found->residual;
     if (!self->set.priority) return 0;
-    double mean = sum ? residual / (double)group->member_count : 0.5 * residual;
-    double floor = sum ? 0.5 * tolerance / (double)group->member_count : 0.5 * tolerance;
-    double least = self->set.wait * mean;
-    return least > floor ? least : floor;
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) {
+        double part = (1 - self->set.share) * found->residual;
+        return part > 0.5 * tolerance ? part : 0.5 * tolerance;
+    }
+    int level = TD_PATH_LEVELS;
+    while (level > 0 && taken < enough) taken += found->levels[--level];
+    return level > 0 ? ldexp(1, level - TD_PATH_LEVELS) : 0;
 }
 
 /* Whether the group's vertices want at most the tolerance once everything is sent. */
@@ -159,28 +164,22 @@ static td_status is_final(td_paths_job *self, const td_paths_group *group, doubl
 /* Programs of real numbers: until the group's vertices want at most the tolerance. */
 static td_status settle_real(td_paths_job *self, const td_paths_group *group)
 {
-    uint32_t walked, limit = self->cpu.limit;
-    double tolerance = tolerance_of(self, group), least = threshold(self, group, 0, tolerance);
+    uint32_t walked;
+    double tolerance = tolerance_of(self, group), least = 0;
     td_path_tally found = {0};
     bool final = false;
     for (uint32_t round = 0; !final; round++) {
         TD_CHECK(walk(self, group, least, &walked));
         if (!group->cyclic) return flush(self, group);
-        TD_CHECK(scan(self, group, least, &found));
+        TD_CHECK(scan(self, group, INFINITY, &found));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         TD_CHECK(is_final(self, group, tolerance, &found, &final));
         if (final) break;
-        least = threshold(self, group, found.residual, tolerance);
-        if (walked == 0 && found.wanting == 0) {
-            if (least == 0) break; /* no value changes any more: as close as their type can be */
-            self->waits++;
-        }
+        least = threshold(self, &found, tolerance);
         TD_CHECK(scan(self, group, least, &found));
-        if (found.wanting == 0 && walked == 0 && !self->set.priority) break;
-        if (round >= limit) {
-            self->limited = true;
-            break;
-        }
+        if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
+        self->limited = round >= self->cpu.limit;
+        if (self->limited) break;
     }
     if (self->cpu.kernels->measure == TD_MEASURE_SUM) self->left += found.residual;
     return TD_OK;
@@ -236,7 +235,7 @@ static td_status pass(td_paths_job *self)
 td_status td_paths_dispatch(td_paths_job *self)
 {
     bool converged = false;
-    self->tolerance = self->run->tolerance * 0.5;
+    self->tolerance = self->run->tolerance * TD_PATHS_FIRST;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) self->tolerance = self->run->tolerance;
     for (uint32_t i = 0; i < MOST_PASSES && !converged; i++) {
         TD_CHECK(pass(self));

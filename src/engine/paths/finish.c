@@ -12,11 +12,11 @@ static td_status rescale(td_paths_job *self, bool store, double *residual)
 {
     td_cpu_job *cpu = &self->cpu;
     td_path_tally sums;
-    cpu->paths.stores = store;
+    self->steps.stores = store;
     TD_CHECK(td_paths_do(self, TD_PATHS_TOTAL, cpu->graph->vertices, cpu->graph->vertices, &sums));
     double part = sums.offset > 0 ? sums.answer / sums.offset * sums.share : 0;
-    cpu->paths.state.scale = 1 / (1 - part);
-    cpu->context.global = sums.share * cpu->paths.state.scale;
+    self->steps.state.scale = 1 / (1 - part);
+    cpu->context.global = sums.share * self->steps.state.scale;
     TD_CHECK(td_paths_do(self, TD_PATHS_RESCALE, cpu->graph->vertices, cpu->graph->vertices, &sums));
     cpu->context.global = 0;
     *residual = sums.residual;
@@ -26,10 +26,10 @@ static td_status rescale(td_paths_job *self, bool store, double *residual)
 static td_status measure(td_paths_job *self, double *residual)
 {
     td_path_tally found;
-    self->cpu.paths.state.least = INFINITY;
-    self->cpu.paths.state.all = true;
+    self->steps.state.least = INFINITY;
+    self->steps.state.all = true;
     TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, self->cpu.graph->vertices, self->cpu.graph->vertices, &found));
-    self->cpu.paths.state.all = false;
+    self->steps.state.all = false;
     *residual = found.residual;
     return TD_OK;
 }

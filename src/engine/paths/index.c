@@ -44,7 +44,7 @@ static void for_sources(td_paths_job *self, visit each)
         const td_path_partition *of = &paths->partition[k];
         for (uint32_t p = 0; p < of->paths; p++) {
             uint64_t begin = td_path_begin(paths, of, p), end = td_path_end(paths, of, p);
-            if (!self->cpu.paths.state.back) end--;
+            if (!self->steps.state.back) end--;
             for (uint64_t i = begin; i < end; i++)
                 each(self, paths->vertices[i], 32 * self->index.first_word[k] + p);
         }
@@ -67,7 +67,7 @@ static td_status make_places(td_paths_job *self)
 {
     uint64_t n = self->cpu.graph->vertices, places = self->paths.edges, before = 0;
     td_paths_index *index = &self->index;
-    if (self->cpu.paths.state.back) places += self->paths.paths;
+    if (self->steps.state.back) places += self->paths.paths;
     TD_CHECK(TD_NEW_ZEROED(&index->place_offsets, n + 1, "paths of vertices"));
     TD_CHECK(TD_NEW(&index->places, places, "paths of vertices"));
     for_sources(self, count_place);
@@ -112,7 +112,7 @@ static td_status find_owners(td_paths_job *self)
 
 td_status td_paths_make_index(td_paths_job *self)
 {
-    td_path_state *state = &self->cpu.paths.state;
+    td_path_state *state = &self->steps.state;
     TD_CHECK(number_words(self));
     TD_CHECK(make_places(self));
     if (!self->one_group) TD_CHECK(find_owners(self));

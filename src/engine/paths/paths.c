@@ -43,15 +43,15 @@ static void describe(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     self->real = cpu->kernels->measure != TD_MEASURE_NONE;
-    cpu->paths.state.plain = self->set.variant == TD_PATHS_T;
-    cpu->paths.state.back = cpu->lists == 2;
+    self->steps.state.plain = self->set.variant == TD_PATHS_T;
+    self->steps.state.back = cpu->lists == 2;
     self->one_group = cpu->lists == 2 || !self->set.layers;
 }
 
 static td_status open_paths(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    td_path_state *s = &cpu->paths.state;
+    td_path_state *s = &self->steps.state;
     const td_paths *paths = &self->paths;
     TD_CHECK(td_paths_open(&self->paths, cpu->graph, &self->set.layout, cpu->pool, &self->prepared));
     self->has_paths = true;
@@ -70,12 +70,12 @@ static td_status open_plain(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t n = cpu->graph->vertices;
-    cpu->paths.state.place_offsets = cpu->push[0].offsets;
+    self->steps.state.place_offsets = cpu->push[0].offsets;
     if (cpu->lists == 1) return TD_OK;
     TD_CHECK(TD_NEW(&self->index.place_offsets, n + 1, "lists of vertices"));
     for (uint64_t v = 0; v <= n; v++)
         self->index.place_offsets[v] = cpu->push[0].offsets[v] + cpu->push[1].offsets[v];
-    cpu->paths.state.place_offsets = self->index.place_offsets;
+    self->steps.state.place_offsets = self->index.place_offsets;
     return TD_OK;
 }
 
@@ -83,7 +83,7 @@ static td_status set_up(td_paths_job *self)
 {
     describe(self);
     TD_CHECK(check_solution(self->run));
-    TD_CHECK(self->cpu.paths.state.plain ? open_plain(self) : open_paths(self));
+    TD_CHECK(self->steps.state.plain ? open_plain(self) : open_paths(self));
     return td_paths_declare_state(self, &(td_host_memory){0});
 }
 
@@ -116,7 +116,7 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     run->prepare_seconds += td_seconds_since(began);
     self.cpu.run_began = td_clock_ns();
     TD_TRY(td_paths_start(&self));
-    TD_TRY(self.cpu.paths.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
+    TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
     TD_TRY(td_paths_store_scaled(&self));
     run->seconds = td_seconds_since(self.cpu.run_began);
     run->iterations = (uint32_t)(self.rounds < UINT32_MAX ? self.rounds : UINT32_MAX);
@@ -149,8 +149,8 @@ static td_status plan_paths(td_plan *plan)
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
-    plan->program_bytes = memory.peak + (self.cpu.paths.state.plain ? 0 : layout_bytes(plan->graph));
-    if (self.one_group && self.set.layers && !self.cpu.paths.state.plain)
+    plan->program_bytes = memory.peak + (self.steps.state.plain ? 0 : layout_bytes(plan->graph));
+    if (self.one_group && self.set.layers && !self.steps.state.plain)
         td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");
     return TD_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "cpu/cpu.h"
 #include "engine/engine.h"
+#include "kernels/cpu/path_job.h"
 #include "layout/paths.h"
 
 typedef enum td_paths_variant { TD_PATHS_FULL, TD_PATHS_W, TD_PATHS_T } td_paths_variant;
@@ -26,7 +27,7 @@ typedef struct td_paths_settings {
     bool layers;     /* groups in the order of their layers, each until it is final */
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool steal;      /* idle workers take partitions of others */
-    double wait;     /* a change below this part of the mean (or largest) change waits */
+    double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
 
 extern const td_setting td_paths_setting_table[];
@@ -55,6 +56,7 @@ typedef struct td_paths_group {
 
 typedef struct td_paths_job {
     td_cpu_job cpu;
+    td_cpu_paths steps;       /* what its kernels need beside */
     td_run *run;
     const td_run_options *options;
     td_paths_settings set;
@@ -69,9 +71,13 @@ typedef struct td_paths_job {
     double tolerance;         /* that the groups are held to */
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
-    uint64_t rounds, groups_walked, partitions_walked, sorted, waits, passes, stolen;
+    uint64_t rounds, groups_walked, partitions_walked, sorted, passes, stolen;
     bool limited;             /* a group reached the limit of rounds before its tolerance */
 } td_paths_job;
+
+/* A sum of changes is held to this part of the tolerance at first: the scale of linear programs, known at the end, makes
+ * it larger. */
+#define TD_PATHS_FIRST 0.85
 
 /* index.c */
 td_status td_paths_make_index(td_paths_job *self);

@@ -10,7 +10,8 @@ static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tall
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t words = ((uint64_t)cpu->graph->vertices + 31) / 32, began = td_clock_ns();
-    cpu->paths.state.least = 0;
+    self->steps.state.least = 0;
+    self->steps.state.round++;
     TD_CHECK(td_paths_do(self, TD_PATHS_PUSH, words, td_cpu_view_edges(cpu), done));
     self->rounds++;
     TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, cpu->graph->vertices, cpu->graph->vertices, found));
@@ -36,7 +37,7 @@ static td_status rounds(td_paths_job *self)
 td_status td_paths_plain(td_paths_job *self)
 {
     bool converged = false, sum = self->cpu.kernels->measure == TD_MEASURE_SUM;
-    self->tolerance = self->run->tolerance * (sum ? 0.5 : 1);
+    self->tolerance = self->run->tolerance * (sum ? TD_PATHS_FIRST : 1);
     while (!converged && !self->limited && self->passes < 40) {
         self->passes++;
         TD_CHECK(rounds(self));

@@ -5,7 +5,7 @@
 
 enum {
     SET_VARIANT, SET_DEPTH, SET_MERGE, SET_ACYCLIC, SET_PARTITION, SET_PACK, SET_HOT, SET_PARTITION_EDGES, SET_LAYERS,
-    SET_PRIORITY, SET_WAIT, SET_STEAL, SETTINGS,
+    SET_PRIORITY, SET_SHARE, SET_STEAL, SETTINGS,
 };
 
 const td_setting td_paths_setting_table[] = {
@@ -29,8 +29,9 @@ const td_setting td_paths_setting_table[] = {
                     "paths are processed layer by layer, each group until it is final; off: all at once"},
     [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                       "partitions with many active paths of high degree first, and small changes wait"},
-    [SET_WAIT] = {"wait", TD_SETTING_NUMBER, 1, 0, 1e6, NULL,
-                  "priority: a change below so many times the group's mean change waits for further deposits"},
+    [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.5, 0.01, 1, NULL,
+                   "priority: vertices with the largest changes, which hold this share of all changes, are applied in a "
+                   "round; smaller changes wait for further deposits"},
     [SET_STEAL] = {"steal", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "idle workers take partitions of others"},
     [SETTINGS] = {0},
 };
@@ -40,7 +41,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(settings, "paths", td_paths_setting_table, set, NULL));
     *out = (td_paths_settings){.variant = (td_paths_variant)set[SET_VARIANT], .layout = td_path_defaults(),
-                               .layers = set[SET_LAYERS] == 0, .wait = set[SET_WAIT], .steal = set[SET_STEAL] == 0};
+                               .layers = set[SET_LAYERS] == 0, .share = set[SET_SHARE], .steal = set[SET_STEAL] == 0};
     out->priority = set[SET_PRIORITY] == 0 && out->variant == TD_PATHS_FULL;
     out->layout.depth = (uint32_t)set[SET_DEPTH];
     out->layout.merge = (td_path_merge)set[SET_MERGE];
@@ -59,6 +60,6 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
     if (td_paths_read_settings(settings, &set) != TD_OK) return true;
     if (strcmp(name, "variant") == 0 || strcmp(name, "steal") == 0) return true;
     if (set.variant == TD_PATHS_T) return false;
-    if (strcmp(name, "wait") == 0) return set.priority;
+    if (strcmp(name, "share") == 0) return set.priority;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
 }

@@ -8,7 +8,6 @@
 #include "base/fetch.h"
 #include "base/share.h"
 #include "kernels/cpu/buckets.h"
-#include "kernels/path_state.h"
 #include "kernels/program.h"
 #include "store/graph.h"
 
@@ -52,17 +51,6 @@ typedef struct td_cpu_coop {
     const uint32_t *changed;    /* by the GPU: vertices and their values */
     const void *given;
 } td_cpu_coop;
-
-/* The fields of the paths engine's kernels (kernels/cpu/paths.h). */
-enum { TD_PATH_MIRRORS = 4096 }; /* mirrors in a unit of path_clears */
-typedef struct td_cpu_paths {
-    td_path_state state;
-    const uint32_t *order;      /* path_walks: the partitions to walk */
-    const uint32_t *list;       /* steps over vertices: these; NULL: all */
-    uint64_t mirrors;
-    bool stores;                /* path_rescales: values are replaced */
-    td_path_tally *tallies;     /* one per worker */
-} td_cpu_paths;
 
 typedef enum td_direction { TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_NOTIFY, TD_DIRECTION_PUSH } td_direction;
 
@@ -145,7 +133,7 @@ typedef struct td_cpu_job {
     bool bare;           /* the engine provides values and messages itself */
     bool by_rounds;      /* the bucket kernel is not used */
     td_cpu_coop coop;
-    td_cpu_paths paths;
+    struct td_cpu_paths *paths; /* kernels/cpu/path_job.h */
 } td_cpu_job;
 
 typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);

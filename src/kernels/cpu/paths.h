@@ -1,4 +1,5 @@
 /* Paths on the CPU's cores (kernels/path_walk.h): a worker takes a partition and walks its marked paths in order. */
+#include "kernels/cpu/path_job.h"
 
 #define PATH_FN static inline
 #define PATH_NAME(x) NAME_WITH(path_##x, KIND)
@@ -50,19 +51,19 @@ static inline void NAME(walk_partition)(const td_path_state *s, const td_context
 static void NAME(path_walks)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
-    const td_path_state s = job->paths.state;
+    const td_path_state s = job->paths->state;
     td_path_tally t = {0};
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++)
-            NAME(walk_partition)(&s, &context, job->paths.order[i], &t);
-    job->paths.tallies[worker] = t;
+            NAME(walk_partition)(&s, &context, job->paths->order[i], &t);
+    job->paths->tallies[worker] = t;
 }
 
 static void NAME(path_pushes)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
-    const td_path_state s = job->paths.state;
+    const td_path_state s = job->paths->state;
     program_message *sent = s.sent;
     td_path_tally t = {0};
     uint64_t begin, end;
@@ -81,7 +82,7 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
                                                     before, message, &t);
                 }
             }
-    job->paths.tallies[worker] = t;
+    job->paths->tallies[worker] = t;
 }
 
 /* One step over vertices: units are vertices, or positions in a list of vertices. */
@@ -89,22 +90,22 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
     static void NAME(name)(td_cpu_job *job, int worker)                                 \
     {                                                                                   \
         const td_context context = kernel_context(job), *c = &context;                  \
-        const td_path_state state = job->paths.state, *s = &state;                      \
+        const td_path_state state = job->paths->state, *s = &state;                      \
         td_path_tally tally = {0}, *t = &tally;                                         \
         uint64_t begin, end;                                                            \
         while (td_share_out_take(&job->share, worker, &begin, &end))                    \
             for (uint64_t i = begin; i < end; i++) {                                    \
-                uint32_t v = job->paths.list != NULL ? job->paths.list[i] : (uint32_t)i; \
+                uint32_t v = job->paths->list != NULL ? job->paths->list[i] : (uint32_t)i; \
                 call;                                                                   \
             }                                                                           \
-        job->paths.tallies[worker] = tally;                                             \
+        job->paths->tallies[worker] = tally;                                             \
     }
 PATH_STEP(path_starts, NAME_WITH(path_start, KIND)(s, c, v, t))
 PATH_STEP(path_scans, NAME_WITH(path_scan, KIND)(s, c, v, t))
 PATH_STEP(path_finishes, NAME_WITH(path_finish, KIND)(s, c, v, t))
 #if PROGRAM_LINEAR && PROGRAM_SHARES
 PATH_STEP(path_totals, NAME_WITH(path_total, KIND)(s, c, v, t))
-PATH_STEP(path_rescales, NAME_WITH(path_rescale, KIND)(s, c, v, job->paths.stores, t))
+PATH_STEP(path_rescales, NAME_WITH(path_rescale, KIND)(s, c, v, job->paths->stores, t))
 #endif
 
 /* Units: mirrors. */
@@ -113,9 +114,9 @@ static void NAME(path_clears)(td_cpu_job *job, int worker)
     program_message nothing = NAME_WITH(path_nothing, KIND)(&job->context);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t e = begin * TD_PATH_MIRRORS; e < end * TD_PATH_MIRRORS && e < job->paths.mirrors; e++) {
-            ((program_message *)job->paths.state.sent)[e] = nothing;
-            if (job->paths.state.sent_back != NULL) ((program_message *)job->paths.state.sent_back)[e] = nothing;
+        for (uint64_t e = begin * TD_PATH_MIRRORS; e < end * TD_PATH_MIRRORS && e < job->paths->mirrors; e++) {
+            ((program_message *)job->paths->state.sent)[e] = nothing;
+            if (job->paths->state.sent_back != NULL) ((program_message *)job->paths->state.sent_back)[e] = nothing;
         }
 }
 
