@@ -2,11 +2,12 @@
  *
  * A packed file is mapped, and only its header, its offsets and its ids are read and verified, so
  * that the command takes no time; counts that need every edge (loops, parallel edges, the digest)
- * need --check. Any other file is read whole, and so is a packed one for --partition. */
+ * need --check. Any other file is read whole, and so is a packed one for --partition and --paths. */
 #include "command.h"
 #include "graph_text.h"
 #include "info_needs.h"
 #include "info_partition.h"
+#include "info_paths.h"
 #include "output.h"
 #include "report.h"
 #include "standard_input.h"
@@ -29,7 +30,8 @@
 typedef struct info_settings {
     td_common common;
     const char *format, *partition;
-    bool check;
+    bool check, paths;
+    td_arg_pairs set;
 } info_settings;
 
 #define OPTION(...) TD_OPTION(info_settings, __VA_ARGS__)
@@ -39,6 +41,9 @@ static const td_arg_option options[] = {
     OPTION("format", TEXT, format, "F", "format of the file (default: recognised)"),
     OPTION("partition", TEXT, partition, "P:N", "cut the graph into N fragments (1 to 16) by seg, random or metis, and "
            "count edges, cut edges and mirrors"),
+    OPTION("paths", FLAG, paths, NULL, "divide the graph into directed paths and count them, their dependencies and "
+           "their partitions"),
+    OPTION("set", PAIRS, set, "KEY=VALUE", "a setting of --paths: paths.merge=free; may be repeated"),
     {0},
 };
 
@@ -54,6 +59,8 @@ typedef struct inspection {
     double seconds;
     const char *cut_by; /* --partition, or NULL */
     td_partition_info cut;
+    bool by_paths; /* --paths */
+    td_paths_info paths;
 } inspection;
 
 /* The checksums of a section include the zeros that follow it in the mapping. */
@@ -70,7 +77,7 @@ static td_status open_packed(inspection *job)
     td_packed *file = NULL;
     TD_CHECK(td_packed_open(&file, job->path));
     job->file = *td_packed_describe(file);
-    if (job->cut_by != NULL) { /* needs every edge; loading verifies all that it reads */
+    if (job->cut_by != NULL || job->by_paths) { /* needs every edge; loading verifies all that it reads */
         TD_TRY(td_packed_load(&job->graph, job->path, job->pool));
         goto done;
     }
@@ -121,6 +128,7 @@ static td_status inspect(inspection *job, const info_settings *s)
         TD_CHECK(td_graph_stats_degrees(job->graph, job->pool, &job->stats));
     }
     if (job->cut_by != NULL) TD_CHECK(td_info_partition(job->graph, job->cut_by, &s->common, &job->cut));
+    if (job->by_paths) TD_CHECK(td_info_paths(job->graph, &s->set, &s->common, &job->paths));
     job->seconds = td_seconds_since(start);
     return TD_OK;
 }
@@ -375,21 +383,26 @@ static td_status show(const inspection *job, const td_common *common, td_report 
         print_sections(job);
         TD_CHECK(td_print_needs(job->graph, &job->file, job->pool));
         print_needs(job);
+        if (job->packed) td_print_prepared(job->path);
         if (job->cut_by != NULL) td_print_partition(&job->cut, job->cut_by, job->graph);
+        if (job->by_paths) td_print_paths(&job->paths, job->graph);
     }
     if (common->json == NULL) return TD_OK;
     TD_CHECK(td_report_begin(out, common->json, "info", td_pool_threads(job->pool)));
     report(&out->json, job);
+    if (job->packed) td_prepared_json(&out->json, job->path);
     if (job->cut_by != NULL) td_partition_json(&out->json, &job->cut, job->cut_by);
+    if (job->by_paths) td_paths_json(&out->json, &job->paths, job->graph);
     return td_needs_json(&out->json, job->graph, &job->file, job->pool);
 }
 
 static td_status run_info(const td_args *args, void *settings)
 {
     const info_settings *s = settings;
-    inspection job = {.path = args->words[0], .cut_by = s->partition};
+    inspection job = {.path = args->words[0], .cut_by = s->partition, .by_paths = s->paths};
     td_report out = {0};
     if (s->partition != NULL) TD_CHECK(td_info_check_partition(s->partition));
+    if (s->set.count > 0 && !s->paths) return td_fail(TD_USAGE, "--set is for the settings of --paths");
     TD_CHECK(td_report_check_target(&s->common, job.path));
     TD_CHECK(td_standard_input_take(&job.path, NULL, NULL));
     td_status status = inspect(&job, s);
@@ -412,9 +425,12 @@ const td_command td_cmd_info = {
                "contents: packing the same graph twice gives the same. The digest identifies the graph: it is the "
                "same in every format. --partition reads the whole file and adds a table of what an engine on several "
                "GPUs would divide: per fragment its vertices, its edges (entries of its vertices' lists, out and in), "
-               "those whose other end is in another fragment, and mirrors, which are the distinct other ends.",
+               "those whose other end is in another fragment, and mirrors, which are the distinct other ends. "
+               "--paths reads the whole file, too, and adds what the engine paths would work with; it takes prepared paths "
+               "('tandem prepare') where there are some.",
     .examples = "tandem info web.tg\n"
                 "tandem info web.tg --check\n"
                 "tandem info web.tg --partition seg:8\n"
+                "tandem info web.tg --paths --set paths.merge=free\n"
                 "tandem info --json soc-Epinions1.txt.xz",
 };

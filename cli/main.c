@@ -38,7 +38,7 @@ const td_arg_option td_common_options[] = {
 };
 
 const td_command *const td_commands[] = {
-    &td_cmd_gen, &td_cmd_convert, &td_cmd_reorder, &td_cmd_info, &td_cmd_run, &td_cmd_devices, &td_cmd_calibrate,
+    &td_cmd_gen, &td_cmd_convert, &td_cmd_reorder, &td_cmd_prepare, &td_cmd_info, &td_cmd_run, &td_cmd_devices, &td_cmd_calibrate,
     &td_cmd_bench, &td_cmd_help, NULL,
 };
 

@@ -364,6 +364,58 @@ TD_API td_status td_partition_check(const char *partition);
 TD_API td_status td_graph_partition_info(td_session *session, const td_graph *graph, const char *partition,
                                          uint64_t seed, td_partition_info *out);
 
+/* Paths: a graph as disjoint directed paths, the unit of work of the engine `paths`; what a decomposition is like. */
+typedef struct td_paths_info {
+    size_t size;             /* sizeof(td_paths_info), set by the caller */
+    uint64_t paths, edges;
+    uint64_t bound;          /* fewest paths that have every edge once */
+    uint64_t bound_one_pass; /* fewest with at most one path through a vertex */
+    uint64_t found;          /* paths before they were joined */
+    uint64_t longest;        /* edges of a path */
+    uint64_t hot_paths, hot_edges;
+    uint64_t components, cyclic;         /* of the paths' dependencies; those with a cycle */
+    uint64_t giant_paths, giant_vertices; /* of the largest component */
+    uint32_t layers;         /* of the components */
+    uint64_t once_vertices, once_paths;  /* that one update is enough for */
+    uint32_t groups, partitions;         /* paths dispatched together; paths of a warp */
+    uint64_t replicas;       /* vertices of all partitions, each counted once in each */
+    double lane_balance;     /* edges over those of as many full lanes: 1 is even */
+    uint64_t bytes, peak;    /* of the decomposition; while it was made */
+    double paths_seconds, sketch_seconds, store_seconds;
+    bool prepared;           /* it was read from the file beside the graph; the seconds are those of making that */
+} td_paths_info;
+
+/* Decomposes a graph in memory, or reads the prepared decomposition. `settings`: "paths.depth=8", ..., ends with NULL; or
+ * NULL. */
+TD_API td_status td_graph_paths_info(td_session *session, const td_graph *graph, const char *const *settings,
+                                     td_paths_info *out);
+
+/* Prepared layouts: what an engine makes of a graph before it runs, kept in a file beside the .tg (or, where that folder
+ * cannot be written, in the user's cache folder), so that it is made once. The .tg stays as it is. */
+TD_API const char *td_layout_name(int index);           /* "paths"; NULL after the last one */
+TD_API const char *td_layout_summary(const char *name); /* NULL if there is none */
+
+typedef struct td_prepared {
+    size_t size;       /* sizeof(td_prepared), set by the caller */
+    char layout[32];
+    char key[512];     /* the settings it was made with */
+    char path[4096];
+    uint64_t bytes;
+    bool matches;      /* it is of this build of the graph, and whole as far as its header tells */
+    bool made;         /* by this call of td_graph_prepare; false: it was there */
+    double make_seconds, write_seconds;
+} td_prepared;
+
+/* Makes a layout of a graph that was opened from a .tg and is in memory, unless it is there. `out` may be NULL. */
+TD_API td_status td_graph_prepare(td_session *session, const td_graph *graph, const char *layout,
+                                  const char *const *settings, td_prepared *out);
+
+/* The layouts of a .tg, in the order of their names; TD_NOT_FOUND after the last one. */
+TD_API td_status td_prepared_find(const char *path, int index, td_prepared *out);
+
+/* Removes a layout, whatever build of the graph it is of. TD_NOT_FOUND: there is none. */
+TD_API td_status td_prepared_remove(const char *path, const char *layout);
+
 /* Running programs. */
 
 TD_API const char *td_program_name(int index);            /* NULL after the last one */

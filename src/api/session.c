@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_STRUCT_BYTES = 4096 }; /* beyond this a size was never set */
+enum { MOST_STRUCT_BYTES = 8192 }; /* beyond this a size was never set */
 
 uint64_t td_memory_held(void) { return td_account_memory(td_account_process()).now; }
 uint64_t td_memory_peak(void) { return td_account_memory(td_account_process()).peak; }

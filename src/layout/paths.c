@@ -40,7 +40,7 @@ static td_status sum_degrees(void *context, uint64_t begin, uint64_t end, int wo
 static td_status start(td_path_job *job)
 {
     uint32_t vertices = job->graph->vertices;
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     TD_CHECK(TD_NEW(&job->degree, vertices, "degrees"));
     TD_CHECK(TD_NEW(&passes->enters, vertices, "edges into inner vertices"));
     TD_CHECK(TD_NEW(&passes->leaves, vertices, "edges out of inner vertices"));
@@ -68,7 +68,7 @@ static td_status decompose(td_path_job *job)
 static uint64_t count_paths(const td_path_job *job)
 {
     uint64_t paths = job->graph->edges;
-    const td_passes *passes = &job->passes;
+    const td_path_passes *passes = &job->passes;
     if (passes->before != NULL) return paths - td_bitmap_count(passes->followed, td_bitmap_words(paths));
     for (uint32_t v = 0; v < job->graph->vertices; v++) paths -= td_passed(passes, v);
     return paths;
@@ -102,7 +102,7 @@ static void free_job(td_path_job *job)
     td_free(job->passes.before);
     td_free(job->passes.followed);
     td_free(job->passes.place);
-    td_components_free(&job->components);
+    td_path_components_free(&job->components);
     td_free(job->sketch.ready);
     td_free(job->sketch.paths);
     td_free(job->sketch.edges);
@@ -156,11 +156,4 @@ uint64_t td_paths_bytes(const td_paths *paths)
     bytes += paths->groups * sizeof(td_path_group) + 4 * ((uint64_t)paths->layers + 1);
     bytes += 8 * ((uint64_t)paths->graph_vertices + 1) + 4 * paths->reader_offsets[paths->graph_vertices];
     return bytes + 16 * (nodes + 1) + 4 * (paths->next_offsets[nodes] + paths->before_offsets[nodes]);
-}
-
-td_status td_paths_open(td_paths *out, const td_graph *graph, const td_path_options *options, td_pool *pool,
-                        bool *prepared)
-{
-    if (prepared != NULL) *prepared = false;
-    return td_paths_make(out, graph, options, pool);
 }

@@ -21,6 +21,7 @@
 #define TD_LAYOUT_PATHS_H
 
 #include "store/graph.h"
+#include "store/sidecar.h"
 
 enum {
     TD_PATH_LANES = 32,             /* threads of a warp, which takes a partition */
@@ -141,6 +142,17 @@ typedef struct td_paths {
  * charged to the calling thread's account. */
 td_status td_paths_make(td_paths *out, const td_graph *graph, const td_path_options *options, td_pool *pool);
 void td_paths_free(td_paths *paths);
+
+/* The options as text: the key of a prepared layout. Returns `text`. */
+#define TD_PATHS_LAYOUT "paths"
+enum { TD_PATHS_KEY = 256 };
+char *td_paths_key(char text[TD_PATHS_KEY], const td_path_options *options);
+
+/* Writes the decomposition of a .tg (its path) beside it; `where` receives the file's path. */
+td_status td_paths_save(const td_paths *paths, const char *graph, char where[TD_SIDECAR_PATH], td_pool *pool);
+
+/* Reads it again. TD_NOT_FOUND: there is none with these options, or the graph is no .tg in memory. */
+td_status td_paths_load(td_paths *out, const td_graph *graph, const td_path_options *options, td_pool *pool);
 
 /* Takes the decomposition from the file beside the graph if it is there, of this build of the graph and of these
  * options; otherwise makes it. *prepared (may be NULL) says which. */

@@ -16,14 +16,14 @@ typedef struct tarjan {
     frame *frames;
     uint64_t depth, stacked, ordered;
     uint32_t visited;
-    td_components result;
+    td_path_components result;
 } tarjan;
 
 /* The n-th neighbour, or TD_NO_VERTEX behind the last; *skip: no neighbour, but there may be more. */
 static uint32_t neighbour(const tarjan *self, uint32_t v, uint64_t n, bool *skip)
 {
     const td_graph *graph = self->job->graph;
-    const td_passes *passes = &self->job->passes;
+    const td_path_passes *passes = &self->job->passes;
     uint64_t degree = td_degree(&graph->out, v);
     *skip = false;
     if (n < degree) return graph->out.targets[graph->out.offsets[v] + n];
@@ -48,7 +48,7 @@ static void visit(tarjan *self, uint32_t v)
 
 static void close_component(tarjan *self, uint32_t v)
 {
-    td_components *result = &self->result;
+    td_path_components *result = &self->result;
     uint32_t member;
     result->first[result->count] = (uint32_t)self->ordered;
     do {
@@ -78,7 +78,7 @@ static void step(tarjan *self)
     else if (self->result.of[w] == TD_NO_VERTEX && self->number[w] < self->low[v]) self->low[v] = self->number[w];
 }
 
-td_status td_path_components_find(td_components *out, const td_path_job *job, bool of_paths)
+td_status td_path_components_find(td_path_components *out, const td_path_job *job, bool of_paths)
 {
     td_status status = TD_OK;
     uint64_t vertices = job->graph->vertices;
@@ -98,20 +98,20 @@ td_status td_path_components_find(td_components *out, const td_path_job *job, bo
     }
     self.result.first[self.result.count] = (uint32_t)vertices;
     *out = self.result;
-    self.result = (td_components){0};
+    self.result = (td_path_components){0};
 done:
     td_free(self.number);
     td_free(self.low);
     td_free(self.stack);
     td_free(self.frames);
-    td_components_free(&self.result);
+    td_path_components_free(&self.result);
     return status;
 }
 
-void td_components_free(td_components *components)
+void td_path_components_free(td_path_components *components)
 {
     td_free(components->of);
     td_free(components->order);
     td_free(components->first);
-    *components = (td_components){0};
+    *components = (td_path_components){0};
 }

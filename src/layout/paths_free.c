@@ -30,7 +30,7 @@ static td_status find_places(void *context, uint64_t begin, uint64_t end, int wo
     return TD_OK;
 }
 
-static void continue_by(td_passes *passes, uint64_t edge, uint64_t next)
+static void continue_by(td_path_passes *passes, uint64_t edge, uint64_t next)
 {
     passes->before[next] = (uint32_t)edge;
     td_bit_set_atomic(passes->followed, edge);
@@ -40,7 +40,7 @@ static void continue_by(td_passes *passes, uint64_t edge, uint64_t next)
  * in a symmetric graph, where an edge would be continued by its reverse. */
 static void pair_at(td_path_job *job, uint32_t v)
 {
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     const td_adjacency *in = &job->graph->in, *out = &job->graph->out;
     uint64_t k = in->offsets[v], last = in->offsets[v + 1], degree = td_degree(out, v);
     if (td_passed(passes, v)) continue_by(passes, passes->enters[v], passes->leaves[v]);
@@ -64,7 +64,7 @@ static td_status mark_open(void *context, uint64_t begin, uint64_t end, int work
 {
     (void)worker;
     pairing *self = context;
-    const td_passes *passes = &self->job->passes;
+    const td_path_passes *passes = &self->job->passes;
     for (uint64_t k = begin; k < end; k++) {
         if (td_bit_get(passes->followed, k)) continue;
         for (uint32_t edge = (uint32_t)k; edge != TD_NONE_BEFORE; edge = passes->before[edge])
@@ -88,7 +88,7 @@ static td_status new_class(pairing *self, uint32_t edge, uint32_t *room)
 /* What no path has is on a cycle. */
 static td_status number_cycles(pairing *self)
 {
-    const td_passes *passes = &self->job->passes;
+    const td_path_passes *passes = &self->job->passes;
     uint32_t room = 1024, edges = (uint32_t)self->job->graph->edges;
     TD_CHECK(TD_NEW(&self->parent, room, "cycles of edges"));
     TD_CHECK(TD_NEW(&self->some, room, "edges of cycles"));
@@ -117,7 +117,7 @@ static void unite(pairing *self, uint32_t one, uint32_t other)
     else self->parent[one] = other;
 }
 
-static void exchange(td_passes *passes, uint32_t one, uint32_t other)
+static void exchange(td_path_passes *passes, uint32_t one, uint32_t other)
 {
     uint32_t before = passes->before[one];
     passes->before[one] = passes->before[other];
@@ -127,7 +127,7 @@ static void exchange(td_passes *passes, uint32_t one, uint32_t other)
 /* A path ends at the vertex: it goes on by `edge`, and what came before `edge` ends instead. */
 static bool end_elsewhere(pairing *self, uint32_t v, uint32_t edge)
 {
-    td_passes *passes = &self->job->passes;
+    td_path_passes *passes = &self->job->passes;
     const td_adjacency *in = &self->job->graph->in;
     for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++)
         if (!td_bit_get(passes->followed, k)) {
@@ -142,7 +142,7 @@ static bool end_elsewhere(pairing *self, uint32_t v, uint32_t edge)
 /* Makes one of all cycles that meet at a vertex, and of these and a path if there is one. */
 static void unite_at(pairing *self, uint32_t v)
 {
-    td_passes *passes = &self->job->passes;
+    td_path_passes *passes = &self->job->passes;
     const td_adjacency *out = &self->job->graph->out;
     uint32_t class_before = UINT32_MAX, before = 0;
     for (uint64_t e = out->offsets[v]; e < out->offsets[v + 1]; e++) {
@@ -163,7 +163,7 @@ static void unite_at(pairing *self, uint32_t v)
 /* Cycles that are left become paths from a vertex to itself. */
 static void cut_cycles(pairing *self)
 {
-    td_passes *passes = &self->job->passes;
+    td_path_passes *passes = &self->job->passes;
     for (uint32_t c = 1; c < self->classes; c++) {
         uint32_t edge = self->some[c];
         if (find(self->parent, c) != c) continue;
@@ -202,7 +202,7 @@ static td_status cut_paths(void *context, uint64_t begin, uint64_t end, int work
 {
     (void)worker;
     const cuts *self = context;
-    td_passes *passes = &self->job->passes;
+    td_path_passes *passes = &self->job->passes;
     for (uint64_t k = begin; k < end; k++) {
         uint64_t edges = 1;
         if (!td_bit_get(self->last, k)) continue;
@@ -232,7 +232,7 @@ done:
 td_status td_paths_join_free(td_path_job *job)
 {
     const td_graph *graph = job->graph;
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     if (graph->edges >= UINT32_MAX)
         return td_fail(TD_LIMIT, "paths.merge=free is for graphs below %u edges; this one has %llu. Use paths.merge=on",
                        UINT32_MAX, (unsigned long long)graph->edges);

@@ -15,32 +15,32 @@
 
 /* Which edges follow each other. With one pass through a vertex that is a pair of edges per vertex; with more it is an
  * edge per edge. */
-typedef struct td_passes {
+typedef struct td_path_passes {
     uint64_t *enters, *leaves; /* vertices: the edges by which a path enters and leaves; TD_NO_EDGE: no path passes */
     uint32_t *to;              /* vertices: the end of `leaves` */
     uint32_t *before;          /* edges: the edge before on the path or TD_NONE_BEFORE; NULL: one pass, as above */
     uint64_t *followed;        /* bitmap of edges that have an edge behind; with `before` */
     uint32_t *place;           /* out-edges: their places in the in-adjacency; with `before` */
-} td_passes;
+} td_path_passes;
 
 /* The components of the dependency graph, as those of vertices: paths that pass through vertices of a component belong
  * to it, and so do paths of one edge between two of its vertices. A path of one edge between two components is a
  * component of its own ("loose"). */
-typedef struct td_components {
+typedef struct td_path_components {
     uint32_t count;
     uint32_t *of;       /* vertices: the component, numbered against the order of dependencies: edges between
                          * components go to lower numbers */
     uint32_t *order;    /* vertices, component after component from 0 */
     uint32_t *first;    /* count + 1: into `order` */
-} td_components;
+} td_path_components;
 
-typedef struct td_sketch {
+typedef struct td_path_sketch {
     uint32_t *ready;    /* components: the layer of paths that begin there; the component's own paths are one before */
     uint64_t *paths;    /* components: their paths; 0: a vertex alone, through which none passes */
     uint64_t *edges;    /* components: edges of their paths */
     uint64_t *crossing; /* components: those of them with an end outside */
     uint32_t layers;
-} td_sketch;
+} td_path_sketch;
 
 typedef struct td_path_job {
     const td_graph *graph;
@@ -48,9 +48,9 @@ typedef struct td_path_job {
     td_pool *pool;
     uint32_t *degree;   /* vertices: in and out, saturated */
     const uint32_t *within; /* vertices: only edges between two with the same number are searched and joined; NULL: all */
-    td_passes passes;
-    td_components components;
-    td_sketch sketch;
+    td_path_passes passes;
+    td_path_components components;
+    td_path_sketch sketch;
     uint32_t *group_of;   /* components: the group of their paths, if they have any */
     uint32_t *once_group; /* layers: the group of once-only paths, if there is one */
     td_paths paths;       /* the result */
@@ -58,20 +58,20 @@ typedef struct td_path_job {
 
 enum { TD_PATH_GRAIN = 1 << 12 }; /* vertices of a chunk of work */
 
-static inline bool td_passed(const td_passes *passes, uint32_t vertex)
+static inline bool td_passed(const td_path_passes *passes, uint32_t vertex)
 {
     return passes->enters[vertex] != TD_NO_EDGE;
 }
 
 /* The edge before edge k, which begins at `source`, on its path. */
-static inline uint64_t td_edge_before(const td_passes *passes, uint64_t k, uint32_t source)
+static inline uint64_t td_edge_before(const td_path_passes *passes, uint64_t k, uint32_t source)
 {
     if (passes->before != NULL) return passes->before[k] != TD_NONE_BEFORE ? passes->before[k] : TD_NO_EDGE;
     return passes->leaves[source] == k ? passes->enters[source] : TD_NO_EDGE;
 }
 
 /* Whether edge k, which ends at `target`, is the last of its path. */
-static inline bool td_edge_last(const td_passes *passes, uint64_t k, uint32_t target)
+static inline bool td_edge_last(const td_path_passes *passes, uint64_t k, uint32_t target)
 {
     return passes->before != NULL ? !td_bit_get(passes->followed, k) : passes->enters[target] != k;
 }
@@ -94,7 +94,7 @@ static inline uint32_t td_path_component(const td_path_job *job, uint64_t k, uin
  * edge into the component, an edge out of it, and between them each vertex once. */
 static inline bool td_component_cyclic(const td_path_job *job, uint32_t component)
 {
-    const td_sketch *sketch = &job->sketch;
+    const td_path_sketch *sketch = &job->sketch;
     uint64_t members = job->components.first[component + 1] - job->components.first[component];
     if (sketch->paths[component] == 0) return false;
     return sketch->paths[component] > 1 || sketch->crossing[component] != 2 || sketch->edges[component] != members + 1;
@@ -118,8 +118,8 @@ td_status td_paths_bound(td_path_job *job);
 
 /* The components of the graph, or of its paths' dependencies: then the edges inside a path (neither its first nor its
  * last) go both ways, because all vertices that a path passes through belong together. */
-td_status td_path_components_find(td_components *out, const td_path_job *job, bool of_paths);
-void td_components_free(td_components *components);
+td_status td_path_components_find(td_path_components *out, const td_path_job *job, bool of_paths);
+void td_path_components_free(td_path_components *components);
 td_status td_paths_layers(td_path_job *job);
 td_status td_paths_place(td_path_job *job);
 td_status td_paths_readers(td_path_job *job);

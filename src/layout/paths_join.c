@@ -46,7 +46,7 @@ static td_status join_vertices(void *context, uint64_t begin, uint64_t end, int 
 {
     (void)worker;
     td_path_job *job = context;
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     for (uint64_t i = begin; i < end; i++) {
         uint32_t v = (uint32_t)i;
         if (td_passed(passes, v) || td_degree(&job->graph->in, v) == 0 || td_degree(&job->graph->out, v) == 0) continue;
@@ -81,7 +81,7 @@ static uint32_t passed_next(const td_path_job *job, uint32_t vertex)
     return job->passes.enters[target] == job->passes.leaves[vertex] ? target : TD_NO_VERTEX;
 }
 
-static void end_pass(td_passes *passes, uint32_t vertex)
+static void end_pass(td_path_passes *passes, uint32_t vertex)
 {
     passes->enters[vertex] = passes->leaves[vertex] = TD_NO_EDGE;
     passes->to[vertex] = TD_NO_VERTEX;
@@ -123,7 +123,7 @@ static bool enter_otherwise(td_path_job *job, uint32_t vertex)
 static bool leave_otherwise(td_path_job *job, uint32_t vertex)
 {
     const td_adjacency *out = &job->graph->out;
-    td_passes *passes = &job->passes;
+    td_path_passes *passes = &job->passes;
     for (uint64_t e = out->offsets[vertex]; e < out->offsets[vertex + 1]; e++) {
         uint32_t target = out->targets[e];
         uint64_t place = td_edge_place(job->graph, vertex, target);

@@ -20,13 +20,13 @@ typedef struct turn {
 
 typedef struct ordering {
     td_path_job *job;
-    const td_components *components;
+    const td_path_components *components;
     uint64_t *waiting; /* components: in-edges from others that are on no path yet; TAKEN */
     turn *turns;       /* vertices that are ready and have edges on no path; at most each once */
     uint64_t count;
 } ordering;
 
-static bool alone(const td_components *components, uint32_t component)
+static bool alone(const td_path_components *components, uint32_t component)
 {
     return components->first[component + 1] - components->first[component] == 1;
 }
@@ -44,7 +44,7 @@ static td_status count_waiting(ordering *self)
 
 static void make_ready(ordering *self, uint32_t component)
 {
-    const td_components *components = self->components;
+    const td_path_components *components = self->components;
     for (uint32_t i = components->first[component + 1]; i-- > components->first[component];)
         self->turns[self->count++] = (turn){components->order[i], self->job->graph->out.offsets[components->order[i]], 0};
 }
@@ -110,7 +110,7 @@ static void take_turn(ordering *self)
         walk(self, target, place);
 }
 
-static td_status order_components(td_path_job *job, const td_components *components)
+static td_status order_components(td_path_job *job, const td_path_components *components)
 {
     td_status status = TD_OK;
     ordering self = {.job = job, .components = components};
@@ -131,7 +131,7 @@ done:
 td_status td_paths_order(td_path_job *job)
 {
     td_status status = TD_OK;
-    td_components components = {0};
+    td_path_components components = {0};
     TD_TRY(td_path_components_find(&components, job, false));
     job->within = components.of;
     TD_TRY(td_paths_search(job));
@@ -140,6 +140,6 @@ td_status td_paths_order(td_path_job *job)
     if (job->options.merge == TD_PATHS_MERGE_OFF) job->options.longest = job->options.depth;
 done:
     job->within = NULL;
-    td_components_free(&components);
+    td_path_components_free(&components);
     return status;
 }

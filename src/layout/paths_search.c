@@ -108,7 +108,7 @@ static td_status expand(search *self, stage *here, uint64_t begin, uint64_t *bes
 
 static void pass(search *self, uint32_t source, uint32_t vertex, uint32_t target)
 {
-    td_passes *passes = &self->job->passes;
+    td_path_passes *passes = &self->job->passes;
     passes->enters[vertex] = td_edge_place(self->job->graph, source, vertex);
     passes->leaves[vertex] = td_edge_place(self->job->graph, vertex, target);
     passes->to[vertex] = target;

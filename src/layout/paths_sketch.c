@@ -16,7 +16,7 @@ static void add(uint64_t *to, uint64_t count)
     if (count > 0) __atomic_fetch_add(to, count, __ATOMIC_RELAXED);
 }
 
-static void flush(td_sketch *sketch, tally *self, uint32_t component)
+static void flush(td_path_sketch *sketch, tally *self, uint32_t component)
 {
     if (self->component != TD_NO_VERTEX) {
         add(&sketch->paths[self->component], self->paths);
@@ -50,7 +50,7 @@ static td_status count_edges(void *context, uint64_t begin, uint64_t end, int wo
 static uint32_t layer_of(const td_path_job *job, uint32_t component)
 {
     const td_adjacency *in = &job->graph->in;
-    const td_components *components = &job->components;
+    const td_path_components *components = &job->components;
     uint32_t layer = 0;
     for (uint32_t i = components->first[component]; i < components->first[component + 1]; i++) {
         uint32_t v = components->order[i];
@@ -66,7 +66,7 @@ static uint32_t layer_of(const td_path_job *job, uint32_t component)
 
 static void find_layers(td_path_job *job)
 {
-    td_sketch *sketch = &job->sketch;
+    td_path_sketch *sketch = &job->sketch;
     for (uint32_t c = job->components.count; c-- > 0;) {
         sketch->ready[c] = layer_of(job, c) + (sketch->paths[c] > 0);
         if (sketch->ready[c] > sketch->layers) sketch->layers = sketch->ready[c];
@@ -75,7 +75,7 @@ static void find_layers(td_path_job *job)
 
 static void describe(td_path_job *job)
 {
-    const td_components *components = &job->components;
+    const td_path_components *components = &job->components;
     td_path_stats *stats = &job->paths.stats;
     uint64_t inside = 0;
     stats->layers = job->sketch.layers;
@@ -98,7 +98,7 @@ static void describe(td_path_job *job)
 
 td_status td_paths_layers(td_path_job *job)
 {
-    td_sketch *sketch = &job->sketch;
+    td_path_sketch *sketch = &job->sketch;
     uint32_t count = job->components.count;
     TD_CHECK(TD_NEW(&sketch->ready, count, "layers of components"));
     TD_CHECK(TD_NEW_ZEROED(&sketch->paths, count, "paths of components"));

@@ -1,0 +1,222 @@
+/* Prepared layouts in the API: making, listing and removing them, and what a decomposition into paths is like. */
+#include "api/session.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/setting.h"
+#include "layout/paths_settings.h"
+#include "store/packed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(sizeof(((td_prepared *)0)->layout) == TD_SIDECAR_NAME, "a name fits");
+_Static_assert(sizeof(((td_prepared *)0)->key) == TD_SIDECAR_KEY, "a key fits");
+_Static_assert(sizeof(((td_prepared *)0)->path) == TD_SIDECAR_PATH, "a path fits");
+
+/* Layouts. */
+
+typedef struct layout {
+    const char *name, *summary;
+    td_status (*prepare)(td_session *session, const td_graph *graph, const td_settings *settings, td_prepared *out);
+} layout;
+
+static const td_setting path_settings[] = {TD_PATH_SETTING_ROWS, {0}};
+
+static td_status take_settings(td_settings *out, const char *const *texts)
+{
+    static const char *const prefixes[] = {"paths", NULL};
+    static const td_setting *const tables[] = {path_settings, NULL};
+    for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(out, *texts));
+    return td_settings_check(out, prefixes, tables);
+}
+
+static td_status path_options(const td_settings *settings, td_path_options *out)
+{
+    double numbers[TD_PATH_SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "paths", path_settings, numbers, NULL));
+    *out = td_path_options_of(numbers);
+    return TD_OK;
+}
+
+static td_status prepare_paths(td_session *session, const td_graph *graph, const td_settings *settings, td_prepared *out)
+{
+    td_status status = TD_OK;
+    td_paths paths = {0};
+    td_path_options options;
+    TD_CHECK(path_options(settings, &options));
+    td_paths_key(out->key, &options);
+    uint64_t start = td_clock_ns();
+    status = td_paths_load(&paths, graph, &options, session->pool);
+    if (status == TD_NO_MEMORY || status == TD_CANCELLED || status == TD_OK) goto done;
+    TD_TRY(td_paths_make(&paths, graph, &options, session->pool));
+    out->made = true;
+    out->make_seconds = td_seconds_since(start);
+    start = td_clock_ns();
+    TD_TRY(td_paths_save(&paths, graph->name, out->path, session->pool));
+    out->write_seconds = td_seconds_since(start);
+done:
+    td_paths_free(&paths);
+    return status;
+}
+
+static const layout layouts[] = {
+    {TD_PATHS_LAYOUT, "directed paths, their order and their partitions", prepare_paths},
+};
+
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+const char *td_layout_name(int index) { return index >= 0 && index < LAYOUTS ? layouts[index].name : NULL; }
+
+static const layout *layout_named(const char *name)
+{
+    for (int i = 0; i < LAYOUTS; i++)
+        if (strcmp(layouts[i].name, name) == 0) return &layouts[i];
+    return NULL;
+}
+
+const char *td_layout_summary(const char *name)
+{
+    const layout *found = name != NULL ? layout_named(name) : NULL;
+    return found != NULL ? found->summary : NULL;
+}
+
+static td_status find_layout(const char *name, const layout **out)
+{
+    *out = layout_named(name);
+    return *out != NULL ? TD_OK : td_fail(TD_USAGE, "there is no layout '%s' to prepare; there is: paths", name);
+}
+
+static void fill(td_prepared *out, const td_sidecar_entry *entry)
+{
+    snprintf(out->layout, sizeof out->layout, "%s", entry->layout);
+    snprintf(out->key, sizeof out->key, "%s", entry->key);
+    snprintf(out->path, sizeof out->path, "%s", entry->path);
+    out->bytes = entry->bytes;
+    out->matches = entry->matches;
+}
+
+/* The path and the bytes of the layout that was written, or that was there. */
+static td_status complete(td_prepared *out, const td_graph *graph, const char *name)
+{
+    td_sidecar_entry *entries = NULL;
+    int count = 0;
+    TD_CHECK(td_sidecar_list(graph->name, graph->build_id, &entries, &count));
+    for (int i = count - 1; i >= 0; i--)
+        if (strcmp(entries[i].layout, name) == 0 && (out->path[0] == 0 || strcmp(entries[i].path, out->path) == 0))
+            fill(out, &entries[i]);
+    td_free(entries);
+    return TD_OK;
+}
+
+static td_status prepare(td_session *session, const td_graph *graph, const char *name, const char *const *settings,
+                         td_prepared *out)
+{
+    td_status status = TD_OK;
+    const layout *found = NULL;
+    td_settings taken = {0};
+    TD_TRY(find_layout(name, &found));
+    TD_TRY(take_settings(&taken, settings));
+    if (graph->build_id == 0 || graph->name == NULL)
+        TD_TRY(td_fail(TD_INVALID, "layouts are prepared for .tg files; convert the graph first"));
+    TD_TRY(found->prepare(session, graph, &taken, out));
+    TD_TRY(complete(out, graph, name));
+done:
+    td_settings_clear(&taken);
+    return status;
+}
+
+td_status td_graph_prepare(td_session *session, const td_graph *graph, const char *name, const char *const *settings,
+                           td_prepared *out)
+{
+    td_prepared found = {0};
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(name, "the layout"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = prepare(session, graph, name, settings, &found);
+    td_session_leave(session);
+    if (status != TD_OK || out == NULL) return status;
+    return td_struct_give(out, &found, sizeof found, "td_prepared");
+}
+
+/* The build id of a packed file. */
+static td_status build_of(const char *path, uint64_t *build_id)
+{
+    td_packed *packed = NULL;
+    TD_CHECK(td_packed_open(&packed, path));
+    *build_id = td_packed_describe(packed)->build_id;
+    td_packed_close(packed);
+    return TD_OK;
+}
+
+td_status td_prepared_find(const char *path, int index, td_prepared *out)
+{
+    td_sidecar_entry *entries = NULL;
+    td_prepared found = {0};
+    uint64_t build_id = 0;
+    int count = 0;
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(out, "the place for the layout"));
+    TD_CHECK(build_of(path, &build_id));
+    TD_CHECK(td_sidecar_list(path, build_id, &entries, &count));
+    td_status status = index >= 0 && index < count ? TD_OK : td_fail(TD_NOT_FOUND, "%s has %d prepared layouts", path, count);
+    if (status == TD_OK) fill(&found, &entries[index]);
+    td_free(entries);
+    return status == TD_OK ? td_struct_give(out, &found, sizeof found, "td_prepared") : status;
+}
+
+td_status td_prepared_remove(const char *path, const char *name)
+{
+    int removed = 0;
+    td_sidecar_id id = {.graph = path, .layout = name};
+    TD_CHECK(td_need(path, "the path"));
+    TD_CHECK(td_need(name, "the layout"));
+    TD_CHECK(build_of(path, &id.build_id));
+    TD_CHECK(td_sidecar_remove(&id, &removed));
+    return removed > 0 ? TD_OK : td_fail(TD_NOT_FOUND, "%s has no prepared layout '%s'", path, name);
+}
+
+/* Paths. */
+
+static void describe(const td_paths *paths, bool prepared, td_paths_info *out)
+{
+    const td_path_stats *stats = &paths->stats;
+    *out = (td_paths_info){
+        .paths = stats->paths, .edges = stats->edges, .bound = stats->bound, .bound_one_pass = stats->bound_one_pass,
+        .found = stats->found, .longest = stats->longest, .hot_paths = stats->hot_paths, .hot_edges = stats->hot_edges,
+        .components = stats->components, .cyclic = stats->cyclic, .giant_paths = stats->giant_paths,
+        .giant_vertices = stats->giant_vertices, .layers = stats->layers, .once_vertices = stats->once_vertices,
+        .once_paths = stats->once_paths, .groups = paths->groups, .partitions = paths->partitions,
+        .replicas = stats->replicas, .lane_balance = stats->lane_balance, .bytes = td_paths_bytes(paths),
+        .peak = stats->peak, .paths_seconds = stats->seconds_paths, .sketch_seconds = stats->seconds_sketch,
+        .store_seconds = stats->seconds_store, .prepared = prepared,
+    };
+}
+
+static td_status inspect(td_session *session, const td_graph *graph, const char *const *settings, td_paths_info *out)
+{
+    td_status status = TD_OK;
+    td_settings taken = {0};
+    td_path_options options;
+    td_paths paths = {0};
+    bool prepared = false;
+    TD_TRY(take_settings(&taken, settings));
+    TD_TRY(path_options(&taken, &options));
+    TD_TRY(td_paths_open(&paths, graph, &options, session->pool, &prepared));
+    describe(&paths, prepared, out);
+done:
+    td_paths_free(&paths);
+    td_settings_clear(&taken);
+    return status;
+}
+
+td_status td_graph_paths_info(td_session *session, const td_graph *graph, const char *const *settings, td_paths_info *out)
+{
+    td_paths_info found = {0};
+    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need(out, "the place for the paths' figures"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = inspect(session, graph, settings, &found);
+    td_session_leave(session);
+    return status == TD_OK ? td_struct_give(out, &found, sizeof found, "td_paths_info") : status;
+}

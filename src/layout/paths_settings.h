@@ -1,0 +1,46 @@
+/* The settings of the decomposition, `paths.NAME=VALUE`: rows of a table, for the engine that has more of them and for
+ * `tandem prepare`. A table that begins with TD_PATH_SETTING_ROWS has their numbers in the order of td_path_setting. */
+#ifndef TD_LAYOUT_PATHS_SETTINGS_H
+#define TD_LAYOUT_PATHS_SETTINGS_H
+
+#include "base/setting.h"
+#include "layout/paths.h"
+
+typedef enum td_path_setting {
+    TD_PATH_SET_DEPTH,
+    TD_PATH_SET_MERGE,
+    TD_PATH_SET_ACYCLIC,
+    TD_PATH_SET_PARTITION,
+    TD_PATH_SET_PACK,
+    TD_PATH_SET_HOT,
+    TD_PATH_SET_LONGEST,
+    TD_PATH_SET_PARTITION_EDGES,
+    TD_PATH_SETTINGS,
+} td_path_setting;
+
+#define TD_PATH_SETTING_ROWS                                                                                            \
+    {"depth", TD_SETTING_WHOLE, TD_PATH_DEPTH, 1, 1 << 20, NULL, "edges from its root that the search for paths goes"},  \
+    {"merge", TD_SETTING_CHOICE, TD_PATHS_MERGE_ON, 0, 0, "on|off|free", "joins paths head to tail: where at most one "  \
+     "path passes through a vertex, never, or wherever ends meet"},                                                      \
+    {"acyclic", TD_SETTING_CHOICE, 0, 0, 0, "off|on", "cuts paths so that dependencies have only the graph's own cycles"}, \
+    {"partition", TD_SETTING_CHOICE, 1, 0, 0, "off|on", "hot paths, and paths of one component, share partitions"},     \
+    {"pack", TD_SETTING_CHOICE, 1, 0, 0, "off|on", "gives the threads of a warp equally many edges, not paths"},        \
+    {"hot", TD_SETTING_NUMBER, TD_PATH_HOT, 0, 1e12, NULL, "times the graph's mean degree from which a path is hot"},   \
+    {"longest", TD_SETTING_WHOLE, 0, 0, 1e15, NULL, "most edges of a joined path; 0: no limit"},                        \
+    {"partition_edges", TD_SETTING_WHOLE, TD_PATH_PARTITION_EDGES, 1, 1 << 30, NULL, "edges of a partition, which a warp takes"}
+
+static inline td_path_options td_path_options_of(const double *numbers)
+{
+    return (td_path_options){
+        .depth = (uint32_t)numbers[TD_PATH_SET_DEPTH],
+        .merge = (td_path_merge)numbers[TD_PATH_SET_MERGE],
+        .acyclic = numbers[TD_PATH_SET_ACYCLIC] != 0,
+        .partition = numbers[TD_PATH_SET_PARTITION] != 0,
+        .pack = numbers[TD_PATH_SET_PACK] != 0,
+        .hot = numbers[TD_PATH_SET_HOT],
+        .longest = (uint64_t)numbers[TD_PATH_SET_LONGEST],
+        .partition_edges = (uint32_t)numbers[TD_PATH_SET_PARTITION_EDGES],
+    };
+}
+
+#endif
