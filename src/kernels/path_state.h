@@ -26,8 +26,10 @@ typedef struct td_path_tally {
     uint64_t scanned;    /* vertices scanned for their residual */
     uint64_t wanting;    /* of them those above the threshold */
     double residual;     /* their changes, summed or the largest (PROGRAM_MEASURE) */
+    double magnitude, moved, value, fresh; /* of scanned vertices: sums of the changes, of the changes with their signs, of
+                            * the values, and of the values that they want */
     double share, offset, answer; /* linear programs: program_share, program_offset, and program_answer to a share of 1 */
-    uint64_t pad[2];
+    uint64_t pad[14];
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
 } td_path_tally;
 _Static_assert(sizeof(td_path_tally) % 128 == 0, "a worker's counters are apart from another's");
@@ -42,7 +44,7 @@ typedef struct td_path_state {
     /* Where the edges of a vertex are: bits of their paths, ascending, one for every edge. */
     const uint64_t *place_offsets;
     const uint32_t *places;
-    const uint32_t *owner;              /* the group in which a vertex is applied; 0: any */
+    const uint32_t *home;               /* of a vertex: the path whose walk applies it (its bit); 0: plain variant */
     uint32_t *marks;                    /* plain variant: of vertices */
 
     void *values, *messages, *sums;     /* messages: those of the values; `values` if a vertex sends its value */
@@ -54,7 +56,7 @@ typedef struct td_path_state {
     uint32_t *rounds;                   /* the last round that applied a vertex: once a round is enough; 0: not kept */
     uint32_t round;
     double least;                       /* a change up to it waits for further deposits */
-    double scale;                       /* linear programs: values are multiplied by it at the end */
+    double scale;                       /* by which rescales multiply values */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
     bool all;                           /* scans measure vertices that nothing reads too */
     bool plain;                         /* no paths: vertices push along their lists */

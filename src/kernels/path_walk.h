@@ -20,12 +20,11 @@ PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally
     if ((PATH_OR(&s->marks[bit / 32], mask) & mask) == 0) t->marks++;
 }
 
-/* Has a vertex read: by the walk of its first path, which lies in the group that applies it. Without out-edges it is
- * applied when the run ends. */
+/* Has a vertex applied: by the walk of its home path. Without out-edges it is applied when the run ends. */
 PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tally *t)
 {
     if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
-    PATH_NAME(mark)(s, s->plain ? v : s->places[s->place_offsets[v]], t);
+    PATH_NAME(mark)(s, s->plain ? v : s->home[v], t);
 }
 
 /* Marks the paths of a vertex's edges, except the one that is being walked: unless it passes twice. */
@@ -102,16 +101,16 @@ PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint
     PATH_NAME(notify)(s, v, walked, t);
 }
 
-/* The message of a source, after its deposits are applied; groups other than the vertex's own read it as it is. */
-PATH_FN program_message PATH_NAME(read)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t group,
-                                        uint32_t walked, td_path_tally *t)
+/* The message of a source. The walk of its home path applies its deposits first. */
+PATH_FN program_message PATH_NAME(read)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t walked,
+                                        td_path_tally *t)
 {
     t->reads++;
-    if (s->owner == 0 || s->owner[v] == group) PATH_NAME(settle)(s, c, v, walked, t);
+    if (s->plain || s->home[v] == walked) PATH_NAME(settle)(s, c, v, walked, t);
     return PATH_NAME(message_at)(s, v);
 }
 
-/* Deposits along an edge into w. `ends`: the walk does not read w next, so that it must be triggered. */
+/* Deposits along an edge into w. `ends`: the walk does not apply w next, so that it must be triggered. */
 #if PROGRAM_PEELS
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
@@ -161,19 +160,20 @@ PATH_FN void PATH_NAME(send)(const td_path_state *s, const td_context *c, uint32
 
 /* Walks one path: a new value travels its whole length. The first edge is number `edge`. */
 PATH_FN void PATH_NAME(walk)(const td_path_state *s, const td_context *c, const uint32_t *path, uint32_t edges,
-                             uint64_t edge, uint32_t group, uint32_t bit, td_path_tally *t)
+                             uint64_t edge, uint32_t bit, td_path_tally *t)
 {
     program_message *sent = (program_message *)s->sent + edge, *back = (program_message *)s->sent_back + edge;
     uint32_t v = path[0], w;
     for (uint32_t i = 0; i < edges; i++, v = w) {
         w = path[i + 1];
-        program_message message = PATH_NAME(read)(s, c, v, group, bit, t);
-        PATH_NAME(send)(s, c, v, w, edge + i, message, &sent[i], i + 1 == edges && !s->back, t);
+        program_message message = PATH_NAME(read)(s, c, v, bit, t);
+        PATH_NAME(send)(s, c, v, w, edge + i, message, &sent[i], s->home[w] != bit, t);
     }
+    if (!s->back && s->home[v] == bit) PATH_NAME(settle)(s, c, v, bit, t); /* all paths into v are walked */
     for (uint32_t i = edges; s->back && i > 0; i--, v = w) {
         w = path[i - 1];
-        program_message message = PATH_NAME(read)(s, c, v, group, bit, t);
-        PATH_NAME(send)(s, c, v, w, edge + i - 1, message, &back[i - 1], i == 1, t);
+        program_message message = PATH_NAME(read)(s, c, v, bit, t);
+        PATH_NAME(send)(s, c, v, w, edge + i - 1, message, &back[i - 1], i == 1 || s->home[w] != bit, t);
     }
     t->paths++;
     t->loaded += edges;
@@ -191,7 +191,7 @@ PATH_FN void PATH_NAME(walk_marked)(const td_path_state *s, const td_context *c,
     uint32_t begin = s->starts[of->first_path + path],
              end = path + 1 < of->paths ? s->starts[of->first_path + path + 1] : of->entries;
     uint64_t first = of->first_entry + begin;
-    PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), of->group, bit, t);
+    PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), bit, t);
 }
 
 /* The plain variant: a vertex pushes along a whole list. */
@@ -220,12 +220,15 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     if (!s->all && s->place_offsets[v] == s->place_offsets[v + 1]) return;
     program_value old = PATH_PEEK(&((program_value *)s->values)[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     t->scanned++;
-#if PROGRAM_MEASURE == TD_MEASURE_SUM
-    t->residual += program_change(c, fresh, old);
-    t->levels[PATH_NAME(level)(program_change(c, fresh, old))] += program_change(c, fresh, old);
-#elif PROGRAM_MEASURE == TD_MEASURE_MAX
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
-    if (!(change <= t->residual)) t->residual = change; /* NaN stays */
+    t->magnitude += change;
+    t->moved += (double)fresh - (double)old;
+    t->value += (double)old;
+    t->fresh += (double)fresh;
+    t->levels[PATH_NAME(level)(change)] += change;
+    if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
+    else if (!(change <= t->residual)) t->residual = change; /* NaN stays */
 #endif
     if (!PATH_NAME(wants)(s, c, fresh, old)) return;
     t->wanting++;
@@ -277,6 +280,23 @@ PATH_FN void PATH_NAME(finish)(const td_path_state *s, const td_context *c, uint
     ((program_value *)s->values)[v] = fresh;
     t->updates++;
 }
+
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+/* Multiplies the value of a vertex that is read: an update like any other. */
+PATH_FN void PATH_NAME(balance)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    program_value *value = (program_value *)s->values + v;
+    if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    *value = (program_value)(s->scale * (double)*value);
+    t->updates++;
+#if !PROGRAM_SENDS_VALUE
+    uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
+    ((program_message *)s->messages)[v] = program_send(c, *value, degree);
+#endif
+    (void)c;
+    PATH_NAME(notify)(s, v, UINT32_MAX, t);
+}
+#endif
 
 #if PROGRAM_LINEAR && PROGRAM_SHARES
 /* The sums from which the scale of the values follows: the run computes without what all vertices share. */

@@ -312,6 +312,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     td_json_u64(json, "iterations", run->iterations);
     td_json_real(json, "final_change", run->final_change);
     td_json_u64(json, "edges_processed", run->edges_processed);
+    if (run->updates > 0) td_json_u64(json, "updates", run->updates);
     td_json_real(json, "seconds", seconds);
     td_json_real(json, "edges_per_second", seconds > 0 ? (double)run->edges_processed / seconds : 0);
     if (report->claims != NULL) td_json_string(json, "verified", report->claims);

@@ -11,6 +11,7 @@ static td_cpu_kernel kernel_of(const td_cpu_kernels *k, td_paths_step step)
     case TD_PATHS_INIT: return k->path_starts;
     case TD_PATHS_SCAN: return k->path_scans;
     case TD_PATHS_FINISH: return k->path_finishes;
+    case TD_PATHS_BALANCE: return k->path_balances;
     case TD_PATHS_TOTAL: return k->path_totals;
     case TD_PATHS_RESCALE: return k->path_rescales;
     case TD_PATHS_CLEAR: return k->path_clears;
@@ -38,6 +39,10 @@ static void add(td_path_tally *sum, const td_path_tally *more, int measure)
     sum->wanting += more->wanting;
     if (measure == TD_MEASURE_MAX) sum->residual = more->residual <= sum->residual ? sum->residual : more->residual;
     else sum->residual += more->residual;
+    sum->magnitude += more->magnitude;
+    sum->moved += more->moved;
+    sum->value += more->value;
+    sum->fresh += more->fresh;
     sum->share += more->share;
     sum->offset += more->offset;
     sum->answer += more->answer;

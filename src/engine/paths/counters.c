@@ -13,8 +13,7 @@ static uint64_t bytes_loaded(const td_paths_job *self)
     uint64_t bytes = t->scanned * master + t->counted * id + t->edges * (master + weight);
     if (k == self->run->program->cpu) bytes -= t->edges * weight; /* weights are not read */
     if (s->plain) return bytes + t->loaded * id + t->reads * (master + 2 * message + 2 * offset + k->message_bytes);
-    uint64_t owner = s->owner != NULL ? id : 0;
-    bytes += t->reads * (master + message + owner) + t->updates * 2 * offset + t->notices * 2 * id;
+    bytes += t->reads * (message + id) + t->updates * master + t->updates * 2 * offset + t->notices * 2 * id;
     bytes += (t->loaded + t->paths) * id + t->paths * 2 * id; /* entries; the path's beginning and mark */
     return bytes + t->loaded * k->message_bytes * (s->back ? 2 : 1);
 }
@@ -38,6 +37,7 @@ void td_paths_count(td_paths_job *self)
     td_run_count(run, "notices", t->notices);
     td_run_count(run, "partitions_walked", self->partitions_walked);
     td_run_count(run, "partitions_sorted", self->sorted);
+    td_run_count(run, "balances", self->balanced);
     td_run_count(run, "groups_processed", self->groups_walked);
     td_run_count(run, "layers", self->one_group ? 1 : self->paths.layers);
     td_run_count(run, "paths", self->paths.paths);

@@ -161,6 +161,35 @@ static td_status is_final(td_paths_job *self, const td_paths_group *group, doubl
     return TD_OK;
 }
 
+/* Before a group has sent anything within itself: what its vertices want then comes from outside of it. */
+static td_status measure_outside(td_paths_job *self, const td_paths_group *group)
+{
+    td_path_tally found;
+    if (!self->set.balance || !group->cyclic || self->passes > 1) return TD_OK;
+    TD_CHECK(scan(self, group, INFINITY, &found));
+    self->outside[group->number] = found.fresh;
+    return TD_OK;
+}
+
+/* Values y of a group want f(y) = o + A y, with o from outside. If nearly all changes f(y) - y have one sign, the sum of
+ * the values is off, which walks correct slowly: by the damping in a round. With the factor t = sum(o) / sum(y - A y) the
+ * changes of t y add up to 0. */
+static const double ONE_SIGN = 0.9;
+
+static td_status balance(td_paths_job *self, const td_paths_group *group, uint32_t round, td_path_tally *found)
+{
+    double outside = self->outside[group->number], inside = found->fresh - outside;
+    if (!self->set.balance || self->cpu.kernels->view != TD_VIEW_FORWARD || round == 0) return TD_OK;
+    if (!(fabs(found->moved) > ONE_SIGN * found->magnitude) || !(found->value - inside > 0) || !(outside > 0)) return TD_OK;
+    self->steps.state.scale = outside / (found->value - inside);
+    self->steps.list = group->members;
+    TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, group->member_count, group->member_count, found));
+    self->steps.list = NULL;
+    self->balanced++;
+    TD_CHECK(flush(self, group));
+    return scan(self, group, INFINITY, found);
+}
+
 /* Programs of real numbers: until the group's vertices want at most the tolerance. */
 static td_status settle_real(td_paths_job *self, const td_paths_group *group)
 {
@@ -168,6 +197,7 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
     double tolerance = tolerance_of(self, group), least = 0;
     td_path_tally found = {0};
     bool final = false;
+    TD_CHECK(measure_outside(self, group));
     for (uint32_t round = 0; !final; round++) {
         TD_CHECK(walk(self, group, least, &walked));
         if (!group->cyclic) return flush(self, group);
@@ -175,6 +205,7 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         TD_CHECK(is_final(self, group, tolerance, &found, &final));
         if (final) break;
+        TD_CHECK(balance(self, group, round, &found));
         least = threshold(self, &found, tolerance);
         TD_CHECK(scan(self, group, least, &found));
         if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */

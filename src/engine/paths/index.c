@@ -1,6 +1,10 @@
 /* From vertices to the paths of their edges. A change of a vertex marks these paths; the first of them in the order of
  * storage lies in the group that applies the vertex: all paths that enter a vertex precede those that leave it, so that
- * in every later group the vertex is final. */
+ * in every later group the vertex is final.
+ *
+ * The home path of a vertex is the one whose walk applies it: the path that passes through it; or the last one in the
+ * group that ends there, after all others have deposited; or else, where nothing in the group enters it, the first that
+ * leaves it. */
 #include "engine/paths/paths.h"
 
 #include "base/alloc.h"
@@ -11,6 +15,7 @@ void td_paths_free_index(td_paths_index *index)
     td_free(index->place_offsets);
     td_free(index->places);
     td_free(index->owner);
+    td_free(index->home);
     td_free(index->members);
     td_free(index->member_offsets);
     *index = (td_paths_index){0};
@@ -110,15 +115,54 @@ static td_status find_owners(td_paths_job *self)
     return TD_OK;
 }
 
+/* Whether the path of a group may be the home of a vertex. */
+static bool applies(const td_paths_index *index, uint32_t vertex, uint32_t group)
+{
+    return index->place_offsets[vertex] < index->place_offsets[vertex + 1] &&
+           (index->owner == NULL || index->owner[vertex] == group);
+}
+
+/* Gives the ends of paths their homes, or else the vertices that paths pass through. */
+static void settle_homes(td_paths_job *self, bool inner)
+{
+    const td_paths *paths = &self->paths;
+    td_paths_index *index = &self->index;
+    for (uint32_t k = 0; k < paths->partitions; k++) {
+        const td_path_partition *of = &paths->partition[k];
+        for (uint32_t p = 0; p < of->paths; p++) {
+            uint64_t begin = td_path_begin(paths, of, p), end = td_path_end(paths, of, p);
+            uint64_t from = inner ? begin + 1 : end - 1, to = inner ? end - 1 : end;
+            for (uint64_t i = from; i < to; i++)
+                if (applies(index, paths->vertices[i], of->group))
+                    index->home[paths->vertices[i]] = 32 * index->first_word[k] + p;
+        }
+    }
+}
+
+static td_status find_homes(td_paths_job *self)
+{
+    td_paths_index *index = &self->index;
+    uint64_t n = self->cpu.graph->vertices;
+    TD_CHECK(TD_NEW(&index->home, n, "home paths of vertices"));
+    for (uint64_t v = 0; v < n; v++) {
+        bool reads = index->place_offsets[v] < index->place_offsets[v + 1];
+        index->home[v] = reads ? index->places[index->place_offsets[v]] : UINT32_MAX;
+    }
+    settle_homes(self, false);
+    settle_homes(self, true);
+    return TD_OK;
+}
+
 td_status td_paths_make_index(td_paths_job *self)
 {
     td_path_state *state = &self->steps.state;
     TD_CHECK(number_words(self));
     TD_CHECK(make_places(self));
     if (!self->one_group) TD_CHECK(find_owners(self));
+    TD_CHECK(find_homes(self));
     state->first_word = self->index.first_word;
     state->place_offsets = self->index.place_offsets;
     state->places = self->index.places;
-    state->owner = self->index.owner;
+    state->home = self->index.home;
     return TD_OK;
 }

@@ -62,6 +62,7 @@ static td_status open_paths(td_paths_job *self)
     s->partition = paths->partition;
     TD_CHECK(TD_NEW(&self->order, paths->partitions, "order of partitions"));
     TD_CHECK(TD_NEW(&self->rank, paths->partitions, "priorities of partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&self->outside, (uint64_t)paths->groups + 1, "sums of groups"));
     return td_paths_make_index(self);
 }
 
@@ -101,9 +102,7 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
     self->options = options;
     TD_CHECK(td_paths_read_settings(options->settings, &self->set));
     self->cpu.bare = self->cpu.by_rounds = true;
-    TD_CHECK(td_cpu_job_open(&self->cpu, run, options));
-    self->cpu.share.stealing = self->set.steal ? TD_STEAL_VERTEX : TD_STEAL_NONE;
-    return TD_OK;
+    return td_cpu_job_open(&self->cpu, run, options);
 }
 
 static td_status run_paths(const td_plan *plan, td_run *run)
@@ -119,7 +118,6 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
     TD_TRY(td_paths_store_scaled(&self));
     run->seconds = td_seconds_since(self.cpu.run_began);
-    run->iterations = (uint32_t)(self.rounds < UINT32_MAX ? self.rounds : UINT32_MAX);
     td_paths_count(&self);
     if (plan->options.parents) TD_TRY(td_cpu_find_parents(&self.cpu));
     TD_TRY(td_cpu_copy_result(&self.cpu));
@@ -150,7 +148,8 @@ static td_status plan_paths(td_plan *plan)
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
     plan->program_bytes = memory.peak + (self.steps.state.plain ? 0 : layout_bytes(plan->graph));
-    if (self.one_group && self.set.layers && !self.steps.state.plain)
+    bool both_ways = self.cpu.lists == 2 || plan->graph->symmetric;
+    if (both_ways && self.set.layers && !self.steps.state.plain)
         td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");
     return TD_OK;
 }

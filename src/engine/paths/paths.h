@@ -26,7 +26,7 @@ typedef struct td_paths_settings {
     td_path_options layout;
     bool layers;     /* groups in the order of their layers, each until it is final */
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
-    bool steal;      /* idle workers take partitions of others */
+    bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
 
@@ -40,6 +40,7 @@ typedef struct td_paths_index {
     uint64_t *place_offsets;  /* vertices + 1 */
     uint32_t *places;         /* bits of paths */
     uint32_t *owner;          /* vertices: the group that applies it; NULL: all work is one group */
+    uint32_t *home;           /* vertices: the path whose walk applies it */
     uint32_t *members;        /* vertices with edges, by their owners */
     uint64_t *member_offsets; /* groups + 1 */
     uint64_t words;           /* of marks */
@@ -68,10 +69,11 @@ typedef struct td_paths_job {
     uint32_t *order;          /* partitions in the order in which they are walked */
     double *rank;             /* of partitions: Pri(p) */
     uint64_t *count_offsets;
+    double *outside;          /* groups: the sum of the values that their vertices want before any of them has sent */
     double tolerance;         /* that the groups are held to */
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
-    uint64_t rounds, groups_walked, partitions_walked, sorted, passes, stolen;
+    uint64_t rounds, groups_walked, partitions_walked, sorted, passes, balanced;
     bool limited;             /* a group reached the limit of rounds before its tolerance */
 } td_paths_job;
 
@@ -90,7 +92,8 @@ void td_paths_free_state(td_paths_job *self);
 
 /* cores.c: steps on all workers. The tally is that of the step, which the run's has then. */
 typedef enum td_paths_step {
-    TD_PATHS_WALK, TD_PATHS_PUSH, TD_PATHS_INIT, TD_PATHS_SCAN, TD_PATHS_FINISH, TD_PATHS_TOTAL, TD_PATHS_RESCALE,
+    TD_PATHS_WALK, TD_PATHS_PUSH, TD_PATHS_INIT, TD_PATHS_SCAN, TD_PATHS_FINISH, TD_PATHS_BALANCE, TD_PATHS_TOTAL,
+    TD_PATHS_RESCALE,
     TD_PATHS_CLEAR,
 } td_paths_step;
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out);

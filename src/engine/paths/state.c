@@ -60,6 +60,7 @@ void td_paths_free_state(td_paths_job *self)
     td_free(self->steps.tallies);
     td_free(self->order);
     td_free(self->rank);
+    td_free(self->outside);
 }
 
 /* First values, and the marks of the paths that are walked first. */

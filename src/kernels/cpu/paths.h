@@ -72,7 +72,7 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
             for (uint32_t rest = PATH_PEEK(&s.marks[w]); rest != 0; rest &= rest - 1) {
                 uint32_t v = (uint32_t)w * 32 + (uint32_t)__builtin_ctz(rest);
                 (void)PATH_AND(&s.marks[w], ~(rest & -rest));
-                program_message message = NAME_WITH(path_read, KIND)(&s, &context, v, 0, 0, &t), before = sent[v];
+                program_message message = NAME_WITH(path_read, KIND)(&s, &context, v, 0, &t), before = sent[v];
                 if (message == before) continue;
                 sent[v] = message;
                 for (int l = 0; l < job->lists; l++) {
@@ -103,6 +103,9 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
 PATH_STEP(path_starts, NAME_WITH(path_start, KIND)(s, c, v, t))
 PATH_STEP(path_scans, NAME_WITH(path_scan, KIND)(s, c, v, t))
 PATH_STEP(path_finishes, NAME_WITH(path_finish, KIND)(s, c, v, t))
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+PATH_STEP(path_balances, NAME_WITH(path_balance, KIND)(s, c, v, t))
+#endif
 #if PROGRAM_LINEAR && PROGRAM_SHARES
 PATH_STEP(path_totals, NAME_WITH(path_total, KIND)(s, c, v, t))
 PATH_STEP(path_rescales, NAME_WITH(path_rescale, KIND)(s, c, v, job->paths->stores, t))
